@@ -6,10 +6,10 @@ import iceberglite.catalog.rest.RestFixture
 import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, KeptFiles, MemoryFileIO, TableIdentifier, TestTables}
 
-/** A catalog on which suites run their tests. */
+/** A kind of catalog on which suites run their tests. */
 trait CatalogFixture {
 
-  /** The name of the catalog in test names. */
+  /** The name of the catalog kind in test names. */
   def kind: String
 
   /** Returns the properties of a catalog whose state is in `store`. */
@@ -26,10 +26,10 @@ trait CatalogFixture {
   /** Whether the catalog reads metadata files itself, instead of getting the metadata from a server. */
   def readsMetadata: Boolean = true
 
-  /** Wraps a catalog if it would not behave as the suites expect. */
+  /** Wraps a catalog whose behavior differs from what the suites expect. */
   def adapted(catalog: Catalog): Catalog = catalog
 
-  /** Opens another catalog object on the same `store`, which sees what another process would see. */
+  /** Opens a new catalog object on the same `store`, as another process would do. */
   final def open(
       store: CatalogFixture.Store,
       io: FileIO,
@@ -42,7 +42,7 @@ object CatalogFixture {
   /**
    * The state of a catalog: its files, and the properties of its database.
    *
-   * @param place prefix of all file locations; the warehouse is its subdirectory `wh`
+   * @param place prefix of all file paths; the warehouse is its subdirectory `wh`
    */
   final case class Store(files: KeptFiles, database: Map[String, String], place: String = "mem:/")
 
@@ -65,13 +65,13 @@ object CatalogFixture {
   val Jdbc: CatalogFixture = new InDatabase("jdbc on SQLite", TestDatabase.Sqlite)
   val Postgres: CatalogFixture = new InDatabase("jdbc on PostgreSQL", TestDatabase.Postgres)
 
-  /** Fixtures without servers. */
+  /** The fixtures that need no server. */
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** The fixtures of `all`, and those whose calls are slow. */
+  /** The fixtures of `all`, and the fixtures whose calls are slow. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** The fixtures of `everywhere`, and those whose server writes the metadata files. */
+  /** The fixtures of `everywhere`, and the fixture whose server writes the metadata files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

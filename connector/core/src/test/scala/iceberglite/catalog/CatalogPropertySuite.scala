@@ -18,13 +18,13 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> "mem://wh", "cache-enable" -> "false"))
   }
 
-  test("known properties are accepted, and each unknown one is warned about") {
+  test("known properties are accepted, and each unknown property gives a warning") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
     assert(CatalogProperties.check("lite", known.map(_ -> "x").toMap).isEmpty)
-    val others =
+    val withoutEffect =
       Seq("s3.endpont", "my-own", "ab", "rest.x", "lock.table", "gcs.project-id", "adls.x", "fs.s3a.endpoint")
-    val warnings = CatalogProperties.check("lite", others.map(_ -> "x").toMap).toMap
-    assert(warnings.keySet == others.toSet)
+    val warnings = CatalogProperties.check("lite", withoutEffect.map(_ -> "x").toMap).toMap
+    assert(warnings.keySet == withoutEffect.toSet)
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
   }
 
@@ -55,7 +55,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(CatalogProperties.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
   }
 
-  test("a lock that other writers rely on is rejected for file-system catalogs, and warned about elsewhere") {
+  test("lock-impl is rejected for file-system catalogs, because other writers rely on it; others give a warning") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
     for (kind <- Seq("hadoop", "HADOOP")) {
@@ -83,7 +83,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     CatalogProperties.check("lite", keys.map(_ -> "x").toMap)
   }
 
-  test("the error for a catalog without type, warehouse or uri names the missing property") {
+  test("the error for a catalog without type, warehouse or uri contains the missing property") {
     assert(intercept[InvalidArgument](open("warehouse" -> "mem://wh")).getMessage.contains("type of catalog lite"))
     assert(intercept[InvalidArgument](open("type" -> "hadoop")).getMessage.contains("warehouse of catalog lite"))
     assert(intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> " ")).getMessage.contains("warehouse"))
@@ -92,7 +92,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "jdbc", "warehouse" -> "mem://wh", "uri" -> "http://x"))
   }
 
-  test("unknown catalog types are rejected, and the message lists the known ones") {
+  test("unknown catalog types are rejected, and the message lists the supported types") {
     assert(intercept[Unsupported](open("type" -> "glue")).getMessage.contains("hadoop, jdbc"))
     assert(intercept[InvalidArgument](open("type" -> "hadop")).getMessage.contains("hadoop, jdbc"))
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
@@ -103,11 +103,12 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(Warehouse.of("/wh/") == "/wh")
     assert(Warehouse.of("/") == "/")
     assert(Warehouse.of("file:///") == "file:///")
-    val here = java.nio.file.Paths.get("").toAbsolutePath.toString
-    assert(Warehouse.of("some/wh/") == s"$here/some/wh" && Warehouse.of("./wh") == s"$here/wh")
+    val workingDirectory = java.nio.file.Paths.get("").toAbsolutePath.toString
+    assert(Warehouse.of("some/wh/") == s"$workingDirectory/some/wh")
+    assert(Warehouse.of("./wh") == s"$workingDirectory/wh")
   }
 
-  test("the closest spelling is suggested") {
+  test("the known word with the most similar spelling is suggested") {
     assert(Spelling.closest("commt", Seq("commit", "comet")).contains("comet"))
     assert(Spelling.closest("committ", Seq("commit", "comet")).contains("commit"))
     assert(Spelling.closest("io", Seq("uri")).isEmpty && Spelling.closest("url", Seq("uri")).contains("uri"))

@@ -17,12 +17,12 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** Behavior that all catalogs share. */
+/** Tests the behavior that all catalogs share. */
 class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
 
-  /** Tags the tests of slow catalogs, which also have their own suites. */
+  /** Returns the tag of slow tests for catalogs whose calls are slow. These catalogs also have their own suites. */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
     Sampling.slowUnless(fixture != HiveFixture && fixture != S3Fixture)
 
@@ -110,7 +110,7 @@ class CatalogSuite extends AnyFunSuite {
     intercept[NotFound](catalog.table(Id))
   }
 
-  onAll("a late abort does not affect a committed table") { (catalog, store) =>
+  onAll("aborting a staged table after its commit does not affect the table") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     store.files.write(s"${store.place}/wh/db/t/data/x.parquet", Array.emptyByteArray)
     append(staged.table, s"${store.place}/wh/db/t/data/x.parquet")
@@ -120,7 +120,7 @@ class CatalogSuite extends AnyFunSuite {
   }
 
   onAll(
-    "of two concurrent creations of a table one succeeds, and the other fails and leaves no files"
+    "if two writers create a table concurrently, one succeeds, and the other fails and leaves no files"
   ) { (catalog, store) =>
     val slow = catalog.stage(Id, unpartitioned(), StageMode.Create)
     append(slow.table, "slow")
@@ -172,17 +172,17 @@ class CatalogSuite extends AnyFunSuite {
   }
 
   onAll("DROP ... PURGE deletes every file in the table's directory, and no other file") { (catalog, store) =>
-    val own = Vector("wh/db/t/data/y", "wh/db/t/data/a=b/y").map(path => s"${store.place}/$path.parquet")
-    val foreign =
+    val ownFiles = Vector("wh/db/t/data/y", "wh/db/t/data/a=b/y").map(path => s"${store.place}/$path.parquet")
+    val otherFiles =
       Vector("other/z", "wh/db/u/z", "wh/db/t2/z", "elsewhere/t/x").map(path => s"${store.place}/$path.parquet")
-    (own ++ foreign).foreach(store.files.write(_, Array.emptyByteArray))
+    (ownFiles ++ otherFiles).foreach(store.files.write(_, Array.emptyByteArray))
     val table = catalog.create(
       Id,
       unpartitioned("commit.manifest-merge.enabled" -> "false", "write.data.path" -> s"${store.place}/elsewhere/t")
     )
-    (own ++ foreign).foldLeft(table)(append)
+    (ownFiles ++ otherFiles).foldLeft(table)(append)
     assert(catalog.drop(Id, purge = true))
-    assert(store.files.paths == foreign.toSet)
+    assert(store.files.paths == otherFiles.toSet)
   }
 
   onAll("a table with garbage collection disabled is not purged") { (catalog, store) =>
@@ -232,7 +232,7 @@ class CatalogSuite extends AnyFunSuite {
 
   final private class Undeletable(files: FileIO) extends FileIOWrapper(files) {
     override def delete(path: String): Unit =
-      if (path.endsWith(".metadata.json")) throw StorageFailed("delete", path, "No") else super.delete(path)
+      if (path.endsWith(".metadata.json")) throw StorageFailed("delete", path, "by the test") else super.delete(path)
   }
 
   onAll("metadata is compressed if the table property is set") { (catalog, store) =>
@@ -248,7 +248,7 @@ class CatalogSuite extends AnyFunSuite {
 
   on(
     CatalogFixture.everyKind.filter(_.readsMetadata),
-    "loading a table with a damaged metadata file fails with one error that names the file"
+    "the error for loading a table with a damaged metadata file contains the path of the file"
   ) { (catalog, store) =>
     val table = catalog.create(Id, unpartitioned())
     store.files.replace(table.metadataLocation, store.files.read(table.metadataLocation).take(100))
@@ -256,7 +256,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(error.getMessage.contains(table.metadataLocation))
   }
 
-  onAll("the error for a missing namespace names it") { (catalog, _) =>
+  onAll("the error for a missing namespace contains its name") { (catalog, _) =>
     assert(intercept[NotFound](catalog.listTables(Vector("nope"))).getMessage.contains("lite.nope"))
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }

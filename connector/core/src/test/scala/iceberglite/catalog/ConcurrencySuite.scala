@@ -19,15 +19,15 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** Concurrent writers on real files. */
+/** Tests concurrent writers on tables whose files are on the local disk. */
 class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** Excludes S3, which [[S3CatalogSuite]] tests. */
+  /** All catalogs except S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
-  /** Tags the tests of the Metastore, which are slow and which also have their own suites. */
+  /** Returns the tag of slow tests for the Hive Metastore, which also has its own suites. */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.slowUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
@@ -35,7 +35,7 @@ class ConcurrencySuite extends AnyFunSuite {
     place.fixture.adapted(Catalogs.open("lite", properties, io))
   }
 
-  /** The location of a catalog whose warehouse is on real files. */
+  /** A catalog kind, with a temporary directory for the warehouse and the properties of the catalog. */
   private case class Place(fixture: CatalogFixture, directory: Path, properties: Map[String, String])
 
   private def withLocation(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
@@ -56,9 +56,9 @@ class ConcurrencySuite extends AnyFunSuite {
     FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
   for (fixture <- fixtures; shared <- Seq(true, false)) {
-    val who = if (shared) "threads of one catalog" else "catalogs of their own"
+    val usage = if (shared) "threads of one catalog" else "one catalog per thread"
     test(
-      s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $who",
+      s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $usage",
       slow(fixture): _*
     ) {
       withLocation(fixture) { place =>
@@ -84,7 +84,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"no rows are lost when old metadata is deleted immediately: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"no rows are lost when old metadata is deleted immediately: ${fixture.kind}, $usage", slow(fixture): _*) {
       withLocation(fixture) { place =>
         val first = open(place)
         val deleting = manyRetries ++
@@ -93,7 +93,7 @@ class ConcurrencySuite extends AnyFunSuite {
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () => {
-            // Each writer continues from its own last version, even if that is stale.
+            // Each writer continues from a version that may be stale.
             var table = catalog.table(Id)
             (1 to fixture.appends).foreach { i =>
               val before = table
@@ -109,7 +109,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"one of $Threads concurrent creations of a table succeeds: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"of $Threads concurrent creations of a table only one succeeds: ${fixture.kind}, $usage", slow(fixture): _*) {
       withLocation(fixture) { place =>
         val first = open(place)
         first.createNamespace(Vector("db"), Map.empty)
@@ -126,7 +126,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"concurrent property changes and appends all succeed: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"concurrent property changes and appends all succeed: ${fixture.kind}, $usage", slow(fixture): _*) {
       withLocation(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = manyRetries))
@@ -146,7 +146,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
   }
 
-  /** A storage that interrupts a writer at one of its calls. */
+  /** A storage that interrupts a writer at one of the writer's calls. */
   final private class Interrupting extends FileIOWrapper(new HadoopFileIO(new Configuration(false))) {
     private val calls = new AtomicInteger
     @volatile private var writer = Option.empty[Thread]
@@ -197,7 +197,7 @@ class ConcurrencySuite extends AnyFunSuite {
             case None => assert(isCommitted)
             case Some(_: CommitStateUnknown) => ()
             case Some(failure) =>
-              assert(!isCommitted, s"$failure says that the commit did not happen")
+              assert(!isCommitted, s"the commit is visible, but failed with $failure")
               val needed = reachable(after.io, after.version).map(_.replaceFirst("^file:/+", "/"))
               assert(files(place.directory, ".avro").subsetOf(needed), s"$failure left unreferenced files")
           }
@@ -208,7 +208,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
 
   for (fixture <- CatalogFixture.all)
-    test(s"a warehouse without write permission gives one error that names the location: ${fixture.kind}") {
+    test(s"the error for a warehouse that is not a writable directory contains its location: ${fixture.kind}") {
       withLocation(fixture) { place =>
         Files.write(place.directory.resolve("wh"), Array.emptyByteArray)
         val error = intercept[StorageFailed](open(place).create(Id, unpartitioned()))

@@ -14,7 +14,7 @@ import iceberglite.table.{DataLocations, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Catalogs whose tables are directories: valid names and locations, and what a drop or an abort deletes. */
+/** Tests valid names, locations, drops and aborts in catalogs where each table is a directory. */
 class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
 
@@ -24,18 +24,18 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private def append(table: Table, path: String): Table =
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()
 
-  /** All files and directories. */
+  /** Returns the relative paths of all files and directories below the root. */
   private def tree(root: Path): Set[String] = FilesBelow.allPaths(root).map(root.relativize(_).toString)
 
-  test("a name always maps to a directory of its own inside its namespace") {
+  test("a name that would not be a single directory inside its namespace is rejected") {
     val outside = directory.resolve("outside")
     Files.createDirectories(outside.resolve("metadata"))
     val catalog = open(s"$directory/wh")
     catalog.createNamespace(Vector("db"), Map.empty)
     val before = tree(directory)
-    val climbing =
+    val invalidNames =
       Seq("..", ".", "", "/", "../outside", "a/../../outside", "a/b", "/etc", "..\u0000", ".hidden", "a\nb")
-    for (name <- climbing) {
+    for (name <- invalidNames) {
       Seq[() => Any](
         () => catalog.create(TableIdentifier(Vector("db"), name), unpartitioned()),
         () => catalog.create(TableIdentifier(Vector("db", name), "t"), unpartitioned()),
@@ -59,7 +59,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val table = append(other.create(TableIdentifier(Vector("db"), "t"), unpartitioned()), "x")
     io.write(s"$directory/wh/files/.hidden", Array.emptyByteArray)
     val before = tree(directory)
-    assert(!catalog.dropNamespace(Vector("db", "t")), "it is a table's directory")
+    assert(!catalog.dropNamespace(Vector("db", "t")), "the directory of a table is not a namespace")
     Seq(Vector("db", "t", "metadata"), Vector("db"), Vector("files")).foreach { namespace =>
       val error = intercept[ValidationFailed](catalog.dropNamespace(namespace))
       assert(error.getMessage.contains("is not empty. It contains "), namespace)
@@ -83,7 +83,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(created && catalog.tableExists(TableIdentifier(Vector("db"), "t")))
   }
 
-  test("a name is used literally as directory name, even if it has special meaning elsewhere") {
+  test("a name is used literally as directory name, even if it has special characters") {
     val names =
       Seq("%2e%2e", "%2F", "a b", "a%20b", "x=1", "ü", "a:b", "#1", "?", "a+b", "..x", "~", "$HOME", "C:\\x", "*")
     val catalog = open(s"$directory/wh")
@@ -146,7 +146,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val data = s"${staged.table.location}/data"
     io.write(s"$data/a=1/b=2/x.parquet", Array.emptyByteArray)
     append(staged.table, s"$data/a=1/b=2/x.parquet")
-    // A directory left by a task that has deleted its own file.
+    // A task that deletes its own file leaves an empty directory.
     io.makeDirectory(s"$data/a=2")
     staged.abort()
     assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)
@@ -172,10 +172,10 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(liveFiles(catalog.table(Id)).size == 9)
   }
 
-  /** The hint may be written after the commit. */
+  /** Excludes the version hint, which may be written after the commit. */
   private def withoutHint(files: Set[String]): Set[String] = files.filterNot(_.contains("version-hint"))
 
-  test("an abort keeps the files of others, and leaves a table that was being replaced unchanged") {
+  test("aborting a creation keeps files that it did not write, and aborting a replacement does not change the table") {
     val catalog = open(s"$directory/wh")
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     val other = s"${staged.table.location}/data/other.parquet"
@@ -190,7 +190,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(withoutHint(tree(directory)) == before)
   }
 
-  test("a table cannot have its metadata directory or its location elsewhere") {
+  test("a table with a custom location or a custom metadata directory cannot be created") {
     val catalog = open(s"$directory/wh")
     intercept[Unsupported](catalog.create(Id, unpartitioned("write.metadata.path" -> s"$directory/x")))
     intercept[Unsupported](catalog.create(Id, unpartitioned().copy(location = Some(s"$directory/x"))))

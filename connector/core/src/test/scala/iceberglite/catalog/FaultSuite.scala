@@ -11,7 +11,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
-/** After any fault of any call in a commit, the table is in its old or its new state. */
+/** Tests that after a fault of any storage call in a commit, the table is in its old or its new state. */
 class FaultSuite extends AnyFunSuite {
   private val changes: Seq[(String, Catalog => Unit)] = Seq(
     "append" -> { c =>
@@ -42,11 +42,11 @@ class FaultSuite extends AnyFunSuite {
     // File calls fail in the same way for every database, so the slow database runs one kind of change only.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
-  } test(s"a failing call ($fault) leaves the table consistent and no unreferenced files: $name, ${fixture.kind}") {
+  } test(s"a fault ($fault) of any call leaves a consistent table, no unreferenced files: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 
-  /** Runs the change repeatedly, failing the next call each time, until the change makes fewer calls. */
+  /** Runs the change once per storage call, and injects the fault into another call each time. */
   @tailrec
   private def everyCall(fixture: CatalogFixture, fault: Fault, change: Catalog => Unit, at: Int = 1): Unit = {
     val calls = fixture.withStore(store => runOnce(fixture, store, fault, change, at))
@@ -81,7 +81,7 @@ class FaultSuite extends AnyFunSuite {
   ): Unit = withClue(clue) {
     val tables = catalog.listTables(Vector("db")).map(catalog.table)
     val needed = tables.flatMap(t => reachable(store.files, t.version)).toSet
-    assert(needed.subsetOf(store.files.paths), "a file that metadata refers to is missing")
+    assert(needed.subsetOf(store.files.paths), "a file that metadata references is missing")
     tables.foreach(liveFiles)
     val unreferenced = store.files.paths -- needed -- before.filterNot(_.endsWith(".json")) -- hints(store)
     outcome match {

@@ -5,7 +5,7 @@ import java.sql.{Connection, Driver, DriverManager, DriverPropertyInfo, Prepared
 import java.util.Properties
 import java.util.logging.Logger
 
-/** A driver for URLs that begin with `jdbc:faulty:`, whose connections fail on request. */
+/** A JDBC driver for URLs that begin with `jdbc:faulty:`, whose connections fail as scripted. */
 final class FaultyDriver extends Driver {
   override def acceptsURL(url: String): Boolean = url.startsWith(FaultyDriver.Prefix)
 
@@ -26,25 +26,25 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** A fault of a statement. */
+  /** What happens to a statement. */
   sealed trait Break
 
-  /** The connection breaks before the statement. */
+  /** The connection breaks before the statement takes effect. */
   case object Before extends Break
 
-  /** The connection breaks after the statement. */
+  /** The connection breaks after the statement took effect. */
   case object After extends Break
 
   /** The statement fails with this error. */
   final case class DatabaseError(error: SQLException) extends Break
 
-  /** The statement runs normally, after `first`. */
+  /** The statement succeeds, after `first` has run. */
   final case class Late(first: () => Unit) extends Break
 
-  /** Faults by prefix of the statement; each applies once, to the next matching statement. */
+  /** Pairs of a prefix of a statement and a fault. Each fault applies once, to the next matching statement. */
   @volatile var breaks: Vector[(String, Break)] = Vector.empty
 
-  /** Whether connections are refused. */
+  /** Whether new connections fail. */
   @volatile var down: Boolean = false
 
   @volatile private var atConnection: Option[() => Unit] = None

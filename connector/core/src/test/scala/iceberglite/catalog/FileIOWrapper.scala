@@ -4,7 +4,7 @@ import java.io.InputStream
 
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** Delegates to another FileIO; subclasses override single operations. */
+/** Delegates all operations to another FileIO. Subclasses override single operations. */
 class FileIOWrapper(inner: FileIO) extends FileIO {
   override def open(path: String): InputStream = inner.open(path)
   override def read(path: String): Array[Byte] = inner.read(path)

@@ -82,13 +82,13 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit whose acknowledgement was lost succeeds if the metadata file is our own") {
+  test("a commit whose acknowledgement was lost succeeds if the metadata file has the commit's contents") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 1)
       val lossy = new FileIOWrapper(files) {
         override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
           files.createExclusively(path, contents)
-          throw StorageFailed("create", path, "by the test: the answer was lost")
+          throw StorageFailed("create", path, "by the test: the response was lost")
         }
       }
       assert(liveFiles(append(opened(lossy).table(Id), "mine")).size == 2)
@@ -103,12 +103,12 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("if the storage cannot tell whether it created a file, the creation is repeated with the same content") {
+  test("if it is unknown whether the storage created the metadata file, the creation is repeated") {
     withCatalog { (catalog, files) =>
       tableWithCommits(catalog, 1)
       Seq(true, false).foreach { happens =>
         var first = true
-        val unsure = new FileIOWrapper(files) {
+        val uncertain = new FileIOWrapper(files) {
           override def createExclusively(path: String, contents: Array[Byte]): Boolean =
             if (first) {
               first = false
@@ -117,12 +117,12 @@ class HadoopCatalogSuite extends AnyFunSuite {
             } else files.createExclusively(path, contents)
         }
         val before = liveFiles(opened(files).table(Id)).size
-        assert(liveFiles(append(opened(unsure).table(Id), s"mine$happens")).size == before + 1)
+        assert(liveFiles(append(opened(uncertain).table(Id), s"mine$happens")).size == before + 1)
       }
     }
   }
 
-  test("a lost acknowledgement while another writer takes the name is a conflict, and is retried") {
+  test("if another writer creates the version and the acknowledgement is lost, the commit is retried") {
     withCatalog { (catalog, files) =>
       tableWithCommits(catalog, 1)
       var first = true
@@ -138,7 +138,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit that others built on is not reported as failed when they delete its base and its log entry") {
+  test("a commit is not reported as failed if later commits delete its base version and its entry in the log") {
     withCatalog { (catalog, files) =>
       val settings = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",
@@ -182,12 +182,12 @@ class HadoopCatalogSuite extends AnyFunSuite {
       assert(!files.exists(s"$metadata/v3.metadata.json"))
       val table = append(old, "mine")
       assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
-      assert(!files.exists(s"$metadata/v3.metadata.json"), "the stray version is gone")
+      assert(!files.exists(s"$metadata/v3.metadata.json"), "the metadata file of the failed attempt is deleted")
       assert(liveFiles(opened(files).table(Id)).size == 7)
     }
   }
 
-  test("a hint that a late writer resets to a deleted version does not fork the history") {
+  test("a hint that a delayed writer sets to a deleted version does not fork the history") {
     withCatalog { (catalog, files) =>
       val old = tableWithCommits(
         catalog,
@@ -220,7 +220,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
   }
 
-  test("a recreated table is not mistaken for the dropped table with the same version") {
+  test("a commit to a dropped table fails if a recreated table has the same version number") {
     val files = new MemoryFileIO
     var now = 1700000000000L
     val clock = environment.copy(nowMs = () => now)
@@ -228,17 +228,17 @@ class HadoopCatalogSuite extends AnyFunSuite {
     val old = append(catalog.create(Id, unpartitioned()), "f1", clock)
     now += 60 * 1000
     catalog.drop(Id, purge = false)
-    val remade = append(catalog.create(Id, unpartitioned()), "other", clock)
-    assert(remade.metadataLocation == old.metadataLocation)
+    val newTable = append(catalog.create(Id, unpartitioned()), "other", clock)
+    assert(newTable.metadataLocation == old.metadataLocation)
     val before = files.paths
     val error = intercept[ValidationFailed](append(old, "mine", clock))
     assert(error.getMessage.contains("UUID"))
-    assert(files.paths == before && liveFiles(remade.refresh()) == Vector("other"))
+    assert(files.paths == before && liveFiles(newTable.refresh()) == Vector("other"))
   }
 
   for {
     versions <- Seq(0, 1, 2)
-    what = Seq("dropped", "dropped, and made again with fewer versions", "dropped, and made again")(versions)
+    what = Seq("dropped", "dropped and recreated with fewer versions", "dropped and recreated")(versions)
   } test(s"a commit on a recent version detects that the table was $what") {
     var now = 1700000000000L
     val files = new MemoryFileIO(() => now)
@@ -251,25 +251,25 @@ class HadoopCatalogSuite extends AnyFunSuite {
     if (versions > 1) append(catalog.table(Id), "other", clock)
     val before = files.paths
     intercept[IcebergError](append(old, "mine", clock)) match {
-      case gone: NotFound => assert(versions == 0, gone)
+      case dropped: NotFound => assert(versions == 0, dropped)
       case other => assert(other.isInstanceOf[ValidationFailed] && other.getMessage.contains("UUID"), other)
     }
     assert(files.paths == before)
     if (versions > 0) assert(liveFiles(catalog.table(Id)) == Vector("other").take(versions - 1))
   }
 
-  test("writers with different metadata codecs compete for the same version") {
+  test("a writer detects the next version even if it was written with another metadata codec") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 1)
-      val zipped = table.transaction(Map.empty, environment)
+      val compressed = table.transaction(Map.empty, environment)
         .add(new UpdateProperties(Map("write.metadata.compression-codec" -> "gzip"))).commit()
-      assert(zipped.metadataLocation.endsWith("/v3.metadata.json"))
+      assert(compressed.metadataLocation.endsWith("/v3.metadata.json"))
       assert(liveFiles(append(table, "mine")) == Vector("f001", "mine"))
       assert(files.exists(s"$metadata/v4.gz.metadata.json"))
     }
   }
 
-  test("metadata files with the names of early releases are found") {
+  test("compressed metadata files named v2.metadata.json.gz, as in early Iceberg releases, are found") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 1, "write.metadata.compression-codec" -> "gzip")
       files.write(s"$metadata/v2.metadata.json.gz", files.read(table.metadataLocation))
@@ -280,20 +280,20 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit of one append makes few storage calls") {
+  test("a commit of an append makes at most six storage calls, and loading a table at most four") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 3)
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
-      val counted = opened(counting)
-      append(new Table(table.id, table.name, table.version, counting, counted), "more")
-      assert(counting.calls <= 6, "the parent's list, manifest, list, metadata, a check of the previous version, hint")
+      val countedCatalog = opened(counting)
+      append(new Table(table.id, table.name, table.version, counting, countedCatalog), "more")
+      assert(counting.calls <= 6, "parent's list, manifest, manifest list, metadata, check of the version, hint")
       val loading = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       opened(loading).table(Id)
-      assert(loading.calls <= 4, "hint, metadata, and a check for a newer version with two names")
+      assert(loading.calls <= 4, "hint, metadata, and two names of a newer version")
     }
   }
 
-  test("operations that a file-system catalog does not support fail with a clear message") {
+  test("operations that a file-system catalog does not support fail with a message that contains the operation") {
     withCatalog { (catalog, _) =>
       val table = tableWithCommits(catalog, 1)
       assert(intercept[Unsupported](catalog.rename(Id, Id.copy(name = "u"))).getMessage.contains("renaming lite.db.t"))

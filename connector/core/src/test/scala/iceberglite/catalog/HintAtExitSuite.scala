@@ -11,7 +11,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Commits and lets its JVM exit immediately. */
+/** A program that ends immediately after its last commit. */
 object CommitAndEnd {
   def main(arguments: Array[String]): Unit = {
     val properties = Map("type" -> "hadoop", "warehouse" -> arguments.head)
@@ -32,7 +32,7 @@ class HintAtExitSuite extends AnyFunSuite {
       .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
   }
 
-  test("a program that ends right after its commit exits immediately, and the hint is written") {
+  test("the version hint is written even if the program ends immediately after its commit") {
     val warehouse = Files.createTempDirectory("hint-at-exit")
     val program = java(warehouse)
     try assert(program.waitFor(120, TimeUnit.SECONDS) && program.exitValue == 0)

@@ -11,64 +11,64 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
-/** Malicious metadata cannot delete files of another table. */
+/** Tests that operations on tables with malicious metadata do not delete files of another table. */
 class HostileMetadataSuite extends AnyFunSuite with HostileTables {
 
-  private def ofEvil(file: Path): Boolean =
+  private def isAttackersFile(file: Path): Boolean =
     isDatabase(file) || file.startsWith(directory.resolve("outside")) || file.startsWith(warehouse.resolve("db/evil"))
 
-  /** Registers each copy under each name and purges it. */
-  private def registered(catalog: Catalog, metadata: TableMetadata, id: TableIdentifier = Evil): Unit =
+  /** Registers copies of metadata under a name, and purges the registered tables. */
+  private def registerAndPurge(catalog: Catalog, metadata: TableMetadata, id: TableIdentifier = Evil): Unit =
     copies(metadata).foreach { copy =>
       val table = catalog.register(id, forged(copy))
-      assertFilesKept(catalog.drop(id, purge = true), ofEvil)
-      // After another commit, the metadata file is in the directory that the metadata names.
+      assertFilesKept(catalog.drop(id, purge = true), isAttackersFile)
+      // After another commit, the newest metadata file is below the location in the metadata.
       catalog.register(id, forged(copy))
       assertFilesKept(
         Try(append(catalog.table(id), data(s"file:$directory/outside", s"${table.hashCode}.parquet"))),
-        ofEvil
+        isAttackersFile
       )
       val written = Try(catalog.table(id).metadataLocation).toOption
-      assertFilesKept(Try(catalog.drop(id, purge = true)), f => ofEvil(f) || written.contains(s"file:$f"))
+      assertFilesKept(Try(catalog.drop(id, purge = true)), f => isAttackersFile(f) || written.contains(s"file:$f"))
     }
 
-  test("register_table with another table's location, then DROP PURGE, in a JDBC catalog") {
+  test("purging a registered table whose metadata has another table's location keeps the files (JDBC catalog)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
-    registered(catalog, victim.metadata)
+    registerAndPurge(catalog, victim.metadata)
     assert(liveFiles(catalog.table(Victim)).size == 2)
     catalog.close()
   }
 
-  test("register_table with another table's data path, then DROP PURGE, in a JDBC catalog") {
+  test("purging a registered table whose metadata has another table's data path keeps the files (JDBC catalog)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val place = s"file:$directory/outside/t"
     val keys = Seq("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
     for (key <- keys; directory <- Seq("data", "metadata", "")) {
       val properties = Map(key -> s"${victim.location}/$directory")
-      registered(catalog, victim.metadata.copy(location = place, properties = properties))
+      registerAndPurge(catalog, victim.metadata.copy(location = place, properties = properties))
     }
     catalog.close()
   }
 
-  private def writeMetadata(metadata: TableMetadata, at: Path): Unit = {
-    forged(metadata, at.resolve("metadata/v1.metadata.json"))
+  private def writeMetadata(metadata: TableMetadata, tableDirectory: Path): Unit = {
+    forged(metadata, tableDirectory.resolve("metadata/v1.metadata.json"))
     ()
   }
 
-  test("another table's location in the metadata of a table of a file-system catalog, then DROP PURGE") {
+  test("purging a table whose metadata has another table's location keeps the files (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     copies(victim.metadata).foreach { copy =>
       writeMetadata(copy, warehouse.resolve("db/evil"))
-      assertFilesKept(assert(catalog.drop(Evil, purge = true)), ofEvil)
+      assertFilesKept(assert(catalog.drop(Evil, purge = true)), isAttackersFile)
       assert(!catalog.tableExists(Evil))
     }
     assert(liveFiles(catalog.table(Victim)).size == 2)
   }
 
-  test("another table's data path in the metadata of a table of a file-system catalog, then DROP PURGE") {
+  test("purging a table whose metadata has another table's data path keeps the files (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     val place = s"file:$warehouse/db/evil"
@@ -76,11 +76,11 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       victim.metadata.copy(location = place, properties = Map("write.data.path" -> s"${victim.location}/data"))
     copies(hostile).foreach { copy =>
       writeMetadata(copy, warehouse.resolve("db/evil"))
-      assertFilesKept(assert(catalog.drop(Evil, purge = true)), ofEvil)
+      assertFilesKept(assert(catalog.drop(Evil, purge = true)), isAttackersFile)
     }
   }
 
-  test("another table's location or data path in the metadata of a table at a path, then DROP without PURGE") {
+  test("dropping a table by path keeps files of another table whose location or data path is in the metadata") {
     val paths = new PathTables(io)
     val victim = filled(hadoop(), Victim)
     val evil = directory.resolve("outside/evil")
@@ -90,7 +90,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     )
     for (copy <- copies(victim.metadata) ++ copies(hostile); purge <- Seq(false, true)) {
       writeMetadata(copy, evil)
-      assertFilesKept(assert(paths.drop(s"file:$evil", purge)), ofEvil)
+      assertFilesKept(assert(paths.drop(s"file:$evil", purge)), isAttackersFile)
       assert(!paths.exists(s"file:$evil"))
     }
   }
@@ -103,7 +103,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   private def metadataFiles(of: Table): Vector[String] =
     io.list(s"${of.location}/metadata").map(_.path).filter(_.endsWith(".metadata.json")).sorted
 
-  test("INSERT with delete-after-commit and another table's metadata files in the log, in a JDBC catalog") {
+  test("a commit does not delete another table's metadata files that are in the metadata log (JDBC catalog)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for {
@@ -112,7 +112,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     } {
       val log = metadataFiles(victim) ++ metadataFiles(victim)
       catalog.register(Evil, forged(withLog(copy.copy(location = place), log)))
-      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
+      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), isAttackersFile)
       assert(liveFiles(catalog.table(Victim)).size == 2)
       catalog.drop(Evil, purge = false)
       metadataFiles(victim).filterNot(log.contains).foreach(io.delete)
@@ -120,23 +120,23 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("INSERT with delete-after-commit and another table's metadata files in the log, in a file-system catalog") {
+  test("a commit does not delete another table's metadata files that are in the metadata log (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     val evil = warehouse.resolve("db/evil")
     for (copy <- copies(victim.metadata)) {
       writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim) ++ metadataFiles(victim)), evil)
-      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
+      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), isAttackersFile)
       catalog.drop(Evil, purge = false)
       writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim)), evil)
       val path = new PathTables(io)
-      assertFilesKept((1 to 4).foreach(i => append(path.table(s"file:$evil"), s"f$i")), ofEvil)
+      assertFilesKept((1 to 4).foreach(i => append(path.table(s"file:$evil"), s"f$i")), isAttackersFile)
       catalog.drop(Evil, purge = false)
     }
     assert(liveFiles(catalog.table(Victim)).size == 2)
   }
 
-  test("a table of another catalog on the same warehouse keeps its files, even if the names are equal") {
+  test("purging a table keeps the files of another catalog's table in the same warehouse, even with equal names") {
     val others = Seq[(String, () => Catalog)]("hadoop" -> (() => hadoop()), "jdbc" -> (() => jdbc("b")))
     for (((kind, open), i) <- others.zipWithIndex) {
       val id = Victim.copy(name = s"victim_$kind")
@@ -146,8 +146,9 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       copies(victim.metadata).zipWithIndex.foreach { case (copy, n) =>
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
-          // Two entries with equal name, location and UUID are one table.
-          if (!(kind == "jdbc" && name == id && n == 1)) assertFilesKept(catalog.drop(name, purge = true), ofEvil)
+          // Tables with the same name, location and UUID are the same table, so a purge would delete its files.
+          val isSameTable = kind == "jdbc" && name == id && n == 1
+          if (!isSameTable) assertFilesKept(catalog.drop(name, purge = true), isAttackersFile)
           else catalog.drop(name, purge = false)
         }
       }
@@ -157,7 +158,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("a table of a catalog with pointers cannot be dropped by path or by a file-system catalog") {
+  test("dropping a JDBC catalog's table by path or through a file-system catalog keeps its files") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for (purge <- Seq(false, true)) {
@@ -182,14 +183,14 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       )
       assertFilesKept(owner.drop(inside, purge), isInner)
     }
-    val pointed = jdbc("a")
-    pointed.register(inside, forged(withNewUuid(victim.metadata)))
-    assertFilesKept(pointed.drop(inside, purge = true), isInner)
-    val other = filled(pointed, TableIdentifier(Vector("db"), "pointed"))
+    val jdbcCatalog = jdbc("a")
+    jdbcCatalog.register(inside, forged(withNewUuid(victim.metadata)))
+    assertFilesKept(jdbcCatalog.drop(inside, purge = true), isInner)
+    val other = filled(jdbcCatalog, TableIdentifier(Vector("db"), "pointed"))
     val within = TableIdentifier(Vector("db", "pointed"), "data")
-    pointed.register(within, forged(withNewUuid(other.metadata)))
-    assertFilesKept(pointed.drop(within, purge = true), ofEvil)
-    pointed.close()
+    jdbcCatalog.register(within, forged(withNewUuid(other.metadata)))
+    assertFilesKept(jdbcCatalog.drop(within, purge = true), isAttackersFile)
+    jdbcCatalog.close()
   }
 
   test("a table inside another table's directory keeps its files when the outer table is dropped") {
@@ -215,19 +216,19 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.rename(Victim, renamed)
     copies(old.metadata).foreach { copy =>
       catalog.register(Victim, forged(copy))
-      assertFilesKept(catalog.drop(Victim, purge = true), ofEvil)
+      assertFilesKept(catalog.drop(Victim, purge = true), isAttackersFile)
     }
     val again = filled(catalog, Victim.copy(name = "v2"))
     catalog.rename(again.id, Victim.copy(name = "v3"))
     assert(catalog.drop(Victim.copy(name = "v3"), purge = true))
-    assert(!Files.exists(warehouse.resolve("db/v2/data/x.parquet")), "a renamed table is purged where it is")
+    assert(!Files.exists(warehouse.resolve("db/v2/data/x.parquet")), "purging a renamed table deletes its files")
     catalog.create(Victim, unpartitioned())
     catalog.drop(Victim, purge = true)
     assert(liveFiles(catalog.table(renamed)).forall(io.exists) && io.exists(catalog.table(renamed).metadataLocation))
     catalog.close()
   }
 
-  test("other spellings of a path do not reach files of another table") {
+  test("a purge keeps another table's files, even if their paths are spelled in other ways") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val place = victim.location.stripPrefix("file:")
@@ -253,11 +254,11 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     )
     data(s"file:${own}2/data")
     append(evil, spellings.map(path => path): _*)
-    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
     catalog.close()
   }
 
-  test("links in a table's directory do not reach files elsewhere") {
+  test("a purge does not delete files outside the table's directory through symbolic links") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val evil = filled(catalog, Evil)
@@ -273,7 +274,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       s"$place/data/link/y.parquet",
       s"$place/data/file.parquet"
     )
-    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
     assert(!Files.exists(place.resolve("data/x.parquet")), "its own files are deleted")
     val directories = hadoop()
     directories.create(Evil.copy(name = "other"), unpartitioned())
@@ -286,7 +287,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table directory or a namespace that links to another table's directory does not reach its files") {
+  test("a drop keeps another table's files if the table or namespace directory is a link to that table") {
     val catalog = jdbc("a")
     val victims = Seq(filled(catalog, Victim), filled(hadoop(), Victim.copy(name = "v2")))
     for (victim <- victims; target = Paths.get(victim.location.stripPrefix("file:"))) {
@@ -299,7 +300,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
         val hostile = append(other, listed: _*).metadata
         catalog.register(Evil, forged(hostile.copy(uuid = copy.uuid, location = s"file:$link")))
-        // The attacker's own metadata directory is now the victim's directory.
+        // Through the link, the attacker's metadata directory is the victim's metadata directory.
         assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
         io.deleteDirectory(other.location)
@@ -316,7 +317,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a location that links to another table, its parent, a child or the root deletes no files of it") {
+  test("a purge keeps another table's files if the location is that table, its parent, its child, a link or the root") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val target = Paths.get(victim.location.stripPrefix("file:"))
@@ -327,19 +328,19 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     for (place <- places; copy <- copies(victim.metadata)) {
       val name = s"0000${places.indexOf(place)}-evil.metadata.json"
       for (
-        at <- Seq(directory.resolve("outside"), Paths.get(place.stripPrefix("file://"), "metadata"))
-        if Files.isWritable(at.getParent)
+        tableDirectory <- Seq(directory.resolve("outside"), Paths.get(place.stripPrefix("file://"), "metadata"))
+        if Files.isWritable(tableDirectory.getParent)
       ) {
-        val file = forged(copy.copy(location = place), at.resolve(name))
+        val file = forged(copy.copy(location = place), tableDirectory.resolve(name))
         catalog.register(Evil, file)
-        assertFilesKept(catalog.drop(Evil, purge = true), f => ofEvil(f) || f.endsWith(name))
+        assertFilesKept(catalog.drop(Evil, purge = true), f => isAttackersFile(f) || f.endsWith(name))
         io.delete(file)
       }
     }
     catalog.close()
   }
 
-  test("a manifest list, a version 1 manifest, statistics and delete files of another table are not deleted") {
+  test("a purge keeps another table's manifest lists, manifests and metadata files that the metadata references") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val snapshot = victim.currentSnapshot.get
@@ -358,29 +359,29 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     )
     catalog.drop(Evil, purge = false)
     catalog.register(Evil, forged(hostile, warehouse.resolve("db/evil/metadata/00008-evil.metadata.json")))
-    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
     catalog.close()
   }
 
-  test("imported and cloned files are never deleted") {
+  test("a purge keeps imported files, and files that a clone shares with its source table") {
     val catalog = jdbc("a")
     val source = filled(catalog, Victim)
     val imported = data(s"file:$directory/imported")
     val clone = catalog.create(Evil, unpartitioned())
     append(clone, liveFiles(source) :+ imported: _*)
-    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
     catalog.close()
   }
 
-  test("a table's own old metadata is still deleted, at any table location") {
+  test("commits delete a table's own old metadata files, at any table location") {
     for (catalog <- Seq(jdbc("a"), hadoop())) {
       val elsewhere = if (catalog.isInstanceOf[HadoopCatalog]) None else Some(s"file:$directory/elsewhere/t")
       for (location <- Seq(None, elsewhere).distinct; gzip <- Seq("none", "gzip")) {
         val creation = unpartitioned(Expiring.toSeq :+ ("write.metadata.compression-codec" -> gzip): _*)
         val table = catalog.create(Evil, creation.copy(location = location))
         (1 to 4).foreach(i => append(catalog.table(Evil), s"f$i"))
-        val left = io.list(s"${table.location}/metadata").map(_.path).filter(_.endsWith(".metadata.json"))
-        assert(left.size == 2, s"$location $gzip $left")
+        val remaining = io.list(s"${table.location}/metadata").map(_.path).filter(_.endsWith(".metadata.json"))
+        assert(remaining.size == 2, s"$location $gzip $remaining")
         catalog.table(Evil).transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
         catalog.drop(Evil, purge = true)
       }

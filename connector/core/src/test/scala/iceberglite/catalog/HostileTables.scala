@@ -13,13 +13,13 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** A victim table, and forged metadata that tries to delete the victim's files. */
+/** Creates tables of victims, and forged metadata with which an attacker tries to delete the victims' files. */
 trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
   protected val Victim: TableIdentifier = TableIdentifier(Vector("db"), "victim")
   protected val Evil: TableIdentifier = TableIdentifier(Vector("db"), "evil")
 
-  /** Table properties with which each commit deletes the oldest metadata file of the log. */
+  /** Table properties that make each commit delete old metadata files. */
   protected val Expiring: Map[String, String] = Map(
     "write.metadata.previous-versions-max" -> "1",
     "write.metadata.delete-after-commit.enabled" -> "true"
@@ -27,7 +27,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
 
   protected def warehouse: Path = directory.resolve("wh")
 
-  /** Returns a JDBC catalog; all catalogs share one warehouse. */
+  /** Opens a JDBC catalog on the given database. All catalogs share one warehouse. */
   protected def jdbc(database: String, settings: (String, String)*): Catalog = Catalogs.open(
     "lite",
     Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/$database.sqlite", "warehouse" -> s"file:$warehouse") ++
@@ -41,19 +41,21 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected def append(table: Table, paths: String*): Table = table.transaction(Map.empty, environment)
     .add(new FastAppend(paths.map(file(_)).toVector)).commit()
 
-  /** Writes a data file into a table directory. */
+  /** Writes a data file into a directory, and returns its path. */
   protected def data(place: String, name: String = "x.parquet"): String = {
     val path = s"$place/$name"
     io.write(path, Array[Byte](1))
     path
   }
 
+
+  /** Creates a table with two data files. */
   protected def filled(catalog: Catalog, id: TableIdentifier, creation: TableCreation = unpartitioned()): Table = {
     val table = catalog.create(id, creation)
     append(append(table, data(s"${table.location}/data")), data(s"${table.location}/data", "y.parquet"))
   }
 
-  /** Runs an attack and checks that every file that existed before still exists. */
+  /** Runs an attack, and checks that every file that existed before still exists, unless `except` selects the file. */
   protected def assertFilesKept(attack: => Any, except: Path => Boolean = _ => false): Unit = {
     val before = FilesBelow.withoutHints(directory).filterNot(except)
     attack
@@ -63,7 +65,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
 
   protected def isOf(place: String)(file: Path): Boolean = file.startsWith(directory.resolve(place))
 
-  /** Writes metadata as an attacker would. */
+  /** Writes a metadata file, as an attacker would do, and returns its path. */
   protected def forged(metadata: TableMetadata, path: Path): String = {
     Files.createDirectories(path.getParent)
     Files.write(path, TableMetadataJson.write(metadata))
@@ -76,7 +78,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected def withNewUuid(metadata: TableMetadata): TableMetadata =
     metadata.copy(uuid = Some(java.util.UUID.randomUUID))
 
-  /** Returns copies of a table's metadata that refer to its files: with another UUID, and unchanged. */
+  /** Returns two copies of a table's metadata, which reference its files: one with another UUID, and one unchanged. */
   protected def copies(metadata: TableMetadata): Seq[TableMetadata] = Seq(withNewUuid(metadata), metadata)
 
   protected def isDatabase(file: Path): Boolean = file.toString.contains(".sqlite")

@@ -16,7 +16,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     assert(both.isInstanceOf[HadoopCatalog])
   }
 
-  test("any other catalog class, and one that contradicts the type, is rejected with one clear error") {
+  test("any other catalog class, or a class that contradicts the type, is rejected, and the error contains the class") {
     Seq("org.apache.iceberg.aws.glue.GlueCatalog", "org.apache.iceberg.nessie.NessieCatalog", "com.example.Mine").foreach {
       impl =>
         val message = intercept[Unsupported](open("catalog-impl" -> impl)).getMessage
@@ -28,7 +28,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     assert(error.getMessage.contains("catalog-impl, which selects the type jdbc"))
   }
 
-  test("a FileIO class is accepted if Hadoop file systems do the same, and rejected otherwise") {
+  test("a FileIO class of Apache Iceberg is accepted only if Hadoop file systems can replace it") {
     Seq("hadoop.HadoopFileIO", "io.ResolvingFileIO", "aws.s3.S3FileIO").foreach { impl =>
       open("type" -> "hadoop", "io-impl" -> s"org.apache.iceberg.$impl")
     }
@@ -39,7 +39,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     }
   }
 
-  test("an invalid catalog type is rejected with one clear error") {
+  test("an unsupported or unknown catalog type is rejected, and the error contains the type or the supported types") {
     Seq("glue", "nessie", "bigquery").foreach { kind =>
       assert(intercept[Unsupported](open("type" -> kind)).getMessage.contains(kind))
     }

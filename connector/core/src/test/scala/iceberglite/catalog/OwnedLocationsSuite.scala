@@ -9,23 +9,23 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table._
 import iceberglite.table.TestTables._
 
-/** Purges of tables with files outside their directory: which of these files are deleted, and which are kept. */
+/** Tests which files outside a table's directory a purge deletes, and which it keeps. */
 class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: Path = directory.resolve("bucket")
 
-  /** Creates a table with data at a path, purges it, and returns whether the data was deleted. */
+  /** Creates a table with a data file below a path, purges the table, and returns whether the file was deleted. */
   private def purgeDeletes(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
     val creation = unpartitioned(properties :+ ("write.data.path" -> s"file:$bucket/$path"): _*)
     val file = data(s"file:$bucket/$path", s"${System.nanoTime}.parquet")
     append(catalog.create(Evil, creation), file)
     assert(catalog.drop(Evil, purge = true))
-    val gone = !io.exists(file)
+    val isDeleted = !io.exists(file)
     io.delete(file)
-    gone
+    isDeleted
   }
 
-  test("data outside the table is deleted only below the catalog's prefixes, in the directory with the table's name") {
+  test("data outside the table is deleted only below owned-locations, in a directory with the table's name") {
     val setting = "owned-locations" -> s"file:$directory/other, file:$bucket/"
     for (catalog <- Seq(jdbc("a", setting), hadoop(setting))) {
       assert(purgeDeletes(catalog, "db/evil"))
@@ -38,7 +38,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("directories that the properties assign to one table are owned by that table") {
+  test("only the table that a property owned-locations.<table> names owns the directories of this property") {
     val catalog =
       jdbc("a", "owned-locations.db.evil" -> s"file:$bucket/x,file:$bucket/y", "owned-locations.db.z" -> s"$bucket/z")
     assert(purgeDeletes(catalog, "x") && purgeDeletes(catalog, "y/data"))
@@ -46,13 +46,13 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("without properties, data outside the table is kept") {
+  test("a purge keeps data outside the table if the catalog has no owned-locations property") {
     val catalog = jdbc("a")
     assert(!purgeDeletes(catalog, "db/evil"))
     catalog.close()
   }
 
-  test("another table below a prefix keeps its files, whatever the metadata says") {
+  test("a purge keeps another table's files below owned-locations, whatever the metadata contains") {
     val catalog = jdbc("a", "owned-locations" -> s"file:$bucket")
     val creation = unpartitioned("write.data.path" -> s"file:$bucket/db/victim")
     val victim = catalog.create(Victim, creation)
@@ -64,7 +64,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table at a custom location is purged, and one with metadata elsewhere keeps its files") {
+  test("purging a table at a custom location deletes its files only if its metadata is below the location") {
     val catalog = jdbc("a")
     val at = s"file:$directory/elsewhere/t"
     filled(catalog, Evil, unpartitioned().copy(location = Some(at)))
@@ -91,7 +91,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("files that are kept are reported with the reason") {
+  test("the report of a purge contains the number of kept files and an example for each reason") {
     val catalog = jdbc("a")
     val table = filled(catalog, Evil)
     val version = append(table, data(s"file:$bucket"), s"${table.location}/../x").version
@@ -103,14 +103,14 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a file that the storage fails to delete is reported, and the others are deleted") {
+  test("a file that the storage fails to delete is reported, and the other files are deleted") {
     val catalog = jdbc("a")
     val table = filled(catalog, Evil)
     val version = table.version
     val files = liveFiles(io, version.metadata, version.metadata.currentSnapshot)
     val failing = new FileIOWrapper(io) {
       override def delete(path: String): Unit =
-        if (path == files.head) throw StorageFailed("delete", path, "Access denied") else super.delete(path)
+        if (path == files.head) throw StorageFailed("delete", path, "by the test") else super.delete(path)
     }
     val deletion = new OwnedDeletion(failing, OwnedPaths.of(failing, version, catalog.ownership(Evil, version)))
     val report = deletion(files)

@@ -52,7 +52,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("a table of a catalog with pointers opens read-only at its highest version") {
+  test("the path of a JDBC catalog's table opens the table read-only at its highest version") {
     CatalogFixture.Jdbc.withStore { store =>
       val catalog = CatalogFixture.Jdbc.open(store, store.files)
       val last = (1 to 12).foldLeft(catalog.create(Id, unpartitioned()))((t, i) => append(t, f"f$i%02d"))
@@ -69,7 +69,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("a metadata file of either naming scheme opens read-only as that version") {
+  test("the path of a metadata file of any catalog opens the table read-only at that version") {
     CatalogFixture.all.foreach { fixture =>
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)
@@ -84,7 +84,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("the location of a table by path cannot be changed") {
+  test("the location of a table that is opened by path cannot be changed") {
     val tables = new PathTables(new MemoryFileIO, environment)
     val table = tables.create(path, unpartitioned())
     intercept[Unsupported](table.transaction(Map.empty, environment).add(new UpdateLocation("mem://x")).commit())

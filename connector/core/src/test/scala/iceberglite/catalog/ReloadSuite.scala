@@ -9,10 +9,10 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Loading tables repeatedly. */
+/** Tests loading the current version of a table of which a version is already known. */
 class ReloadSuite extends AnyFunSuite {
   CatalogFixture.embedded.foreach { fixture =>
-    test(s"loading a known table returns its current version (${fixture.kind})") {
+    test(s"reloading a table returns its current version (${fixture.kind})") {
       fixture.withStore { store =>
         val (ours, theirs) = (fixture.open(store, store.files), fixture.open(store, store.files))
         val known = ours.create(Id, unpartitioned()).version
@@ -21,14 +21,14 @@ class ReloadSuite extends AnyFunSuite {
         assert(ours.reload(Id, known) == newer.version)
         theirs.drop(Id, purge = false)
         intercept[NotFound](ours.reload(Id, newer.version))
-        val again = theirs.create(Id, unpartitioned("again" -> "1"))
-        assert(ours.reload(Id, newer.version) == again.version)
+        val recreated = theirs.create(Id, unpartitioned("again" -> "1"))
+        assert(ours.reload(Id, newer.version) == recreated.version)
         Seq(ours, theirs).foreach(_.close())
       }
     }
   }
 
-  test("an unchanged pointer means that no file is read") {
+  test("reloading a table whose pointer has not changed reads no file") {
     CatalogFixture.Jdbc.withStore { store =>
       val reads = new AtomicInteger
       val counting = new FileIOWrapper(store.files) {

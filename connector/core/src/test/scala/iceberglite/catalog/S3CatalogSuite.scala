@@ -14,13 +14,13 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** The file-system catalog on a real S3 server, without any other service. */
+/** Tests the file-system catalog on a real S3 server, without any other service. */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8
   private val Appends = 2
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** @param suffix appended to the bucket name, so that the warehouse is the bucket itself or a directory in it */
+  /** @param suffix path of the warehouse in the bucket; empty if the warehouse is the bucket itself */
   private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
     body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.real))
 
@@ -75,7 +75,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("one of eight concurrent creations of a table on S3 succeeds") {
+  test(s"of $Writers concurrent creations of a table on S3 exactly one succeeds") {
     withWarehouse() { (warehouse, io) =>
       val outcomes = inParallel((1 to Writers).map { _ => () =>
         try {
@@ -87,7 +87,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("old metadata is deleted on S3 if the table property is set, compressed or not") {
+  test("old metadata files are deleted on S3 if the table property is set, compressed or not") {
     for (codec <- Seq("none", "gzip")) withWarehouse() { (warehouse, io) =>
       val properties = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",

@@ -4,7 +4,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.{HadoopFileIO, S3Storage}
 import iceberglite.table.KeptFiles
 
-/** File-system tables in a bucket of a real S3 server. */
+/** The file-system catalog in a bucket of a real S3 server. */
 object S3Fixture extends CatalogFixture {
   override val kind = "hadoop on S3"
 
@@ -18,7 +18,7 @@ object S3Fixture extends CatalogFixture {
 
   final private class BucketFiles(bucket: String, io: HadoopFileIO) extends FileIOWrapper(io) with KeptFiles {
 
-    /** All objects in the bucket, except markers of empty directories. */
+    /** Returns the paths of all objects in the bucket, except markers of empty directories. */
     override def paths: Set[String] = below(s"s3://$bucket/")
 
     private def below(directory: String): Set[String] = {

@@ -10,13 +10,13 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateLocation, UpdateProperties}
 
-/** A table with files outside its directory keeps them when another table is created or moved to their location. */
+/** Tests that files outside a table's directory are kept when a table whose location contains them is purged. */
 class SharedPlacesSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: String = s"file:$directory/bucket/v"
 
-  /** Creates a table with its data in another location. */
-  private def elsewhere(catalog: Catalog, place: String): Table = {
+  /** Creates the victim's table, with two data files in the given directory outside the table's location. */
+  private def victimWithDataIn(catalog: Catalog, place: String): Table = {
     val table = catalog.create(Victim, unpartitioned("write.data.path" -> place))
     append(append(table, data(place)), data(place, "y.parquet"))
   }
@@ -27,7 +27,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     transaction.commit()
   }
 
-  private def registered(catalog: Catalog, id: TableIdentifier, of: Table): Table =
+  private def registerMetadataOf(catalog: Catalog, id: TableIdentifier, of: Table): Table =
     catalog.register(id, of.metadataLocation)
 
   private def assertReadable(catalog: Catalog): Unit = {
@@ -44,28 +44,28 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assertReadable(catalog)
   }
 
-  test("a table whose location was set to another table's data path") {
+  test("purging a table whose location was set to another table's data path keeps the data") {
     val catalog = jdbc("a")
-    val victim = elsewhere(catalog, bucket)
+    val victim = victimWithDataIn(catalog, bucket)
     for (place <- Seq(bucket, s"file:$directory/bucket", s"file:$directory")) {
-      val evil = registered(catalog, Evil, victim)
+      val evil = registerMetadataOf(catalog, Evil, victim)
       change(change(evil, new UpdateLocation(place)), new UpdateProperties(Map("a" -> "b"), Set.empty))
       checkPurge(catalog, Evil)
     }
     catalog.close()
   }
 
-  test("a namespace whose location contains another table's data path") {
+  test("purging a table in a namespace whose location contains another table's data path keeps the data") {
     val catalog = jdbc("a")
-    val victim = elsewhere(catalog, bucket)
+    val victim = victimWithDataIn(catalog, bucket)
     catalog.createNamespace(Vector("ev"), Map("location" -> s"file:$directory/bucket"))
     val id = TableIdentifier(Vector("ev"), "v")
-    registered(catalog, id, victim)
+    registerMetadataOf(catalog, id, victim)
     checkPurge(catalog, id)
     catalog.close()
   }
 
-  test("the old location of a table whose location was changed") {
+  test("purging a table at the former location of another table keeps the files of that table") {
     val catalog = jdbc("a")
     val old = append(
       catalog.create(Victim, unpartitioned().copy(location = Some(s"file:$directory/p1/v"))),
@@ -73,19 +73,19 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     )
     val moved = change(old, new UpdateLocation(s"file:$directory/p2/v"))
     append(moved, data(s"file:$directory/p2/v/data"))
-    registered(catalog, Evil, old)
+    registerMetadataOf(catalog, Evil, old)
     checkPurge(catalog, Evil)
     catalog.close()
   }
 
   test(
-    "metadata log cleanup under the former name of a renamed table, through a link, and in another catalog"
+    "commits under a renamed table's former name, or in another catalog, keep the table's metadata files"
   ) {
     val catalog = jdbc("a")
     val former = filled(catalog, TableIdentifier(Vector("db"), "former"))
     catalog.rename(former.id, Victim)
-    val again = registered(catalog, former.id, former)
-    (1 to 3).foldLeft(change(again, new UpdateProperties(Expiring, Set.empty))) { (table, i) =>
+    val registeredAgain = registerMetadataOf(catalog, former.id, former)
+    (1 to 3).foldLeft(change(registeredAgain, new UpdateProperties(Expiring, Set.empty))) { (table, i) =>
       change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
     }
     assert(io.exists(catalog.table(Victim).metadataLocation))
@@ -95,7 +95,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
       Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/a.sqlite", "warehouse" -> s"file:$warehouse"),
       io
     )
-    val copy = registered(other, Victim, catalog.table(Victim))
+    val copy = registerMetadataOf(other, Victim, catalog.table(Victim))
     (1 to 3).foldLeft(change(copy, new UpdateProperties(Expiring, Set.empty))) { (table, i) =>
       change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
     }
@@ -105,10 +105,10 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     other.close()
   }
 
-  test("a file-system table created in a directory with foreign files") {
+  test("dropping a file-system table that was created in a directory with other files keeps these files") {
     val catalog = hadoop()
     val data = warehouse.resolve("db/vdata")
-    elsewhere(catalog, s"file:$data")
+    victimWithDataIn(catalog, s"file:$data")
     val id = TableIdentifier(Vector("db"), "vdata")
     for (purge <- Seq(false, true)) {
       catalog.create(id, unpartitioned())
@@ -121,7 +121,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(catalog.drop(TableIdentifier(Vector("db"), "pq"), purge = true) && Files.exists(parquet))
   }
 
-  test("a file-system table that contains tables in directories named like partitions and hashes") {
+  test("dropping a file-system table keeps tables below it, even if their directories are named like partitions") {
     val catalog = hadoop()
     val inner = for {
       names <- Seq(Vector("k=v"), Vector("0110"), Vector("%2e%2e"), Vector("k=v", "x"), Vector("data", "p=1"))
@@ -132,10 +132,10 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(FilesBelow.of(warehouse.resolve("ns")).forall(f => inner.exists(t => s"file:$f".startsWith(t.location))))
   }
 
-  test("locations that the catalog properties assign to tables by name") {
+  test("files in a table's owned location are kept when another table with the same metadata is purged") {
     val setting = "owned-locations" -> s"file:$directory/own"
     val catalog = hadoop(setting)
-    val victim = elsewhere(catalog, s"file:$directory/own/db/victim")
+    val victim = victimWithDataIn(catalog, s"file:$directory/own/db/victim")
     val path = s"file:$directory/evil/db/victim"
     forged(withNewUuid(victim.metadata), directory.resolve("evil/db/victim/metadata/v1.metadata.json"))
     assert(new PathTables(io).drop(path, purge = true))
@@ -148,7 +148,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(catalog.table(dotted)).forall(io.exists))
   }
 
-  test("a view, and a table that is changed concurrently, do not prevent deleting a table's own files") {
+  test("a purge deletes the table's own files even if the catalog has views or concurrent commits to other tables") {
     val catalog = jdbc("a", "jdbc.schema-version" -> "V1")
     val place = s"file:$directory/mine/t"
     val other = filled(catalog, Victim)
@@ -176,7 +176,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
           None,
           SampleViews.create(s"file:$directory/view", "SELECT 1")
         )
-      case _ => fail("no views")
+      case _ => fail("The catalog does not support views")
     }
     val table = append(same.create(Evil, unpartitioned().copy(location = Some(place))), data(s"$place/data"))
     assert(same.drop(Evil, purge = true) && moved)
@@ -185,15 +185,15 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("data files of another table in the metadata directory of a file-system table") {
+  test("a purge keeps another table's data files in the table's metadata directory") {
     val catalog = hadoop()
     val evil = catalog.create(Evil, unpartitioned())
-    elsewhere(catalog, s"${evil.location}/metadata")
+    victimWithDataIn(catalog, s"${evil.location}/metadata")
     assert(catalog.drop(Evil, purge = true) && !catalog.tableExists(Evil))
     assertReadable(catalog)
   }
 
-  test("a path with a control character is kept, and the other files are purged") {
+  test("a purge skips a path with a control character, and deletes the table's files") {
     val catalog = jdbc("a")
     val table = append(filled(catalog, Evil), s"file:$warehouse/db/evil/..\u0000/x.parquet")
     assert(catalog.drop(Evil, purge = true))

@@ -7,20 +7,19 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * Stores the pointer to a table's newest metadata file, behind a server that may fail.
- *
- * The calls throw `SimulatedPointer.Down`.
+ * A simulated server that stores the pointer to a table's newest metadata file. Its methods throw
+ * `SimulatedPointer.Down` if the call fails.
  */
 trait SimulatedPointer {
   def read(): Option[String]
 
-  /** @return whether the pointer was at `from` (`None` means absent) and is now at `to` */
+  /** @return whether the pointer was at `from` (`None` if there is no pointer yet) and is now at `to` */
   def swap(from: Option[String], to: String): Boolean
 }
 
 object SimulatedPointer {
 
-  /** @param unknown whether the call may have happened anyway, or may still happen */
+  /** @param unknown whether the call may have taken effect, or may still take effect later */
   final class Down(val unknown: Boolean) extends RuntimeException("by the simulation")
 }
 
@@ -42,7 +41,7 @@ final class PointerCommitter(simulated: SimulatedPointer, io: FileIO, environmen
       catch { case down: SimulatedPointer.Down => if (down.unknown) Unknown(down) else throw failed(down) }
 
     private def failed(down: SimulatedPointer.Down) =
-      StorageFailed("ask", "the catalog", "by the simulation", Some(down))
+      StorageFailed("call", "the catalog", "by the simulation", Some(down))
   }
 
   override def load(id: TableIdentifier): TableVersion =

@@ -10,7 +10,7 @@ import iceberglite.table.MemoryFileIO
 class VersionFilesSuite extends AnyFunSuite {
   private val path = "mem:/t/metadata/v1.metadata.json"
 
-  /** A storage with one file, whose first reads fail. */
+  /** A storage with one file, whose first `failures` reads fail. */
   final private class Late(failures: Int) extends FileIOWrapper(new MemoryFileIO) {
     val reads = new AtomicInteger
     write(path, Array[Byte](1))
@@ -23,18 +23,18 @@ class VersionFilesSuite extends AnyFunSuite {
     new VersionFiles(io, "mem:/t").ifExists(path)(io.read(path).length)
 
   test("a file that appears after an attempt to read it is read again") {
-    val late = new Late(failures = 1)
-    assert(read(late).contains(1) && late.reads.get == 2)
+    val delayed = new Late(failures = 1)
+    assert(read(delayed).contains(1) && delayed.reads.get == 2)
   }
 
-  test("a file that exists and stays unreadable is an error, after a limited number of attempts") {
-    val late = new Late(failures = 100)
-    assert(intercept[UnreadableFile](read(late)).file == path && late.reads.get == 4)
+  test("a file that exists but cannot be read is an error after four attempts") {
+    val delayed = new Late(failures = 100)
+    assert(intercept[UnreadableFile](read(delayed)).file == path && delayed.reads.get == 4)
   }
 
-  test("a file that does not exist is absent, after one attempt") {
-    val late = new Late(failures = 100)
-    late.delete(path)
-    assert(read(late).isEmpty && late.reads.get == 1)
+  test("a file that does not exist is reported as absent after one attempt") {
+    val delayed = new Late(failures = 100)
+    delayed.delete(path)
+    assert(read(delayed).isEmpty && delayed.reads.get == 1)
   }
 }

@@ -3,7 +3,7 @@ package iceberglite.data
 import iceberglite.spec.file.{Content, ContentFile, FileFormat}
 import iceberglite.spec.partition.PartitionTuple
 
-/** Writes a data file for a test, and returns its entry. */
+/** Writes a data file for a test, and returns it as a `ContentFile`. */
 object DataFileOf {
   def apply(
       target: DataTarget,

@@ -24,7 +24,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 
-/** Tests that apply to the rows of every file format. */
+/** Tests reading and writing rows in one file format. Each format has a subclass. */
 abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks
     with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -62,8 +62,8 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   protected def assertSame(found: Vector[Record], expected: Vector[Record]): Unit =
     assert(found.map(RecordGenerators.comparable) == expected.map(RecordGenerators.comparable))
 
-  /** Returns the value without the parts that the format cannot store. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
+  /** Returns the value without the parts that the format cannot store. Subclasses override it. */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
   protected def records(schema: Schema): Gen[Vector[Record]] =
     RecordGenerators.records(schema).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
@@ -73,7 +73,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
 
   private val cases: Gen[(Schema, Vector[Record])] = schemas.flatMap(s => records(s).map(s -> _))
 
-  test("random rows of random schemas round-trip", FormatRules.valuesKept, FormatRules.unknown) {
+  test("random rows of random schemas are read as they were written", FormatRules.valuesKept, FormatRules.unknown) {
     forAll(cases) { case (schema, rows) =>
       val file = write(schema, rows)
       assert(file.recordCount == rows.size && file.fileSizeInBytes == Files.size(Paths.get(file.path)))
@@ -83,7 +83,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test(
-    "rows of every type are read back from in-memory files",
+    "rows with values of every type are read from in-memory files as they were written",
     FormatRules.valuesKept,
     FormatRules.variants
   ) {
@@ -96,7 +96,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("many rows are read back in order, with their ordinals in the file", FormatRules.positions) {
+  test("rows are read in the order in which they were written, with their positions", FormatRules.positions) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "text", StringType)))
     val rows = (0 until 40000).map(i => Record.of(i.toLong * 3, if (i % 7 == 0) null else "t" * (i % 50))).toVector
     val file = write(schema, rows)
@@ -157,7 +157,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(error.getMessage.contains(file.path) && error.getMessage.contains("Column gone"))
   }
 
-  test("the error for a required column that is missing in a nested struct names its path", FormatRules.missing) {
+  test("the error for a required field that the file lacks in a nested struct contains its path", FormatRules.missing) {
     val struct = StructType(Vector(required(2, "a", IntType)))
     val file = write(Schema(0, Vector(required(1, "s", struct))), Vector(Record.of(Record.of(1))))
     val wanted = StructType(Vector(required(1, "s", StructType(Vector(required(3, "b", IntType))))))
@@ -175,19 +175,19 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test(
-    "a date outside the range of timestamp_ns fails with the column, and other dates are read as midnight",
+    "dates are read as timestamp_ns at midnight, and the error for a date outside its range contains the column",
     FormatRules.promoted
   ) {
     val schema = Schema(0, Vector(required(1, "d", DateType)))
     val wanted = StructType(Vector(required(1, "d", TimestampNsType)))
-    val good = write(schema, Vector(Record.of(-1)))
-    assertSame(read(good.path, wanted), Vector(Record.of(-86400000000000L)))
-    val far = write(schema, Vector(Record.of(2932896)))
-    val error = intercept[UnreadableFile](read(far.path, wanted))
-    assert(error.getMessage.contains("Column d") && error.getMessage.contains(far.path))
+    val inRange = write(schema, Vector(Record.of(-1)))
+    assertSame(read(inRange.path, wanted), Vector(Record.of(-86400000000000L)))
+    val outOfRange = write(schema, Vector(Record.of(2932896)))
+    val error = intercept[UnreadableFile](read(outOfRange.path, wanted))
+    assert(error.getMessage.contains("Column d") && error.getMessage.contains(outOfRange.path))
   }
 
-  test("the error for a type that cannot be promoted names both types", FormatRules.promoted) {
+  test("the error for a type that cannot be promoted contains the column and the expected type", FormatRules.promoted) {
     val types = Seq[(PrimitiveType, PrimitiveType, Any)](
       (LongType, IntType, 1L),
       (DoubleType, FloatType, 1.0),
@@ -231,8 +231,8 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     writer.write(Record.of(1))
     writer.abort()
     assert(!hadoop.exists(target.path))
-    val again = format.write(target)
-    again.close()
+    val emptyFile = format.write(target)
+    emptyFile.close()
     intercept[StorageFailed](format.write(target))
     assertSame(read(target.path, schema.asStruct), Vector.empty)
     assert(Files.list(directory).iterator.asScala.map(_.getFileName.toString).toVector == Vector(
@@ -240,7 +240,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     ))
   }
 
-  test("the error for a missing file, or a file of another format, names the file") {
+  test("the error for a missing file or a file of another format contains its path") {
     val wanted = StructType(Vector(optional(1, "id", IntType)))
     Seq("", "P", "something else " * 100).foreach { text =>
       val path = newPath()
@@ -285,7 +285,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
       5 -> Literal.FloatLiteral(0.0f),
       10 -> Literal.BinaryLiteral(ByteBuffer.wrap(Array[Byte](1)))
     ))
-    // No two-byte value is greater than ff ff 01.
+    // Column 10 has no upper bound, because no value of two bytes is greater than its value ff ff 01.
     assert(value(m.upperBounds) == Map(
       1 -> Literal.IntLiteral(3),
       2 -> Literal.DoubleLiteral(0.0),

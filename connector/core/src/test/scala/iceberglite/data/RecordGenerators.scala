@@ -11,10 +11,10 @@ import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType
 import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
-/** Generates random schemas, with unordered ids, and rows of them. */
+/** Generates random schemas, whose field ids are in any order, and random rows of these schemas. */
 object RecordGenerators {
 
-  /** The types of format version 2. */
+  /** The primitive types of format version 2, with sample parameters. */
   val ofVersion2: Vector[PrimitiveType] = Vector(
     BooleanType,
     IntType,
@@ -45,14 +45,14 @@ object RecordGenerators {
 
   val all: Vector[PrimitiveType] = ofVersion2 ++ addedByVersion3
 
-  /** Generates names, some of which no file format accepts. */
+  /** Generates column names. Some of them must be escaped in file formats. */
   private val names: Gen[String] = Gen.frequency(
     8 -> Gen.identifier.map(_.take(8)),
     1 -> Gen.oneOf("a.b", "1st", "größe", "with space", "élan", "_x2E", "element", "key", "価格", "a-b"),
     1 -> Gen.oneOf("Upper", "value", "metadata", "list", "row")
   )
 
-  /** Returns a schema with one field per type, alternately optional and required, with plain names. */
+  /** Returns a schema with one column per type, alternately optional and required, with simple names. */
   def flat(types: Vector[PrimitiveType]): Schema = Schema(
     0,
     types.zipWithIndex.map { case (t, i) =>
@@ -131,7 +131,7 @@ object RecordGenerators {
     case primitive: PrimitiveType => primitiveValue(primitive)
   }
 
-  private def few[A](each: Gen[A]): Gen[Vector[A]] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, each)).map(_.toVector)
+  private def few[A](item: Gen[A]): Gen[Vector[A]] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, item)).map(_.toVector)
 
   private def primitiveValue(t: PrimitiveType): Gen[AnyRef] = t match {
     case BooleanType => Gen.oneOf(true, false).map(Boolean.box)
@@ -158,10 +158,10 @@ object RecordGenerators {
     case _: GeometryType | _: GeographyType => point
   }
 
-  /** Years 1 and 9999, in days. */
+  /** The first day of the year 1 and the last day of the year 9999, in days from 1970-01-01. */
   private val Dates = Seq(-719162L, 2932896L)
 
-  /** Generates values near the limits, and near the start of 1970 and of 2015, which is ORC's epoch. */
+  /** Generates values near the limits, near the start of 1970, and near the start of 2015, which is ORC's epoch. */
   private def edges(least: Long, greatest: Long): Gen[Long] = {
     val start2015 = if (greatest == Dates.last) 16436L else 1420070400000000L
     val near = Seq(least, least + 1, greatest, greatest - 1, 0L, -1L, 1L, -999L, -1001L, start2015, start2015 - 1)
@@ -183,14 +183,14 @@ object RecordGenerators {
   def bytes(length: Int): Gen[ByteBuffer] =
     Gen.listOfN(length, Gen.choose(Byte.MinValue, Byte.MaxValue)).map(b => ByteBuffer.wrap(b.toArray))
 
-  /** Variants with the empty dictionary: null, true, a small number, or a short string. */
+  /** Generates variants without object fields: null, true, a small number, or a short string. */
   private val variant: Gen[AnyRef] = Gen.oneOf(
     Gen.oneOf(Array[Byte](0), Array[Byte](4), Array[Byte](8)),
     Gen.choose(Byte.MinValue, Byte.MaxValue).map(b => Array[Byte](12, b)),
     Gen.alphaNumStr.map(_.take(20)).map(s => ((s.length << 2) | 1).toByte +: s.getBytes("US-ASCII"))
   ).map(value => Variant(ByteBuffer.wrap(Array[Byte](1, 0, 0)), ByteBuffer.wrap(value)))
 
-  /** Points in well-known binary, little-endian. */
+  /** Generates points in little-endian well-known binary. */
   private val point: Gen[AnyRef] = for (x <- Gen.choose(-180.0, 180.0); y <- Gen.choose(-90.0, 90.0)) yield {
     val buffer = ByteBuffer.allocate(21).order(java.nio.ByteOrder.LITTLE_ENDIAN)
     buffer.put(1.toByte).putInt(1).putDouble(x).putDouble(y).flip()
@@ -198,7 +198,8 @@ object RecordGenerators {
   }
 
   /**
-   * Generates an evolved schema: columns dropped, moved, renamed, promoted and added, at every level except in keys.
+   * Generates a schema that evolved from the given one: columns are dropped, moved, renamed, promoted and added, at
+   * every level except in map keys.
    *
    * @param defaults whether added columns have initial defaults
    */
@@ -247,7 +248,7 @@ object RecordGenerators {
       }
     }
 
-  /** Returns what a reader of type `to` sees of a value that was written as type `from`. */
+  /** Returns the expected value when a value that was written with type `from` is read with type `to`. */
   def projected(value: AnyRef, from: Type, to: Type): AnyRef = (value, from, to) match {
     case (null, _, _) => null
     case (r: Record, a: StructType, b: StructType) => new Record(b.fields.map { f =>
@@ -269,7 +270,7 @@ object RecordGenerators {
     case (v, _, _) => v
   }
 
-  /** Replaces times in the last second before 1970, which ORC files cannot represent. */
+  /** Replaces timestamps in the last second before 1970, which ORC files cannot represent. */
   def withoutLastSecond(value: AnyRef, t: Type): AnyRef = (value, t) match {
     case (r: Record, s: StructType) =>
       new Record(s.fields.zipWithIndex.map { case (f, i) => withoutLastSecond(r(i), f.fieldType) }.toArray)
@@ -283,7 +284,7 @@ object RecordGenerators {
     case (v, _) => v
   }
 
-  /** Returns the value with floating-point numbers as bits and bytes as text, so that `==` compares them correctly. */
+  /** Converts floating-point numbers to bits and bytes to text, so that `==` compares values correctly. */
   def comparable(value: Any): Any = value match {
     case r: Record => r.values.toVector.map(comparable)
     case v: Variant => ("variant", comparable(v.metadata), comparable(v.value))

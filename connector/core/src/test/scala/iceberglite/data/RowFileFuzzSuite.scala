@@ -19,7 +19,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Damaged files of rows and of deletes give rows or an error that names the file. */
+/** Tests that reading a damaged file returns rows or throws an error that contains the path of the file. */
 @MoreRounds
 class RowFileFuzzSuite extends AnyFunSuite {
   private val random = new Random(11)
@@ -75,7 +75,7 @@ class RowFileFuzzSuite extends AnyFunSuite {
       case e: UnreadableFile =>
         assert(e.getMessage.contains("mem:/f"))
         throw e
-      case e: IcebergError => throw new AssertionError("Another error than is expected of a file", e)
+      case e: IcebergError => throw new AssertionError("The error for a damaged file must be an UnreadableFile", e)
     }
   }
 
@@ -88,11 +88,11 @@ class RowFileFuzzSuite extends AnyFunSuite {
       Fuzz.bytes(s"$what in ${format.format.name}", rounds, valid)(readAll(format, schema))
     }
 
-  test("damaged Avro files of rows and deletes give rows or an error", FormatRules.avroDamage) {
+  test("reading a damaged Avro file of rows or deletes returns rows or throws UnreadableFile", FormatRules.avroDamage) {
     fuzz(AvroData, Seq("uncompressed", "gzip", "zstd").map(c => Map("write.avro.compression-codec" -> c)), 400)
   }
 
-  test("damaged ORC files of rows and deletes give rows or an error", FormatRules.orcDamage) {
+  test("reading a damaged ORC file of rows or deletes returns rows or throws UnreadableFile", FormatRules.orcDamage) {
     fuzz(OrcData, Seq("none", "zlib", "zstd").map(c => Map("write.orc.compression-codec" -> c)), 400)
   }
 }

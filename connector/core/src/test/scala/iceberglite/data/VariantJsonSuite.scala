@@ -9,15 +9,15 @@ import iceberglite.{Fuzz, Rounds}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Variants as JSON text; the Spark suites compare all types with files of Apache Iceberg's library. */
+/** Tests the conversion of variants to JSON. The Spark suites compare all types with Apache Iceberg's library. */
 class VariantJsonSuite extends AnyFunSuite {
-  private val noNames = bytes(1, 0, 0)
+  private val emptyMetadata = bytes(1, 0, 0)
 
   private def bytes(values: Int*): ByteBuffer = ByteBuffer.wrap(values.map(_.toByte).toArray)
 
-  private def text(values: Int*): String = VariantJson.text(noNames, bytes(values: _*))
+  private def text(values: Int*): String = VariantJson.text(emptyMetadata, bytes(values: _*))
 
-  test("values are decoded from their binary encoding", SparkRules.variantsAsText) {
+  test("the JSON of a variant contains the values of its binary encoding", SparkRules.variantsAsText) {
     assert(text(0x00) == "null")
     assert(text(0x04) == "true")
     assert(text(0x0c, 0xff) == "-1")
@@ -29,7 +29,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(text(0x13, 1, 0, 0, 0, 0, 1, 0x08) == "[false]", "a large array")
   }
 
-  test("object fields have the names of the dictionary, in their original order", SparkRules.variantsAsText) {
+  test("the fields of an object have the names in the metadata, in the order of the value", SparkRules.variantsAsText) {
     val names = bytes(0x11, 2, 0, 1, 3, 'a', 'b', '"')
     val value = bytes(0x02, 2, 0, 1, 2, 0, 3, 0x00, 0xff, 0x04)
     assert(VariantJson.text(names, value) == """{"a":true,"b\"":null}""")
@@ -37,24 +37,24 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(VariantJson.fields(names, bytes(0x00)).isEmpty)
   }
 
-  test("bytes that are not a variant give an error, and output is limited by the input size") {
+  test("bytes that are not a valid variant are rejected, including arrays that overlap or are nested too deeply") {
     def rejection(metadata: ByteBuffer, value: ByteBuffer): String =
       intercept[InvalidArgument](VariantJson.text(metadata, value)).getMessage
     assert(rejection(bytes(2, 0, 0), bytes(0)).contains("its metadata has version 2"))
     assert(rejection(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
-    assert(rejection(noNames, bytes()).contains("refers to byte 1 of 0"))
-    assert(rejection(noNames, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
-    assert(rejection(noNames, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
-    assert(rejection(noNames, bytes(0x7c)).contains("unknown type 31"))
-    assert(rejection(noNames, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
-    // Each array contains the next one many times.
+    assert(rejection(emptyMetadata, bytes()).contains("refers to byte 1 of 0"))
+    assert(rejection(emptyMetadata, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
+    assert(rejection(emptyMetadata, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
+    assert(rejection(emptyMetadata, bytes(0x7c)).contains("unknown type 31"))
+    assert(rejection(emptyMetadata, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
+    // Each array contains the next array three times at the same offset.
     val arrays = (0 until 30).flatMap(_ => Seq(0x03, 3, 0, 0, 0, 0)) :+ 0x00
-    assert(rejection(noNames, bytes(arrays: _*)).contains("overlap"))
+    assert(rejection(emptyMetadata, bytes(arrays: _*)).contains("overlap"))
     val deep = (0 until 5000).flatMap(_ => Seq(0x03, 1, 0, 1)) :+ 0x00
-    assert(rejection(noNames, bytes(deep: _*)).contains("nested more than 500 levels deep"))
+    assert(rejection(emptyMetadata, bytes(deep: _*)).contains("nested more than 500 levels deep"))
   }
 
-  test("damaged bytes give text or an error", Rounds) {
+  test("converting a damaged variant to JSON succeeds or throws an IcebergError", Rounds) {
     val (metadata, value) = sample
     Fuzz.bytes("variant", 2000, Vector(value))(v => VariantJson.text(ByteBuffer.wrap(metadata), ByteBuffer.wrap(v)))
     Fuzz.bytes("names of a variant", 1000, Vector(metadata)) { m =>
@@ -78,10 +78,10 @@ class VariantJsonSuite extends AnyFunSuite {
     val whole = Variants.`object`(metadata)
     whole.put("a", array)
     whole.put("b", Variants.ofNull)
-    (written(metadata.sizeInBytes)(metadata.writeTo(_, 0)), written(whole.sizeInBytes)(whole.writeTo(_, 0)))
+    (toBytes(metadata.sizeInBytes)(metadata.writeTo(_, 0)), toBytes(whole.sizeInBytes)(whole.writeTo(_, 0)))
   }
 
-  private def written(size: Int)(write: ByteBuffer => Int): Array[Byte] = {
+  private def toBytes(size: Int)(write: ByteBuffer => Int): Array[Byte] = {
     val buffer = ByteBuffer.allocate(size).order(java.nio.ByteOrder.LITTLE_ENDIAN)
     write(buffer)
     buffer.array

@@ -32,7 +32,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Compares the tables and the conflicts of random operations with those of Apache Iceberg. */
+/** Compares the results and the conflicts of operations with those of the same operations in Apache Iceberg. */
 class ActionsPeerSuite extends AnyFunSuite {
 
   Seq(V2, V3).foreach { version =>
@@ -44,7 +44,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  /** Two tables with files of two categories, whose ids do not overlap. */
+  /** A table of this library and a table of Apache Iceberg, with the same two files in different partitions. */
   final private class Scene(version: FormatVersion) {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
@@ -53,7 +53,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       t.newFastAppend().appendFile(pair.data(a)).appendFile(pair.data(b)).commit()
     )
     val read: Table = pair.ours.table
-    val theirRead: Long = pair.theirs.currentSnapshot.snapshotId
+    val peerReadSnapshotId: Long = pair.theirs.currentSnapshot.snapshotId
 
     def append(file: ContentFile): Unit = {
       pair.onBoth("append")(new FastAppend(Vector(file)))(_.newFastAppend().appendFile(pair.data(file)).commit())
@@ -68,7 +68,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     def compact(file: ContentFile): Unit = {
       val small = file.copy(path = s"compacted-${file.path}")
       pair.onBoth("compact")(new RewriteFiles(Vector(file), Vector(small), read.currentSnapshot.get.snapshotId)) { t =>
-        t.newRewrite().validateFromSnapshot(theirRead).dataSequenceNumber(1)
+        t.newRewrite().validateFromSnapshot(peerReadSnapshotId).dataSequenceNumber(1)
           .deleteFile(pair.data(file)).addFile(pair.data(small)).commit()
       }
       ()
@@ -78,11 +78,11 @@ class ActionsPeerSuite extends AnyFunSuite {
   private val levels = IsolationLevel.all
 
   test(
-    "both reject the same row deltas after the same concurrent commits",
+    "this library and Apache Iceberg reject the same row deltas after the same concurrent commits",
     CommitRules.filesStillExist,
     CommitRules.serializable
   ) {
-    val others: Vector[(String, Scene => Unit)] = Vector(
+    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
       "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
@@ -90,15 +90,15 @@ class ActionsPeerSuite extends AnyFunSuite {
       "compaction of a" -> (s => s.compact(s.a)),
       "compaction of b" -> (s => s.compact(s.b))
     )
-    for ((name, other) <- others; level <- levels) {
+    for ((name, concurrentCommit) <- concurrentCommits; level <- levels) {
       val s = new Scene(V2)
-      other(s)
+      concurrentCommit(s)
       val mine = positionDeletes("mine", s.a)
       val filter = Expression.and(category("a"), idBelow(10))
       s.pair.onBoth(s"delete after $name, ${level.name}")(
         new RowDelta(Vector(mine), isolation = since(s.read, level), read = filter)
       ) { t =>
-        val delta = t.newRowDelta().addDeletes(s.pair.deletes(mine)).validateFromSnapshot(s.theirRead)
+        val delta = t.newRowDelta().addDeletes(s.pair.deletes(mine)).validateFromSnapshot(s.peerReadSnapshotId)
           .conflictDetectionFilter(Theirs.and(Theirs.equal("category", "a"), Theirs.lessThan("id", 10L)))
           .validateDataFilesExist(Seq("a1").asJava)
         if (level == IsolationLevel.Serializable) delta.validateNoConflictingDataFiles()
@@ -107,8 +107,11 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("both reject the same overwrites after the same concurrent commits", CommitRules.snapshotIsolation) {
-    val others: Vector[(String, Scene => Unit)] = Vector(
+  test(
+    "this library and Apache Iceberg reject the same overwrites after the same concurrent commits",
+    CommitRules.snapshotIsolation
+  ) {
+    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
       "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
@@ -117,9 +120,9 @@ class ActionsPeerSuite extends AnyFunSuite {
       "equality deletes in a" -> (s => s.deletes(equalityDeletes("e", s.a, (3, 4)))),
       "compaction of b" -> (s => s.compact(s.b))
     )
-    for ((name, other) <- others; level <- levels; byFilter <- Seq(true, false)) {
+    for ((name, concurrentCommit) <- concurrentCommits; level <- levels; byFilter <- Seq(true, false)) {
       val s = new Scene(V2)
-      other(s)
+      concurrentCommit(s)
       val mine = fileOf("a", "mine")
       val action =
         if (byFilter) new OverwriteFiles(category("a"), Vector(mine), since(s.read, level))
@@ -132,8 +135,8 @@ class ActionsPeerSuite extends AnyFunSuite {
         )
       s.pair.onBoth(s"overwrite after $name, ${level.name}, by filter: $byFilter")(action) { t =>
         val inA = Theirs.equal("category", "a")
-        val o =
-          t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead).conflictDetectionFilter(inA)
+        val o = t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.peerReadSnapshotId)
+          .conflictDetectionFilter(inA)
         if (byFilter) o.overwriteByRowFilter(inA) else o.deleteFile(s.pair.data(s.a))
         o.validateNoConflictingDeletes()
         if (level == IsolationLevel.Serializable) o.validateNoConflictingData()
@@ -142,8 +145,11 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("both reject the same compactions after the same concurrent commits", CommitRules.rewriteConflicts) {
-    val others: Vector[(FormatVersion, String, Scene => Unit)] = Vector(
+  test(
+    "this library and Apache Iceberg reject the same compactions after the same concurrent commits",
+    CommitRules.rewriteConflicts
+  ) {
+    val concurrentCommits: Vector[(FormatVersion, String, Scene => Unit)] = Vector(
       (V2, "append", _.append(fileOf("a", "new"))),
       (V2, "deletes of a", s => s.deletes(positionDeletes("d", s.a))),
       (V2, "deletes of b", s => s.deletes(positionDeletes("d", s.b))),
@@ -153,33 +159,36 @@ class ActionsPeerSuite extends AnyFunSuite {
       (V3, "a vector of a", s => s.deletes(vector("d.puffin", s.a))),
       (V3, "a vector of b", s => s.deletes(vector("d.puffin", s.b)))
     )
-    others.foreach { case (version, name, other) =>
+    concurrentCommits.foreach { case (version, name, concurrentCommit) =>
       val s = new Scene(version)
-      other(s)
+      concurrentCommit(s)
       val mine = fileOf("a", "mine")
       s.pair.onBoth(s"rewrite after $name")(
         new RewriteFiles(Vector(s.a), Vector(mine), s.read.currentSnapshot.get.snapshotId)
       ) { t =>
-        t.newRewrite().validateFromSnapshot(s.theirRead).dataSequenceNumber(1)
+        t.newRewrite().validateFromSnapshot(s.peerReadSnapshotId).dataSequenceNumber(1)
           .deleteFile(s.pair.data(s.a)).addFile(s.pair.data(mine)).commit()
       }
     }
   }
 
-  test("both replace partitions, or reject it, after the same concurrent commits", CommitRules.disjoint) {
-    val others: Vector[(String, Scene => Unit)] = Vector(
+  test(
+    "this library and Apache Iceberg reject the same partition replacements after the same concurrent commits",
+    CommitRules.disjoint
+  ) {
+    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
       "append to a" -> (_.append(fileOf("a", "new"))),
       "append to b" -> (_.append(fileOf("b", "new"))),
       "deletes of a" -> (s => s.deletes(positionDeletes("d", s.a))),
       "deletes of b" -> (s => s.deletes(positionDeletes("d", s.b)))
     )
-    for ((name, other) <- others; level <- levels) {
+    for ((name, concurrentCommit) <- concurrentCommits; level <- levels) {
       val s = new Scene(V2)
-      other(s)
+      concurrentCommit(s)
       val mine = fileOf("a", "mine")
       s.pair.onBoth(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) {
         t =>
-          val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead)
+          val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.peerReadSnapshotId)
             .validateNoConflictingDeletes()
           if (level == IsolationLevel.Serializable) r.validateNoConflictingData()
           r.commit()
@@ -187,17 +196,25 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("a second vector of one data file is rejected by Apache Iceberg, and merged here", CommitRules.unitedVectors) {
+  test(
+    "a second deletion vector of one data file is merged by this library, and rejected by Apache Iceberg",
+    CommitRules.unitedVectors
+  ) {
     val s = new Scene(V3)
     val (one, two) = (s.pair.ours.vectors("1.puffin", s.a -> Seq(1L)), s.pair.ours.vectors("2.puffin", s.a -> Seq(2L)))
     s.deletes(one.head)
-    val delta = s.pair.theirs.newRowDelta().addDeletes(s.pair.deletes(two.head)).validateFromSnapshot(s.theirRead)
+    val delta =
+      s.pair.theirs.newRowDelta().addDeletes(s.pair.deletes(two.head)).validateFromSnapshot(s.peerReadSnapshotId)
     intercept[org.apache.iceberg.exceptions.ValidationException](delta.commit())
     val table = s.pair.ours.commitOn(s.read, new RowDelta(two, isolation = serializable(s.read)))
     assert(s.pair.ours.deleted(table, s.a) == Vector(1L, 2L))
   }
 
-  test("staging, picking and moving branches give the same result in both", CommitRules.staged, CommitRules.branches) {
+  test(
+    "staging, cherry-picking and changing branches give the same result as in Apache Iceberg",
+    CommitRules.staged,
+    CommitRules.branches
+  ) {
     val s = new Scene(V3)
     val files = (1 to 9).map(i => fileOf("c", s"c$i"))
     s.pair.onBoth("stage")(new FastAppend(Vector(files(0)), Staged)) {
@@ -227,7 +244,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
     }
     s.pair.onBoth("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
-      // Otherwise the peer computes the totals of a new branch from zero.
+      // The branch is created first, because Apache Iceberg would compute the totals of a new branch from zero.
       t.manageSnapshots().createBranch("y").commit()
       t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
     }

@@ -20,7 +20,7 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type.VariantType
 
-/** Avro files compared with those of the Java library. */
+/** Compares reading and writing Avro files with Apache Iceberg. */
 class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
 
   /** Apache Iceberg does not read lists of variants. */
@@ -69,7 +69,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
     }
   }
 
-  test("the metrics of Apache Iceberg have only the record count", FormatRules.avroSizes) {
+  test("Avro files have no column sizes; Apache Iceberg's metrics have only the record count", FormatRules.avroSizes) {
     forAll(cases) { case (schema, rows) =>
       val theirs = writeWithPeer(newPath(), schema, rows, MetricsConfig.getDefault)()
       val ours = write(schema, rows)

@@ -17,13 +17,13 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** Apache Iceberg reads the updates that we write, and we read the updates that it writes. */
+/** Tests that Apache Iceberg and this library read the updates and requirements that the other library writes. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(json: String): String = MetadataUpdateParser.toJson(MetadataUpdateParser.fromJson(json))
 
-  /** Excludes updates that the peer cannot represent, or rejects in advance. */
-  private def common(update: MetadataUpdate): Boolean = update match {
+  /** Returns whether Apache Iceberg can represent the update and does not reject it. */
+  private def isCommon(update: MetadataUpdate): Boolean = update match {
     case AddSnapshot(s) => s.manifestList.isDefined && s.summary.contains(Snapshot.OperationKey)
     case SetStatistics(file) => file.keyMetadata.isEmpty
     case AddPartitionSpec(spec) => spec.fields.forall(f => f.sourceIds.size == 1 && f.name.nonEmpty)
@@ -37,9 +37,9 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       case AddSchema(schema, last) => AddSchema(CommonSchema.of(schema), last)
       case other => other
     }
-    forAll(updates.suchThat(common)) { update =>
-      val peers = throughPeer(MetadataUpdateJson.toJson(update))
-      assert(MetadataUpdateJson.parse("peer", peers) == update)
+    forAll(updates.suchThat(isCommon)) { update =>
+      val fromPeer = throughPeer(MetadataUpdateJson.toJson(update))
+      assert(MetadataUpdateJson.parse("peer", fromPeer) == update)
     }
   }
 

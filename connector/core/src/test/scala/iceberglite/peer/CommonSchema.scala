@@ -6,12 +6,12 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
 
-/** The schemas that both implementations accept. */
+/** Converts schemas to schemas that this library and Apache Iceberg accept. */
 object CommonSchema {
 
   /**
-   * Returns a schema that the peer also accepts: only finite defaults of primitive types, columns with unique full
-   * names, no optional identifier columns, and no partitioning by variant.
+   * Returns a similar schema that Apache Iceberg also accepts: defaults are finite and of primitive types, names are
+   * unique, columns of type unknown are optional, there are no identifier columns, and binary replaces variant.
    */
   def of(schema: Schema): Schema = Schema(schema.schemaId, schema.fields.map(common))
 

@@ -9,18 +9,19 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.DataLocations
 
-/** Locations of data files, compared with Apache Iceberg's location providers. */
+/** Compares the locations of data files with those of Apache Iceberg's location providers. */
 class DataLocationsPeerSuite extends AnyFunSuite {
   private val locations =
     Seq("s3://b/wh/db/t", "s3://b/t", "hdfs://nn:8020/wh/db/t/", "file:///wh/db/t", "file:/wh/t", "/wh/db/t")
   private val directories = Seq("s3://other/x", "s3://b/wh/db/t/files", "/data/", "s3://b/wh/db/t2")
 
-  /** Renames deprecated property keys, which the peer now rejects if they are in effect. */
+  /** Replaces deprecated property keys by `write.data.path`, because Apache Iceberg rejects effective deprecated keys. */
   private def renamed(properties: Map[String, String]): Map[String, String] = {
-    val spreads = properties.get("write.object-storage.enabled").contains("true")
+    val usesObjectStorage = properties.get("write.object-storage.enabled").contains("true")
     properties.flatMap {
       case ("write.folder-storage.path", directory) => Some("write.data.path" -> directory)
-      case ("write.object-storage.path", directory) => if (spreads) Some("write.data.path" -> directory) else None
+      case ("write.object-storage.path", directory) =>
+        if (usesObjectStorage) Some("write.data.path" -> directory) else None
       case other => Some(other)
     }
   }
@@ -42,12 +43,12 @@ class DataLocationsPeerSuite extends AnyFunSuite {
       val file = s"00000-${random.nextInt(100)}-${random.nextLong().toHexString}-00001.parquet"
       val theirs = LocationProviders.locationsFor(location, renamed(properties).asJava).newDataLocation(file)
       val ours = DataLocations.of(location, properties).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, file)
-      // For a table at the root of a bucket the peer doubles a slash, which storages treat as one.
-      assert(ours == theirs.replace("//t/", "/t/"), s"for $location with $properties")
+      // For a table at the root of a bucket, the path of Apache Iceberg has a double slash.
+      assert(ours == theirs.replace("//t/", "/t/"), s"location $location, properties $properties")
     }
   }
 
-  test("the hash of any file name equals Apache Iceberg's") {
+  test("the hash directories of any file name are the same as in Apache Iceberg") {
     val random = new Random(11L)
     val properties = Map("write.object-storage.enabled" -> "true")
     val provider = LocationProviders.locationsFor("s3://b/t", properties.asJava)

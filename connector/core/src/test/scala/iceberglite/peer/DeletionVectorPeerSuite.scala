@@ -22,12 +22,12 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.MemoryFileIO
 
-/** Deletion vectors exchanged with Apache Iceberg in both directions. */
+/** Tests that this library and Apache Iceberg read and write the same deletion vectors. */
 class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/data/d.puffin"
   private val dataFile = "t/data/1.parquet"
 
-  /** Apache Iceberg allocates a bitmap for every key up to the highest, so positions are limited. */
+  /** Positions are limited, because Apache Iceberg allocates a bitmap for every key up to the highest key. */
   private val position: Gen[Long] = Gen.frequency(
     20 -> Gen.choose(0L, 300L),
     20 -> Gen.choose(0L, 200000L),
@@ -64,7 +64,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       .withPath(path).withFileSizeInBytes(size).withReferencedDataFile(dataFile).withContentOffset(offset)
       .withContentSizeInBytes(length).withRecordCount(count).build()
 
-  test("the same deleted rows give the same bytes", StatisticsRules.vectorLayout) {
+  test("this library and Apache Iceberg write the same bytes for the same deleted rows", StatisticsRules.vectorLayout) {
     forAll(rows, minSuccessful(200)) { deleted =>
       whenever(deleted.nonEmpty) {
         val ours = DeletionVector.of(deleted.toSeq: _*).toBytes
@@ -73,7 +73,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("both read each other's vectors", StatisticsRules.vectorLayout) {
+  test("this library and Apache Iceberg read each other's deletion vectors", StatisticsRules.vectorLayout) {
     forAll(rows, rows) { (a, b) =>
       val vector = DeletionVector.of(a.toSeq: _*)
       val ours = vector.toBytes
@@ -89,7 +89,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "Apache Iceberg reads our Puffin file of vectors by its entries",
+    "Apache Iceberg reads the Puffin files that this library writes, by their delete file entries",
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorBlob
   ) {
@@ -114,7 +114,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "a Puffin file from Apache Iceberg's vector writer is read by its entries",
+    "this library reads the Puffin files that Apache Iceberg writes, by their delete file entries",
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorsMerge
   ) {
@@ -131,10 +131,10 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       val read = writer.result.deleteFiles.asScala.map { f =>
         f.referencedDataFile -> DeletionVectorFiles.read(io, fromPeer(f))
       }.toMap
-      val wanted = files.zipWithIndex.map { case (rows, i) =>
+      val expected = files.zipWithIndex.map { case (rows, i) =>
         s"t/data/$i.parquet" -> DeletionVector.of((rows ++ before).toSeq: _*)
       }.toMap
-      assert(read == wanted)
+      assert(read == expected)
     }
   }
 

@@ -9,7 +9,7 @@ import iceberglite.conformance.JsonRules
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.json.{ChangeGenerators, ExpressionJson, JsonValue, SchemaJson}
 
-/** Apache Iceberg reads the expressions that we write, and we read those that it writes. */
+/** Tests that Apache Iceberg and this library read the expressions that the other library writes as JSON. */
 class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = ChangeGenerators.columns
   private val peerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
@@ -17,33 +17,33 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private def bound(e: Expression): Expression = Bind(e, schema, caseSensitive = true)
 
   /**
-   * Excludes NaN and infinities, which are not literals for the peer, and nanosecond times, which it treats as
-   * microseconds while unbound.
+   * Excludes NaN and infinities, which Apache Iceberg does not accept as literals, and nanosecond timestamps, which it
+   * treats as microseconds in unbound expressions.
    */
-  private def shared(e: Expression): Boolean = {
+  private def isCommon(e: Expression): Boolean = {
     val json = ExpressionJson.toJson(e)
     !Seq("NaN", "Infinity", "\"c11\"", "\"c12\"").exists(json.contains(_))
   }
 
-  test("an expression that Apache Iceberg read and bound has the same meaning", JsonRules.expressions) {
-    forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
-      val peers =
+  test("an expression that Apache Iceberg reads, binds and writes again has the same meaning", JsonRules.expressions) {
+    forAll(ChangeGenerators.condition.suchThat(isCommon)) { e =>
+      val boundByPeer =
         Binder.bind(peerSchema.asStruct, ExpressionParser.fromJson(ExpressionJson.toJson(e), peerSchema), true)
-      val again = ExpressionJson.read(JsonValue.parse("peer", ExpressionParser.toJson(peers)), schema)
-      assert(bound(again) == bound(e))
+      val readBack = ExpressionJson.read(JsonValue.parse("peer", ExpressionParser.toJson(boundByPeer)), schema)
+      assert(bound(readBack) == bound(e))
     }
   }
 
   test(
-    "an expression that Apache Iceberg read without types is written so that we read the same one",
+    "an expression that Apache Iceberg reads without a schema and writes again is the same when both repeat it",
     JsonRules.expressions
   ) {
-    forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
+    forAll(ChangeGenerators.condition.suchThat(isCommon)) { e =>
       val json = ExpressionJson.toJson(e)
-      val peers = ExpressionParser.toJson(ExpressionParser.fromJson(json))
+      val fromPeer = ExpressionParser.toJson(ExpressionParser.fromJson(json))
       val twice =
-        ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", peers))))
-      assert(ExpressionJson.parse("peer", twice) == ExpressionJson.parse("peer", peers))
+        ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", fromPeer))))
+      assert(ExpressionJson.parse("peer", twice) == ExpressionJson.parse("peer", fromPeer))
     }
   }
 }

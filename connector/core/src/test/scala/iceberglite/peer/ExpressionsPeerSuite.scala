@@ -40,28 +40,31 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, 
 import iceberglite.spec.types.Literal._
 
 /**
- * Pruning compared with Apache Iceberg: whatever it skips or matches completely is also skipped or matched here, and
- * never incorrectly. The test cases exclude known differences:
+ * Compares pruning with Apache Iceberg. A file that Apache Iceberg skips or matches completely must also be skipped or
+ * matched here, and the result must be correct. The test cases exclude these known differences:
  *
- *  - Apache Iceberg sorts UUIDs as two signed longs, and so skips matching files; here they are sorted by bytes.
- *  - In Apache Iceberg null is less than and unequal to every value; here a comparison with null is never true, as in
- *    SQL.
- *  - In Apache Iceberg NaN compares to nothing and -0.0 is less than 0.0; here NaN is the greatest value and zeros are
- *    equal, as in Spark.
- *  - At the limits of a type, truncate and hour overflow, which only this library handles.
+ *  - Apache Iceberg sorts UUIDs as two signed longs, and therefore skips matching files. This library sorts by bytes.
+ *  - In Apache Iceberg null is less than and unequal to every value. In this library a comparison with null is never
+ *    true, as in SQL.
+ *  - In Apache Iceberg every comparison with NaN is false, and -0.0 is less than 0.0. In this library NaN is the
+ *    greatest value and zeros are equal, as in Spark.
+ *  - At the limits of a type, truncate and hour overflow. Only this library handles the overflow.
  */
 class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 800)
 
-  /** Apache Iceberg reads a long as microseconds for a nanosecond timestamp; these types are also excluded. */
+  /**
+   * Excludes UUIDs, and also nanosecond timestamps, because Apache Iceberg treats a long in a comparison with such a
+   * timestamp as microseconds.
+   */
   private val columns: Vector[NestedField] = ExpressionGenerators.columns
     .filterNot(c => Seq(Type.UuidType, Type.TimestampNsType, Type.TimestampTzNsType).contains(c.fieldType))
   private val schema = Schema(0, columns)
 
   private def isExtreme(v: Long, bits: Int): Boolean = v > (1L << bits) || v < -(1L << bits)
 
-  private def isLeftOut(v: Literal): Boolean = v match {
+  private def isExcluded(v: Literal): Boolean = v match {
     case FloatLiteral(f) => f.isNaN || f == 0.0f
     case DoubleLiteral(d) => d.isNaN || d == 0.0
     case IntLiteral(i) => isExtreme(i.toLong, 30)
@@ -87,7 +90,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case _ => Nil
   }
 
-  /** Returns whether nulls might give different results in the two implementations. */
+  /** Returns whether null values might give different results in the two libraries. */
   private def isNegative(e: Expression): Boolean = e match {
     case And(l, r) => isNegative(l) || isNegative(r)
     case Or(l, r) => isNegative(l) || isNegative(r)
@@ -96,11 +99,11 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   private def condition(columns: Seq[NestedField]): Gen[Expression] =
-    ExpressionGenerators.condition(columns).filter(!literals(_).exists(isLeftOut))
+    ExpressionGenerators.condition(columns).filter(!literals(_).exists(isExcluded))
 
   private def rows(e: Expression): Gen[List[Row]] = {
     val row = Gen.sequence[Vector[(Int, Option[Literal])], (Int, Option[Literal])](columns.map { c =>
-      val value = ExpressionGenerators.value(typeOf(c)).filter(!isLeftOut(_)).map(Option(_))
+      val value = ExpressionGenerators.value(typeOf(c)).filter(!isExcluded(_)).map(Option(_))
       (if (isNegative(e)) value else Gen.frequency(1 -> Gen.const(None), 4 -> value)).map(c.id -> _)
     }).map(_.toMap)
     Gen.choose(1, 4).flatMap(Gen.listOfN(_, row))

@@ -18,11 +18,11 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Spec: "Appendix A: Avro". */
+/** Tests reading and writing Avro files (specification, "Appendix A: Avro"). */
 class AvroDataSuite extends FormatTests(AvroData) {
 
-  /** Writes a file with Avro's own library. */
-  private def foreign(fields: String, codec: CodecFactory = CodecFactory.nullCodec)(
+  /** Writes a file with Avro's own library, and returns its path. */
+  private def avroFile(fields: String, codec: CodecFactory = CodecFactory.nullCodec)(
       rows: (AvroSchema => GenericRecord)*
   ): String = {
     val schema = new AvroSchema.Parser().parse(s"""{"type":"record","name":"other","fields":[$fields]}""")
@@ -43,7 +43,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
   private def wanted(t: Type): StructType = StructType(Vector(optional(1, "c", t)))
 
   test("unions may have null as second or only type, and other unions are rejected", FormatRules.avroUnions) {
-    val path = foreign("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
+    val path = avroFile("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
       {"name":"c","type":["int","string"],"field-id":3}""")(row(1, "x", 1), row(null, "y", "z"))
     val two = StructType(Vector(optional(1, "a", IntType), optional(2, "b", StringType)))
     assert(read(path, two) == Vector(Record.of(1, "x"), Record.of(null, "y")))
@@ -57,32 +57,32 @@ class AvroDataSuite extends FormatTests(AvroData) {
     FormatRules.promoted
   ) {
     val uuid = UUID.randomUUID
-    def same(json: String, value: Any, t: Type, expected: Any): Unit = {
-      val path = foreign(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
+    def checkRead(json: String, value: Any, t: Type, expected: Any): Unit = {
+      val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       assert(read(path, wanted(t)) == Vector(Record.of(expected)), json)
     }
-    same("\"int\"", 5, LongType, 5L)
-    same("\"float\"", 1.5f, DoubleType, 1.5)
-    same("""{"type":"string","logicalType":"uuid"}""", uuid.toString, UuidType, uuid)
+    checkRead("\"int\"", 5, LongType, 5L)
+    checkRead("\"float\"", 1.5f, DoubleType, 1.5)
+    checkRead("""{"type":"string","logicalType":"uuid"}""", uuid.toString, UuidType, uuid)
     val unscaled = ByteBuffer.wrap(Array[Byte](-1, 5))
-    same(
+    checkRead(
       """{"type":"bytes","logicalType":"decimal","precision":5,"scale":1}""",
       unscaled,
       DecimalType(5, 1),
       new java.math.BigDecimal("-25.1")
     )
-    same("""{"type":"int","logicalType":"time-millis"}""", 1500, TimeType, 1500000L)
-    same("""{"type":"long","logicalType":"timestamp-millis"}""", -1L, TimestampType, -1000L)
-    same("""{"type":"long","logicalType":"timestamp-micros"}""", -1L, TimestampTzType, -1L)
-    same("""{"type":"long","logicalType":"local-timestamp-micros"}""", 7L, TimestampType, 7L)
-    same("""{"type":"long","logicalType":"timestamp-micros"}""", 7L, TimestampNsType, 7000L)
-    same("\"long\"", 7L, TimestampType, 7L)
-    same("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(2), ByteBuffer.wrap(Array[Byte](1, 2)))
+    checkRead("""{"type":"int","logicalType":"time-millis"}""", 1500, TimeType, 1500000L)
+    checkRead("""{"type":"long","logicalType":"timestamp-millis"}""", -1L, TimestampType, -1000L)
+    checkRead("""{"type":"long","logicalType":"timestamp-micros"}""", -1L, TimestampTzType, -1L)
+    checkRead("""{"type":"long","logicalType":"local-timestamp-micros"}""", 7L, TimestampType, 7L)
+    checkRead("""{"type":"long","logicalType":"timestamp-micros"}""", 7L, TimestampNsType, 7000L)
+    checkRead("\"long\"", 7L, TimestampType, 7L)
+    checkRead("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(2), ByteBuffer.wrap(Array[Byte](1, 2)))
   }
 
-  test("values that the column cannot hold are errors that name the column", FormatRules.avroDamage) {
+  test("the error for a value that the column type cannot represent contains the column", FormatRules.avroDamage) {
     def assertRejected(json: String, value: Any, t: Type, saying: String): Unit = {
-      val path = foreign(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
+      val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       val message = intercept[UnreadableFile](read(path, wanted(t))).getMessage
       assert(message.contains("Column c") && message.contains(saying) && message.contains(path))
     }
@@ -103,7 +103,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
   test("maps with string keys are also read from arrays of key-value records", FormatRules.avroMaps) {
     val pairs = """{"type":"array","logicalType":"map","items":{"type":"record","name":"kv","fields":[
       {"name":"key","type":"string","field-id":2},{"name":"value","type":["null","int"],"field-id":3}]}}"""
-    val path = foreign(s"""{"name":"c","type":$pairs,"field-id":1}""") { schema =>
+    val path = avroFile(s"""{"name":"c","type":$pairs,"field-id":1}""") { schema =>
       val kv = schema.getFields.get(0).schema.getElementType
       row(Seq(row("a", 1)(kv), row("b", null)(kv)).asJava)(schema)
     }
@@ -142,13 +142,13 @@ class AvroDataSuite extends FormatTests(AvroData) {
       optional(7, "m", MapType(8, StringType, 9, IntType, valueRequired = false)),
       optional(18, "dropped", IntType)
     ))
-    val source = DataSource(hadoop, foreign(fields(""))(values), 0, Some(mapping))
+    val source = DataSource(hadoop, avroFile(fields(""))(values), 0, Some(mapping))
     val expected = Record.of(Record.of(8L, null), 7, Vector(Record.of(9)), Vector("k" -> 10), null)
     assert(readFrom(source, wanted) == Vector(expected))
     val byOwnNames = StructType(Vector(optional(5, "dropped", LongType), optional(6, "a", IntType)))
     assert(readFrom(source.copy(nameMapping = None), byOwnNames) == Vector(Record.of(11L, 7)))
-    val partly = source.copy(path = foreign(fields(""","field-id":1"""))(values))
-    assert(readFrom(partly, wanted) == Vector(Record.of(null, 11, null, null, null)))
+    val withOneId = source.copy(path = avroFile(fields(""","field-id":1"""))(values))
+    assert(readFrom(withOneId, wanted) == Vector(Record.of(null, 11, null, null, null)))
   }
 
   test("files with any Avro codec are read", FormatRules.avroDamage) {
@@ -162,8 +162,8 @@ class AvroDataSuite extends FormatTests(AvroData) {
     )
     codecs.foreach { codec =>
       val rows = (0 until 8000).map(i => row(i, s"text $i") _)
-      val path =
-        foreign("""{"name":"c","type":"int","field-id":1},{"name":"s","type":"string","field-id":2}""", codec)(rows: _*)
+      val fields = """{"name":"c","type":"int","field-id":1},{"name":"s","type":"string","field-id":2}"""
+      val path = avroFile(fields, codec)(rows: _*)
       assert(read(path, wanted(IntType)) == (0 until 8000).map(i => Record.of(i)), codec)
     }
   }
@@ -195,7 +195,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     }
   }
 
-  test("a block of equal rows is decompressed, whatever the compression ratio") {
+  test("a block with a very high compression ratio is read") {
     val schema = Schema(0, Vector(required(1, "s", StringType)))
     val text = "x" * 100000
     val file =
@@ -206,13 +206,16 @@ class AvroDataSuite extends FormatTests(AvroData) {
     finally rows.close()
   }
 
-  test("rows without any bytes are counted", FormatRules.unknown) {
+  test("rows that have no bytes in the file are read", FormatRules.unknown) {
     val schema = Schema(0, Vector(optional(1, "u", UnknownType)))
     val file = write(schema, Vector.fill(1000)(Record.of(null)))
     assert(read(file.path, schema.asStruct) == Vector.fill(1000)(Record.of(null)))
   }
 
-  test("a truncated file is an error that names it, or gives the rows before the cut", FormatRules.avroDamage) {
+  test(
+    "reading a truncated file returns the rows before the cut, or throws an error that contains its path",
+    FormatRules.avroDamage
+  ) {
     val schema = Schema(0, Vector(required(1, "id", LongType), required(2, "s", StringType)))
     val rows = (0 until 2000).map(i => Record.of(i.toLong, s"row $i")).toVector
     val whole = hadoop.read(write(schema, rows).path)

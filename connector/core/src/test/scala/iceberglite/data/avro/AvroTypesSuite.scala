@@ -11,21 +11,21 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Spec: "Appendix A: Avro". */
+/** Tests the conversion of types to and from Avro schemas (specification, "Appendix A: Avro"). */
 class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private def written(t: Type): AvroSchema = AvroSchemas.of(StructType(Vector(required(1, "f", t))), "r")
+  private def toAvro(t: Type): AvroSchema = AvroSchemas.of(StructType(Vector(required(1, "f", t))), "r")
 
   private def json(t: Type): String = {
-    val parsed = new AvroSchema.Parser().parse(written(t).toString)
+    val parsed = new AvroSchema.Parser().parse(toAvro(t).toString)
     parsed.getFields.get(0).schema.toString
   }
 
-  private def back(json: String): Type = {
+  private def fromJson(json: String): Type = {
     val record = s"""{"type":"record","name":"r","fields":[{"name":"f","type":$json,"field-id":1}]}"""
     AvroTypes.toStruct(new AvroSchema.Parser().parse(record)).fields.head.fieldType
   }
 
-  private val table: Seq[(Type, String)] = Seq(
+  private val typeTable: Seq[(Type, String)] = Seq(
     BooleanType -> "\"boolean\"",
     IntType -> "\"int\"",
     LongType -> "\"long\"",
@@ -66,21 +66,21 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     FormatRules.avroNulls,
     FormatRules.variants
   ) {
-    table.foreach { case (t, text) =>
+    typeTable.foreach { case (t, text) =>
       assert(json(t) == text)
-      assert(back(text) == t)
+      assert(fromJson(text) == t)
     }
     assert(json(GeometryType(DefaultCrs)) == "\"bytes\"")
     assert(json(GeographyType(DefaultCrs, DefaultEdgeAlgorithm)) == "\"bytes\"")
   }
 
   test(
-    "random schemas round-trip through Avro schemas, with their names",
+    "a schema that is converted to an Avro schema and back has the same types, ids and names",
     FormatRules.avroTypes,
     FormatRules.avroNames
   ) {
     val types = RecordGenerators.all.filter {
-      case _: GeometryType | _: GeographyType => false // These types are bytes, which do not identify the type.
+      case _: GeometryType | _: GeographyType => false // Both are stored as bytes, which are read as binary.
       case _ => true
     }
     forAll(RecordGenerators.schema(types)) { schema =>
@@ -99,14 +99,14 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("equivalent types of other writers are mapped to the same types", FormatRules.avroUtc, FormatRules.avroUnions) {
-    assert(back("""["int","null"]""") == IntType)
-    assert(back("""{"type":"string","logicalType":"uuid"}""") == UuidType)
-    assert(back("""{"type":"long","logicalType":"timestamp-micros"}""") == TimestampType)
-    assert(back("""{"type":"long","logicalType":"timestamp-millis","adjust-to-utc":"true"}""") == TimestampTzType)
-    assert(back("""{"type":"bytes","logicalType":"decimal","precision":5,"scale":1}""") == DecimalType(5, 1))
-    assert(back("""{"type":"bytes","logicalType":"decimal","precision":5}""") == DecimalType(5, 0))
-    assert(back("""{"type":"enum","name":"e","symbols":["A"]}""") == StringType)
-    assert(back("""{"type":"int","logicalType":"time-millis"}""") == TimeType)
+    assert(fromJson("""["int","null"]""") == IntType)
+    assert(fromJson("""{"type":"string","logicalType":"uuid"}""") == UuidType)
+    assert(fromJson("""{"type":"long","logicalType":"timestamp-micros"}""") == TimestampType)
+    assert(fromJson("""{"type":"long","logicalType":"timestamp-millis","adjust-to-utc":"true"}""") == TimestampTzType)
+    assert(fromJson("""{"type":"bytes","logicalType":"decimal","precision":5,"scale":1}""") == DecimalType(5, 1))
+    assert(fromJson("""{"type":"bytes","logicalType":"decimal","precision":5}""") == DecimalType(5, 0))
+    assert(fromJson("""{"type":"enum","name":"e","symbols":["A"]}""") == StringType)
+    assert(fromJson("""{"type":"int","logicalType":"time-millis"}""") == TimeType)
   }
 
   test("fields without ids, and unions of several types, are omitted") {

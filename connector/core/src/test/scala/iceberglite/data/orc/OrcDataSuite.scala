@@ -18,14 +18,14 @@ import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Spec: "Appendix A: ORC". */
+/** Tests reading and writing ORC files (specification, "Appendix A: ORC"). */
 class OrcDataSuite extends FormatTests(OrcData) {
   override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
   private val configuration = new Configuration(false)
 
-  /** Writes a file like another writer: without ids, or with the attributes of the given schema. */
-  private def foreign(schema: TypeDescription, proleptic: Boolean = false, utc: Boolean = true)(
+  /** Writes a file with one row with ORC's own library and the attributes of the given schema; returns its path. */
+  private def writeWithOrc(schema: TypeDescription, proleptic: Boolean = false, utc: Boolean = true)(
       fill: VectorizedRowBatch => Unit
   ): String = {
     val path = newPath()
@@ -47,10 +47,10 @@ class OrcDataSuite extends FormatTests(OrcData) {
     batch.cols(column).asInstanceOf[BytesColumnVector].setVal(0, value.getBytes(UTF_8))
 
   private def inZone[A](id: String)(body: => A): A = {
-    val former = TimeZone.getDefault
+    val previous = TimeZone.getDefault
     TimeZone.setDefault(TimeZone.getTimeZone(id))
     try body
-    finally TimeZone.setDefault(former)
+    finally TimeZone.setDefault(previous)
   }
 
   test(
@@ -59,7 +59,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
   ) {
     val types = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)
     val schema = Schema(0, types.zipWithIndex.map { case (t, i) => required(i + 1, s"c$i", t) }.toVector)
-    // Includes a time skipped by daylight saving in New York, and the last units before a full second.
+    // Includes a local time that daylight saving time skips in New York, and the last units before a full second.
     val times = Vector(0L, -999999L, 1L, -999001L, -1000000L, -1001000L, -1000001L, -1500000L, 1420070399999999L,
       1420070400000001L, 1520735400123456L, -62135596800000000L, 253402300799999999L)
     val nanos = Vector(
@@ -84,7 +84,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("times that ORC files cannot hold are rejected instead of being changed", FormatRules.orcTimes) {
+  test("timestamps that ORC files cannot represent are rejected and not silently changed", FormatRules.orcTimes) {
     def message(t: PrimitiveType, value: Long): String =
       intercept[ValidationFailed](write(Schema(0, Vector(required(1, "t", t))), Vector(Record.of(value)))).getMessage
     Seq(-1L, -999000L, -1000L).foreach(v => assert(message(TimestampType, v).contains("Column t")))
@@ -92,12 +92,12 @@ class OrcDataSuite extends FormatTests(OrcData) {
   }
 
   test(
-    "a local time of another writer is read unchanged, whatever the time zone of its machine",
+    "a timestamp without zone is read unchanged if another writer used its local time zone",
     FormatRules.orcTimes
   ) {
     val schema = TypeDescription.fromString("struct<t:timestamp>")
     schema.getChildren.get(0).setAttribute("iceberg.id", "1")
-    val path = inZone("Asia/Kolkata")(foreign(schema, utc = false) { batch =>
+    val path = inZone("Asia/Kolkata")(writeWithOrc(schema, utc = false) { batch =>
       val times = batch.cols(0).asInstanceOf[TimestampColumnVector]
       times.set(0, java.sql.Timestamp.valueOf("2020-01-02 03:04:05.123456789"))
     })
@@ -111,10 +111,10 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(error.getMessage.contains("Column t"))
   }
 
-  test("old dates are read unchanged, whichever calendar the writer declares", FormatRules.orcTimes) {
+  test("old dates are read unchanged if the writer used the Julian or the Gregorian calendar", FormatRules.orcTimes) {
     Seq(true, false).foreach { proleptic =>
       val schema = TypeDescription.fromString("struct<d:date>")
-      val path = foreign(schema, proleptic) { batch =>
+      val path = writeWithOrc(schema, proleptic) { batch =>
         val dates = batch.cols(0).asInstanceOf[DateColumnVector]
         dates.changeCalendar(proleptic, false)
         dates.vector(0) = -700000L
@@ -125,7 +125,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
 
   test("ORC's smaller types are read as int and string, and int as long", FormatRules.orcNarrow, FormatRules.promoted) {
     val schema = TypeDescription.fromString("struct<a:tinyint,b:smallint,c:varchar(5),d:char(3)>")
-    val path = foreign(schema) { batch =>
+    val path = writeWithOrc(schema) { batch =>
       long(batch, 0).vector(0) = -3
       long(batch, 1).vector(0) = 300
       text(batch, 2, "v")
@@ -166,23 +166,23 @@ class OrcDataSuite extends FormatTests(OrcData) {
       list.child.asInstanceOf[LongColumnVector].vector(0) = 9
       long(batch, 3).vector(0) = 10
     }
-    val without = foreign(schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>"))(fill)
-    val source = DataSource(hadoop, without, 0, Some(mapping))
+    val pathWithoutIds = writeWithOrc(schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>"))(fill)
+    val source = DataSource(hadoop, pathWithoutIds, 0, Some(mapping))
     assert(readFrom(source, wanted) == Vector(Record.of(Record.of(8, null), 7, Vector(9), null)))
-    val own =
+    val ownNames =
       StructType(Vector(optional(2, "s", StructType(Vector(optional(3, "x.y", IntType)))), optional(7, "a", LongType)))
-    assert(readFrom(source.copy(nameMapping = None), own) == Vector(Record.of(Record.of(8), 7L)))
+    assert(readFrom(source.copy(nameMapping = None), ownNames) == Vector(Record.of(Record.of(8), 7L)))
 
-    val partly = schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>")
-    partly.getChildren.get(3).setAttribute("iceberg.id", "1")
-    val with1 = foreign(partly)(fill)
-    assert(readFrom(source.copy(path = with1), wanted) == Vector(Record.of(null, 10, null, null)))
+    val withOneId = schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>")
+    withOneId.getChildren.get(3).setAttribute("iceberg.id", "1")
+    val pathWithOneId = writeWithOrc(withOneId)(fill)
+    assert(readFrom(source.copy(path = pathWithOneId), wanted) == Vector(Record.of(null, 10, null, null)))
   }
 
-  test("a duplicate id in a file is an error that names the column") {
+  test("a duplicate field id in a file is an error if its column is projected") {
     val schema = TypeDescription.fromString("struct<a:int,b:int>")
     schema.getChildren.asScala.foreach(_.setAttribute("iceberg.id", "1"))
-    val path = foreign(schema)(_ => ())
+    val path = writeWithOrc(schema)(_ => ())
     val error = intercept[UnreadableFile](read(path, StructType(Vector(optional(1, "a", IntType)))))
     assert(error.getMessage.contains("field id 1 more than once"))
     assert(read(path, StructType(Vector(optional(2, "x", IntType)))) == Vector(Record.of(null)))
@@ -191,7 +191,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
   test("a type that Iceberg does not have is an error only if the column is projected") {
     val schema = TypeDescription.fromString("struct<u:uniontype<int,string>,i:int>")
     schema.getChildren.asScala.zipWithIndex.foreach { case (t, i) => t.setAttribute("iceberg.id", (i + 1).toString) }
-    val path = foreign(schema) { batch =>
+    val path = writeWithOrc(schema) { batch =>
       batch.cols(0).noNulls = false
       batch.cols(0).isNull(0) = true
       long(batch, 1).vector(0) = 4
@@ -201,7 +201,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(error.getMessage.contains("uniontype"))
   }
 
-  test("fixed and uuid values of a wrong length are errors that name the column", FormatRules.orcFixed) {
+  test("the error for a fixed or uuid value with a wrong length contains the column and length", FormatRules.orcFixed) {
     val file =
       write(Schema(0, Vector(required(1, "b", BinaryType))), Vector(Record.of(java.nio.ByteBuffer.allocate(4))))
     Seq(FixedType(3), UuidType).foreach { t =>
@@ -245,7 +245,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(error.getMessage.contains("write.orc.compression-codec"))
   }
 
-  test("a truncated file is an error that names it", FormatRules.orcDamage) {
+  test("the error for a truncated file contains its path", FormatRules.orcDamage) {
     val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
     val rows = records(schema).suchThat(_.nonEmpty).sample.toVector.flatten
     val whole = hadoop.read(write(schema, rows).path)

@@ -14,7 +14,7 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Spec: "Appendix A: ORC". */
+/** Tests the conversion of schemas to and from ORC types (specification, "Appendix A: ORC"). */
 class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def node(t: Type): TypeDescription =
     OrcSchemas.of(Schema(0, Vector(optional(5, "c", t)))).getChildren.get(0)
@@ -22,7 +22,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def attributes(t: TypeDescription): Map[String, String] =
     t.getAttributeNames.asScala.map(name => name -> t.getAttributeValue(name)).toMap
 
-  private val own = Map("iceberg.id" -> "5", "iceberg.required" -> "false")
+  private val commonAttributes = Map("iceberg.id" -> "5", "iceberg.required" -> "false")
 
   /** The types of Iceberg and ORC in the table of the specification, including the types of version 3. */
   private val table: Seq[(Type, String, Map[String, String])] = Seq(
@@ -48,9 +48,9 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
 
   test("types are mapped in both directions as in the table of Appendix A", FormatRules.orcTypes) {
-    table.foreach { case (t, orc, extra) =>
+    typeTable.foreach { case (t, orc, extra) =>
       assert(node(t).toString == orc, t)
-      assert(attributes(node(t)) == own ++ extra, t)
+      assert(attributes(node(t)) == commonAttributes ++ extra, t)
       assert(
         OrcSchemas.toStruct(OrcSchemas.of(Schema(0, Vector(optional(5, "c", t))))).fields.map(_.fieldType) == Vector(t)
       )
@@ -82,13 +82,17 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ))
   }
 
-  test("random schemas round-trip through ORC schemas", FormatRules.orcTypes, FormatRules.orcAttributes) {
+  test(
+    "a schema that is converted to an ORC schema and back has the same types, ids and names",
+    FormatRules.orcTypes,
+    FormatRules.orcAttributes
+  ) {
     forAll(RecordGenerators.schema(RecordGenerators.all.filter(_ != UnknownType))) { schema =>
       assert(OrcSchemas.toStruct(OrcSchemas.of(schema)) == schema.asStruct)
     }
   }
 
-  test("a column of type unknown is not stored, and a list of it is rejected", FormatRules.unknown) {
+  test("a column of type unknown is not stored, and a list of unknown elements is rejected", FormatRules.unknown) {
     val schema = Schema(0, Vector(optional(1, "u", UnknownType), optional(2, "i", IntType)))
     assert(OrcSchemas.of(schema).getFieldNames.asScala == Seq("i"))
     intercept[Unsupported](node(ListType(6, UnknownType, elementRequired = false)))

@@ -25,7 +25,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 import iceberglite.table.MemoryFileIO
 
-/** Data and delete files that are damaged, by accident or on purpose. */
+/** Tests reading Parquet files that are damaged, by accident or on purpose. */
 class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
   private val nested = schemaOf(
@@ -42,13 +42,13 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     Files.readAllBytes(Paths.get(file.path))
   }
 
-  /** Memory allowance for reading any small file. */
+  /** The maximum number of bytes that reading a small file may allocate. */
   private val MostBytes = 512L << 20
 
-  /** Memory allowance for rejecting a small file. */
+  /** The maximum number of bytes that rejecting a small file may allocate. */
   private val MostOfRejected = 4L << 20
 
-  /** Reads the file, and checks the memory that this allocates, also if it fails. */
+  /** Reads a file and checks that it allocates at most `most` bytes, even if reading fails. */
   private def readAll(bytes: Array[Byte], schema: Schema, most: Long = MostBytes): Vector[Record] = {
     val memory = new MemoryFileIO
     memory.write("f.parquet", bytes)
@@ -57,7 +57,9 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       try rows.take(10000).toVector
       finally rows.close()
     })
-    if (allocated > most) throw new AssertionError(s"$allocated bytes for a file of ${bytes.length}")
+    if (allocated > most) {
+      throw new AssertionError(s"Reading a file of ${bytes.length} bytes allocated $allocated bytes")
+    }
     outcome.get
   }
 
@@ -68,7 +70,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     ("deletes", deletes, "gzip")
   )
     .foreach { case (what, columns, codec) =>
-      test(s"damaged $what files ($codec) give rows or an error", ParquetRules.damagedFiles, Rounds) {
+      test(s"reading damaged $what files ($codec) succeeds or throws IcebergError", ParquetRules.damagedFiles, Rounds) {
         val valid = sample(columns, codec)
         assert(readAll(valid, columns).size == 200)
         Fuzz.bytes(s"parquet $what $codec", 50, Vector(valid))(readAll(_, columns))
@@ -81,7 +83,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       }
     }
 
-  test("the error for a truncated, empty or foreign file names it", ParquetRules.damagedFiles) {
+  test("the error for a truncated, empty or encrypted file contains its path", ParquetRules.damagedFiles) {
     val valid = sample(deletes, "zstd")
     val broken = Seq(
       Array.emptyByteArray -> "not a Parquet file",
@@ -90,9 +92,9 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       (valid.dropRight(4) ++ "PARE".getBytes) -> "encrypted",
       (valid.dropRight(8) ++ Array[Byte](-1, -1, -1, 127) ++ "PAR1".getBytes) -> "footer"
     )
-    broken.foreach { case (bytes, said) =>
+    broken.foreach { case (bytes, reason) =>
       val error = intercept[UnreadableFile](readAll(bytes, deletes))
-      assert(error.getMessage.contains("f.parquet") && error.getMessage.contains(said))
+      assert(error.getMessage.contains("f.parquet") && error.getMessage.contains(reason))
     }
   }
 
@@ -106,7 +108,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val text = Array[Byte](0x18) ++ Fuzz.varint(Int.MaxValue.toLong)
     val deep = Array.fill[Byte](1000)(0x1c)
     val endless = Array.fill[Byte](100)(0x16)
-    // The first file loads classes.
+    // This call loads classes, so that their memory is not measured below.
     intercept[IcebergError](readAll(file(endless), deletes))
     Seq(list, text, deep, endless).foreach { footer =>
       val error = intercept[IcebergError](readAll(file(footer), deletes, MostOfRejected))
@@ -118,10 +120,10 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val valid = sample(deletes, "uncompressed")
     val footer = ByteBuffer.wrap(valid.slice(valid.length - 8, valid.length - 4).reverse).getInt
     val rows = readAll(valid, deletes).map(_.toString)
-    val refused = (4 until valid.length - 8 - footer by 3).count { place =>
-      val damaged = valid.updated(place, (valid(place) ^ (1 << place % 8)).toByte)
+    val rejections = (4 until valid.length - 8 - footer by 3).count { i =>
+      val damaged = valid.updated(i, (valid(i) ^ (1 << i % 8)).toByte)
       try {
-        assert(readAll(damaged, deletes).map(_.toString) == rows, s"byte $place")
+        assert(readAll(damaged, deletes).map(_.toString) == rows, s"byte $i")
         false
       } catch {
         case e: IcebergError =>
@@ -129,7 +131,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
           true
       }
     }
-    assert(refused > 0)
+    assert(rejections > 0)
   }
 
   test("a page that claims a huge uncompressed size is rejected without allocating it", ParquetRules.damagedFiles) {
@@ -143,11 +145,11 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     Seq(Int.MaxValue, 1 << 30, -1).foreach { size =>
       val (error, allocated) = Allocation.of(intercept[ParquetDecodingException](codec.decompress(page, size)))
       assert(error.getMessage.contains(s"claims an uncompressed size of $size"))
-      assert(allocated < MostOfRejected, s"$allocated bytes for a claim of $size")
+      assert(allocated < MostOfRejected, s"rejecting a page of $size bytes allocated $allocated bytes")
     }
   }
 
-  test("the error for a missing codec names it and the library that provides it") {
+  test("the error for a missing codec contains the codec and the missing class") {
     val error =
       intercept[Unsupported](new GuardedPages.Codecs("f.parquet").getDecompressor(CompressionCodecName.BROTLI))
     assert(error.getMessage.contains("brotli compression, as in f.parquet") && error.getMessage.contains("BrotliCodec"))
@@ -190,7 +192,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  test("to read the footer of a file, only the footer is read, and only once") {
+  test("reading the footer of a file opens the file once and reads only the bytes of the footer, each once") {
     val bytes = sample(deletes, "zstd")
     val file = new RecordedFile(bytes)
     val reader = ParquetFileReader.open(ParquetInput.of(file))

@@ -16,10 +16,10 @@ import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
-/** Writes Parquet files in encodings that other writers use, but not this library. */
+/** Writes Parquet files in encodings that other writers use and this library does not write. */
 object EncodedParquet {
 
-  /** Chooses the encoder of a column; `None` for the default of Parquet's library. */
+  /** Returns the encoder of a column, or `None` for the default encoder of Parquet's library. */
   type Encoder = ColumnDescriptor => Option[ValuesWriter]
 
   /** @param pageSize page size of each column in bytes, so that pages of different columns start at different rows */
@@ -57,7 +57,7 @@ object EncodedParquet {
     ()
   }
 
-  /** Byte stream split for all values of fixed width. */
+  /** The encoding BYTE_STREAM_SPLIT for all columns of fixed width. */
   val split: Encoder = column =>
     column.getPrimitiveType.getPrimitiveTypeName match {
       case INT32 | FLOAT => Some(new Split(4))
@@ -66,7 +66,7 @@ object EncodedParquet {
       case BOOLEAN | BINARY | INT96 => None
     }
 
-  /** Delta byte array, for values of fixed or variable length. */
+  /** The encoding DELTA_BYTE_ARRAY for all columns of byte arrays. */
   val deltas: Encoder = column =>
     column.getPrimitiveType.getPrimitiveTypeName match {
       case FIXED_LEN_BYTE_ARRAY | BINARY => Some(new DeltaByteArrayWriter(64, 1 << 20, new HeapByteBufferAllocator))
@@ -74,12 +74,12 @@ object EncodedParquet {
     }
 
   final private class Encoders(encoder: Encoder) extends ValuesWriterFactory {
-    private val others = new DefaultValuesWriterFactory
+    private val defaults = new DefaultValuesWriterFactory
 
-    override def initialize(properties: ParquetProperties): Unit = others.initialize(properties)
+    override def initialize(properties: ParquetProperties): Unit = defaults.initialize(properties)
 
     override def newValuesWriter(column: ColumnDescriptor): ValuesWriter =
-      encoder(column).getOrElse(others.newValuesWriter(column))
+      encoder(column).getOrElse(defaults.newValuesWriter(column))
   }
 
   final private class Split(width: Int)

@@ -10,7 +10,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Rows with values of every fixed width in Parquet, flat and nested, with nulls at each level. */
+/** Random rows with columns of every fixed width in Parquet, flat and nested, with nulls at each level. */
 object EncodedRecords {
   val schema: Schema = Schema(
     0,
@@ -34,6 +34,8 @@ object EncodedRecords {
     )
   )
 
+
+  /** Returns random rows. The same seed gives the same rows. */
   def some(count: Int, seed: Int): Vector[Record] = {
     val rng = new Random(seed)
     def maybe(value: => Any): Any = if (rng.nextInt(5) == 0) null else value

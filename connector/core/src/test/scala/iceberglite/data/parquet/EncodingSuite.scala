@@ -18,7 +18,7 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
 
   for {
     version <- WriterVersion.values
-    (name, encoder) <- Seq("split bytes" -> EncodedParquet.split, "deltas of bytes" -> EncodedParquet.deltas)
+    (name, encoder) <- Seq("BYTE_STREAM_SPLIT" -> EncodedParquet.split, "DELTA_BYTE_ARRAY" -> EncodedParquet.deltas)
   } test(s"values encoded as $name are read from pages of $version") {
     val path = newPath()
     EncodedParquet.write(io, path, EncodedRecords.schema, rows, version, pageSize = 300)(encoder)
@@ -42,16 +42,17 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
     case v2: DataPageV2 => v2.getData.toByteArray.toSeq
   }
 
-  test("the levels of a page are kept in front of its values") {
+  test("decoding BYTE_STREAM_SPLIT keeps the definition levels in front of the values") {
     val optional = column("optional fixed_len_byte_array(2)")
-    // Two present values, as a run of ones; then the first and the second bytes of the values.
+    // The levels are a run of two ones, because two values are present. Then follow the first bytes of both values, and
+    // the second bytes of both values.
     val levels = ByteBuffer.allocate(6).order(ByteOrder.LITTLE_ENDIAN).putInt(2).put(4.toByte).put(1.toByte).array
-    val joined = ByteStreamSplit.decode(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)
-    assert(bytesOf(joined) == levels.toSeq ++ Seq[Byte](11, 21, 12, 22))
-    assert(joined.asInstanceOf[DataPageV1].getValueEncoding == Encoding.PLAIN)
+    val decoded = ByteStreamSplit.decode(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)
+    assert(bytesOf(decoded) == levels.toSeq ++ Seq[Byte](11, 21, 12, 22))
+    assert(decoded.asInstanceOf[DataPageV1].getValueEncoding == Encoding.PLAIN)
   }
 
-  test("pages with levels or values of impossible length are rejected") {
+  test("pages whose levels or values have an impossible length are rejected") {
     val optional = column("optional int32")
     val long = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(1000).array
     intercept[ParquetDecodingException](ByteStreamSplit.decode(page(optional, 1, long), optional))

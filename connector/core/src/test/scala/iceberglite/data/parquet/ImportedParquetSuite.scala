@@ -12,7 +12,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 
-/** Imported files: without field ids, with two-level lists, and with types of other writers. */
+/** Tests reading imported files without field ids, with two-level lists, or with types that only other writers use. */
 class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val threeLevels = """optional group l (LIST) { repeated group bag { optional int32 item; } }
     optional group m (MAP) { repeated group key_value { required binary key (STRING); optional group value { optional int32 old; } } }
@@ -36,7 +36,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     row.addGroup("s").append("x", 3)
   }
 
-  test("a name mapping gives ids at every level, by any of its names", ParquetRules.mappedNames) {
+  test("a name mapping assigns field ids at every level, by any name of a mapped field", ParquetRules.mappedNames) {
     val mapping = NameMapping(Vector(
       MappedField(Vector("other", "l"), Some(1), Vector(MappedField(Vector("element"), Some(2), Vector.empty))),
       MappedField(
@@ -97,7 +97,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     ))
   }
 
-  test("the error for a repeated field outside a list names it") {
+  test("the error for a repeated field outside a list contains its name") {
     val path = writeForeign("repeated int32 r = 1;")(_.append("r", 1))
     val error = intercept[UnreadableFile](read(path, schemaOf(optional(1, "r", IntType))))
     assert(error.getMessage.contains("Column r") && error.getMessage.contains(path))

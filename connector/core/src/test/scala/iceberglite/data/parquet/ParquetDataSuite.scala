@@ -93,7 +93,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains(late.path) && error.getMessage.contains("Column dayNs"))
   }
 
-  test("the error for a type that cannot be promoted to the column type names the column") {
+  test("the error for a type that cannot be promoted to the column type contains the column") {
     val file = write(schemaOf(optional(1, "s", StringType)), Seq(Record.of("x")))
     val error = intercept[UnreadableFile](read(file.path, schemaOf(optional(1, "n", LongType))))
     assert(error.getMessage.contains("Column n: The Parquet type") && error.getMessage.contains(file.path))
@@ -119,7 +119,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains("Column must") && error.getMessage.contains(path))
   }
 
-  test("a column in the file takes precedence over the constant of its id") {
+  test("a column in the file takes precedence over a constant with the same field id") {
     val schema = schemaOf(optional(1, "id", LongType))
     assert(read(write(schema, Seq(Record.of(1L))).path, schema, Map(1 -> Long.box(9))) == Vector(Record.of(1L)))
   }
@@ -137,7 +137,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(read(write(nested, rows).path, inList).head == Record.of(Vector(Record.of(null), null)))
   }
 
-  test("_pos counts the rows of the whole file, and can be the only projected column", ParquetRules.positions) {
+  test("_pos is the position in the whole file, and can be the only projected column", ParquetRules.positions) {
     val schema = schemaOf(required(1, "s", StringType))
     val many = (0 until 3000).map(i => Record.of(s"$i" * 30))
     val file = write(schema, many, Map("write.parquet.row-group-size-bytes" -> "20000"))
@@ -149,7 +149,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(read(file.path, Schema.Empty).size == 3000)
   }
 
-  test("the error for a null in a required field names its path", ParquetRules.requiredValues) {
+  test("the error for a null in a required field contains the path of the field", ParquetRules.requiredValues) {
     val error = intercept[ValidationFailed](write(nested, Seq(Record.of(1L, Vector(Record.of(null, 1)), null, null))))
     assert(error.getMessage.contains("Column points.element.x is required"))
     val keys = schemaOf(optional(6, "tags", MapType(7, StringType, 8, IntType, valueRequired = false)))
@@ -163,7 +163,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("table properties determine codec, row groups and pages") {
+  test("the compression codec follows the table property, and an unknown codec is rejected") {
     val schema = schemaOf(required(1, "s", StringType))
     Seq("zstd", "gzip", "snappy", "uncompressed").foreach { codec =>
       val properties =
@@ -180,7 +180,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains("write.parquet.compression-codec"))
   }
 
-  test("an aborted file is deleted, and the reported length is close to the file's length") {
+  test("an aborted file is deleted, the writer reports the length so far, and key-value metadata is written") {
     val schema = schemaOf(required(1, "l", LongType))
     val path = newPath()
     val writer = ParquetData.write(DataTarget(io, path, schema, Map.empty, full(schema), Map("a key" -> "a value")))
@@ -195,7 +195,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "floating-point columns have bounds despite NaNs, with the sign of zeros",
+    "the bounds of floating-point columns ignore NaN and keep the sign of zeros",
     MetricsRules.nans,
     MetricsRules.zeros,
     MetricsRules.counts
@@ -230,7 +230,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "variants and geometries have counts, and no bounds",
+    "geometries have counts but no bounds, and variants have neither",
     MetricsRules.noBounds,
     ParquetRules.variantParts
   ) {

@@ -13,7 +13,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{DataInput, TemporaryDirectory}
 
-/** Detailed Parquet properties, checked in the files with Parquet's own reader. */
+/** Tests detailed Parquet properties, and checks their effect on written files with Parquet's own reader. */
 class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val schema = schemaOf(
     required(1, "id", LongType),
@@ -38,7 +38,7 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   private def chunk(block: BlockMetaData, path: String): ColumnChunkMetaData =
     block.getColumns.asScala.find(_.getPath.toDotString == path).get
 
-  test("a Bloom filter contains the values of its column, at every level, and few others") {
+  test("a Bloom filter of a top-level or nested column matches its values and few other values") {
     withReader(
       "write.parquet.bloom-filter-enabled.column.id" -> "true",
       "write.parquet.bloom-filter-ndv.column.id" -> "3000",
@@ -60,7 +60,7 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
         assert(outside.count(i => ids.findHash(ids.hash(i * 3 + 1))) < 60)
         first += block.getRowCount
         val sizes = block.getColumns.asScala.map(c => Option(reader.readBloomFilter(c)).map(_.getBitsetSize))
-        // Sized by the number of distinct values, and by the maximum size.
+        // The maximum size limits all filters.
         assert(sizes == Seq(Some(8192), Some(8192), None, Some(8192)))
       }
     }
@@ -76,7 +76,7 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  test("a column without statistics has no counts, bounds or column index, and no reader skips it") {
+  test("a column with disabled statistics has no counts, bounds or column index in the file") {
     val some = Seq("odd name", "s.x").map(c => s"write.parquet.stats-enabled.column.$c" -> "false")
     withReader(some: _*) { reader =>
       blocks(reader).foreach { block =>
@@ -94,11 +94,11 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val metrics = write(schema, rows, all.toMap).metrics
     assert(metrics.columnSizes.map(_.keySet).contains(Set(1, 2, 4, 6)))
     assert(metrics.valueCounts.exists(_.isEmpty) && metrics.nullValueCounts.exists(_.isEmpty))
-    // Metrics that the writer collected itself.
+    // The bounds and NaN counts of floating-point columns do not come from Parquet's statistics.
     assert(metrics.lowerBounds.map(_.keySet).contains(Set(4)) && metrics.nanValueCounts.map(_.keySet).contains(Set(4)))
   }
 
-  test("a column without a dictionary is stored with plain encoding, whatever its values") {
+  test("a column with disabled dictionary encoding has no dictionary") {
     def encodings(properties: (String, String)*): Seq[Boolean] = withReader(properties: _*) { reader =>
       Seq("s.x", "l.list.element").map(path =>
         blocks(reader).exists(chunk(_, path).getEncodings.asScala.exists(_.usesDictionary))
@@ -108,7 +108,7 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(encodings("write.parquet.dict-encoding-enabled.column.s.x" -> "false") == Seq(false, true))
   }
 
-  test("pages of version 2, and small pages from frequent size checks, are read like others") {
+  test("pages of version 2 are read, and more frequent size checks create smaller pages") {
     withReader("write.parquet.page-version" -> "v2") { reader =>
       val page = reader.readNextRowGroup().getPageReader(reader.getFileMetaData.getSchema.getColumns.get(0)).readPage()
       assert(page.isInstanceOf[DataPageV2])
@@ -121,7 +121,7 @@ class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(pages(often: _*) > 2 * pages())
   }
 
-  test("the error for an invalid value names the property") {
+  test("the error for an invalid value of a Parquet property contains the property and the value") {
     Seq(
       "write.parquet.page-version" -> "v3",
       "write.parquet.bloom-filter-max-bytes" -> "0",

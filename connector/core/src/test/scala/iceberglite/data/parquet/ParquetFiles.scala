@@ -17,7 +17,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Writes Parquet files with this library, and files without field ids with Parquet's own writer. */
+/** Reads and writes Parquet files with this library, and writes files of other writers with Parquet's own writer. */
 trait ParquetFiles { self: TemporaryDirectory =>
   protected val io = new HadoopFileIO(new Configuration(false))
 
@@ -48,7 +48,7 @@ trait ParquetFiles { self: TemporaryDirectory =>
     finally rows.close()
   }
 
-  /** Writes a file with Parquet's own writer; each function fills the fields of one row. */
+  /** Writes a file with Parquet's own writer, and returns its path. Each function fills the fields of one row. */
   protected def writeForeign(schema: String)(rows: (Group => Any)*): String = {
     val path = newPath()
     val message = MessageTypeParser.parseMessageType(s"message m { $schema }")

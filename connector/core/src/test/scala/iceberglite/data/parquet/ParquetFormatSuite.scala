@@ -10,7 +10,7 @@ import iceberglite.spec.schema.Schema
 
 class ParquetFormatSuite extends FormatTests(ParquetData) {
 
-  /** A struct without stored fields cannot be distinguished from null. */
+  /** Excludes schemas that Parquet cannot store, for example a struct without stored fields. */
   override protected def schemas: Gen[Schema] =
     RecordGenerators.schema().suchThat(s => Try(ParquetSchemas.of(s)).toOption.exists(_.getFieldCount > 0))
 }
