@@ -15,7 +15,7 @@ class DataLocationsPeerSuite extends AnyFunSuite {
     Seq("s3://b/wh/db/t", "s3://b/t", "hdfs://nn:8020/wh/db/t/", "file:///wh/db/t", "file:/wh/t", "/wh/db/t")
   private val directories = Seq("s3://other/x", "s3://b/wh/db/t/files", "/data/", "s3://b/wh/db/t2")
 
-  /** Replaces deprecated property keys by `write.data.path`, because Apache Iceberg rejects effective deprecated keys. */
+  /** Replaces deprecated property keys, which Apache Iceberg rejects if they have an effect, by `write.data.path`. */
   private def renamed(properties: Map[String, String]): Map[String, String] = {
     val usesObjectStorage = properties.get("write.object-storage.enabled").contains("true")
     properties.flatMap {

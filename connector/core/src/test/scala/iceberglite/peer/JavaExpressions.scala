@@ -37,6 +37,6 @@ object JavaExpressions {
   private def name(term: Term): String = term match {
     case Term.Named(name) => name
     case Term.Bound(_, name) => name
-    case Term.Transformed(_, _) => throw new IllegalArgumentException(s"Only columns: $term")
+    case Term.Transformed(_, _) => throw new IllegalArgumentException(s"The term $term is not a column")
   }
 }

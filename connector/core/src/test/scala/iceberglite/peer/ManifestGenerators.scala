@@ -35,14 +35,14 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** Generates partition specs, files and entries of every kind. */
+/** Generates random partition specs, files, manifest entries and manifests. */
 object ManifestGenerators {
   val SnapshotId = 4711L
   val schema: Schema = Schema(3, ExpressionGenerators.columns)
 
   /**
-   * Returns the transforms of a type, except identity on `fixed`: Apache Iceberg 1.12 writes a length before such a
-   * value, contrary to the file's schema.
+   * Returns the transforms that can be applied to a type. Identity on `fixed` is excluded, because Apache Iceberg 1.12
+   * writes a length before such a value, which contradicts the schema of the manifest.
    */
   private def transforms(t: PrimitiveType): Seq[Transform] = Seq(Void) ++ identity(t) ++ (t match {
     case BooleanType | FloatType | DoubleType => Seq.empty
@@ -63,7 +63,7 @@ object ManifestGenerators {
     transform <- Gen.oneOf(transforms(t))
   } yield (column.id, transform)
 
-  /** Generates specs with names that Avro does not allow, and unique fields. */
+  /** Generates partition specs with at most one field per column, and with field names that Avro does not allow. */
   def spec(id: Int): Gen[PartitionSpec] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, partitionField)).map { parts =>
     val fields = parts.groupBy(_._1).map(_._2.head).toVector.zipWithIndex.map { case ((source, transform), i) =>
       PartitionField(source, 1000 + i * 2, s"$i.c$source/${transform.toString.take(3)}é", transform)
@@ -101,14 +101,14 @@ object ManifestGenerators {
     upper <- map(bytes)
   } yield MetricMaps(sizes, values, nulls, nans, lower, upper)
 
-  private def common(spec: PartitionSpec): Gen[ContentFile] =
+  private def anyFile(spec: PartitionSpec): Gen[ContentFile] =
     for {
       name <- Gen.identifier
       format <- Gen.oneOf[FileFormat](FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
       partition <- tuple(spec)
       rows <- Gen.choose(0L, 1000000L)
       size <- Gen.choose(1000L, 1L << 40)
-      measured <- metrics
+      fileMetrics <- metrics
       key <- Gen.option(bytes.suchThat(_.hasRemaining))
       offsets <- Gen.oneOf(Vector.empty[Long], Vector(4L), Vector(4L, 500L), Vector(3L, 17L, 999L))
     } yield ContentFile(
@@ -119,16 +119,16 @@ object ManifestGenerators {
       partition,
       rows,
       size,
-      measured,
+      fileMetrics,
       keyMetadata = key,
       splitOffsets = offsets
     )
 
   def dataFile(spec: PartitionSpec): Gen[ContentFile] =
-    Gen.zip(common(spec), Gen.choose(0, 5)).map { case (file, order) => file.copy(sortOrderId = Some(order)) }
+    Gen.zip(anyFile(spec), Gen.choose(0, 5)).map { case (file, order) => file.copy(sortOrderId = Some(order)) }
 
   def deleteFile(spec: PartitionSpec, version: FormatVersion): Gen[ContentFile] = for {
-    file <- common(spec)
+    file <- anyFile(spec)
     equality <- Gen.oneOf(true, false)
     ids <- Gen.choose(1, 3).flatMap(Gen.pick(_, 1 to 16))
     target <- Gen.option(Gen.identifier.map(n => s"s3://bucket/data/$n.parquet"))
@@ -148,21 +148,21 @@ object ManifestGenerators {
   }
 
   /**
-   * Generates entries in written form: inherited values are absent, and existing and deleted entries have both
-   * sequence numbers.
+   * Generates entries as they are before a manifest is written: values that a reader inherits are absent, and existing
+   * and deleted entries have both sequence numbers.
    */
   def entry(file: ContentFile, version: FormatVersion): Gen[ManifestEntry] = for {
     status <- Gen.oneOf(EntryStatus.all)
     snapshot <- Gen.choose(1L, 9000L)
     numbers <- Gen.zip(Gen.choose(0L, 20L), Gen.choose(0L, 20L))
-    older <- Gen.option(Gen.choose(0L, 20L))
+    olderNumber <- Gen.option(Gen.choose(0L, 20L))
     rowId <- if (version >= FormatVersion.V3 && file.content == Content.Data) Gen.option(Gen.choose(0L, 5000L))
     else Gen.const(None)
   } yield {
     val numbered = version > FormatVersion.V1
     status match {
       case EntryStatus.Added =>
-        ManifestEntry(status, Some(SnapshotId), older.filter(_ => numbered), None, file)
+        ManifestEntry(status, Some(SnapshotId), olderNumber.filter(_ => numbered), None, file)
       case EntryStatus.Existing | EntryStatus.Deleted =>
         val snapshotId = if (status == EntryStatus.Deleted) SnapshotId else snapshot
         val (dataNumber, fileNumber) = if (numbered) (numbers._1, numbers._2) else (0L, 0L)
@@ -182,7 +182,7 @@ object ManifestGenerators {
     upper <- Gen.option(bytes)
   } yield FieldSummary(nulls, nan, lower, upper)
 
-  /** Generates manifests as in a manifest list, without numbers that the format version does not have. */
+  /** Generates entries of a manifest list, without the sequence numbers and row ids that the format version lacks. */
   def manifest(version: FormatVersion): Gen[ManifestFile] = for {
     name <- Gen.identifier
     specId <- Gen.choose(0, 9)

@@ -22,10 +22,10 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** ORC files and their metrics, compared with those of the Java library. */
+/** Compares reading and writing ORC files, and their metrics, with Apache Iceberg. */
 class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
 
-  /** Apache Iceberg does not support geometry in ORC, and does not read lists of variants. */
+  /** Apache Iceberg does not support geometry and geography in ORC, and does not read lists of variants. */
   override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter {
     case VariantType | _: GeometryType | _: GeographyType => false
     case _ => true
@@ -63,7 +63,10 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
   override protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit =
     OrcWithoutIds.write(path, schema, rows)
 
-  test("the metrics of the same rows equal those of Apache Iceberg, plus some that it lacks", FormatRules.metrics) {
+  test(
+    "the metrics of the same rows equal those of Apache Iceberg, except metrics that Apache Iceberg lacks",
+    FormatRules.metrics
+  ) {
     val modes = Gen.oneOf[MetricsMode](NoMetrics, Counts, Truncate(1), Truncate(16), Full)
     forAll(cases, modes) { case ((schema, rows), mode) =>
       val config = MetricsConfig.from(
@@ -71,7 +74,8 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         PeerFiles.schema(schema),
         org.apache.iceberg.SortOrder.unsorted()
       )
-      // Below a null struct Apache Iceberg counts no nulls in ORC, although it does in Parquet.
+      // Fields of optional structs are excluded, because in ORC files Apache Iceberg does not count the nulls of fields
+      // in null structs.
       val ids = columns(schema, _.required)
       val theirs = writeWithPeer(newPath(), schema, rows, config)()
       val ours = write(schema, rows, mode).metrics
@@ -79,14 +83,15 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         assert(ours.valueCounts.get.filterKeys(ids).toMap == counts(theirs.valueCounts, ids))
         assert(ours.nullValueCounts.get.filterKeys(ids).toMap == counts(theirs.nullValueCounts, ids))
         assert(ours.columnSizes.get.keySet.intersect(ids) == counts(theirs.columnSizes, ids).keySet)
-        // Apache Iceberg also counts NaNs inside lists and maps, which are not per row.
+        // Apache Iceberg also counts NaN values in lists and maps, so only columns with one value per row are compared.
         assert(ours.nanValueCounts.get.filterKeys(ids).toMap == counts(theirs.nanValueCounts, ids))
         val (lower, upper) =
           (peerBounds(theirs.lowerBounds, schema, ids), peerBounds(theirs.upperBounds, schema, ids))
-        // ORC has no statistics for bytes, so Apache Iceberg has no bounds for them.
-        def known(bounds: Map[Int, Any]): Map[Int, Any] = bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
-        assert(known(values(ours.lowerBounds, schema)) == lower)
-        assert(known(values(ours.upperBounds, schema)) == upper)
+        // Apache Iceberg has no bounds for columns of bytes, because ORC has no such statistics.
+        def withoutBytes(bounds: Map[Int, Any]): Map[Int, Any] =
+          bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
+        assert(withoutBytes(values(ours.lowerBounds, schema)) == lower)
+        assert(withoutBytes(values(ours.upperBounds, schema)) == upper)
       }
     }
   }

@@ -33,7 +33,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Parquet files and their metrics, compared with those of the Java library. */
+/** Compares reading and writing Parquet files, and their metrics, with Apache Iceberg. */
 class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 40)
@@ -87,17 +87,17 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
 
   private def cases(types: Vector[PrimitiveType]): Gen[(Schema, Vector[Record])] = for {
     schema <- RecordGenerators.schema(types).suchThat(ParquetPeerSuite.isStorable)
-    // Apache Iceberg creates no file for zero rows.
+    // There is at least one row, because Apache Iceberg creates no file for zero rows.
     first <- RecordGenerators.record(schema.asStruct)
     rows <- RecordGenerators.records(schema)
   } yield (schema, first +: rows)
 
   test(
-    "file schemas equal those of Apache Iceberg, in both directions",
+    "the conversions between table schemas and Parquet schemas are the same as in Apache Iceberg",
     ParquetRules.typesWritten,
     ParquetRules.typesRead
   ) {
-    // Apache Iceberg reads a UUID in a file as fixed[16].
+    // UUID is excluded, because Apache Iceberg converts a UUID column of a file to fixed[16].
     val types = RecordGenerators.ofVersion2.filter(_ != UuidType) ++ Seq(TimestampNsType, TimestampTzNsType)
     val schemas = RecordGenerators.schema(types)
     forAll(schemas) { schema =>
@@ -105,17 +105,17 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       assert(file.toString == ParquetSchemaUtil.convert(PeerFiles.schema(schema), "table").toString)
       val theirs = ParquetSchemaUtil.convert(PeerParser.parseMessageType(file.toString))
       assert(PeerFiles.schema(SchemaOfParquet.of(file)).asStruct == theirs.asStruct)
-      val nameless = ParquetPeerSuite.withoutIds(file)
-      val fallback = ParquetSchemaUtil.convert(PeerParser.parseMessageType(nameless.toString))
+      val noIds = ParquetPeerSuite.withoutIds(file)
+      val fallback = ParquetSchemaUtil.convert(PeerParser.parseMessageType(noIds.toString))
       assert(
-        PeerFiles.schema(SchemaOfParquet.of(nameless)).columns.asScala.map(_.fieldId) == fallback.columns.asScala.map(
+        PeerFiles.schema(SchemaOfParquet.of(noIds)).columns.asScala.map(_.fieldId) == fallback.columns.asScala.map(
           _.fieldId
         )
       )
     }
   }
 
-  test("Apache Iceberg reads the same rows from our files", ParquetRules.valuesKept) {
+  test("Apache Iceberg reads the rows that this library writes", ParquetRules.valuesKept) {
     forAll(cases(RecordGenerators.all.filter(_ != VariantType))) { case (schema, rows) =>
       val file = write(schema, rows, modes(schema, Full))
       assert(file.recordCount == rows.size && file.fileSizeInBytes == new File(file.path).length)
@@ -123,27 +123,27 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("we read the same rows from Apache Iceberg's files", ParquetRules.valuesKept) {
+  test("this library reads the rows that Apache Iceberg writes", ParquetRules.valuesKept) {
     forAll(cases(RecordGenerators.all)) { case (schema, rows) =>
       val (path, _) = writeWithPeer(schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
     }
   }
 
-  /** Generates a selection of the fields of every struct, in another order. */
-  private def someOf(struct: StructType): Gen[StructType] = for {
+  /** Generates a projection with some fields of every struct, possibly in reverse order. */
+  private def projectionOf(struct: StructType): Gen[StructType] = for {
     kept <- Gen.someOf(struct.fields).map(_.toVector)
     fields = if (kept.isEmpty) struct.fields.take(1) else kept
     parts <- Gen.sequence[Vector[NestedField], NestedField](fields.map(f =>
-      someOf(f.fieldType).map(t => f.copy(fieldType = t))
+      projectionOf(f.fieldType).map(t => f.copy(fieldType = t))
     ))
     reversed <- Gen.oneOf(true, false)
   } yield StructType(if (reversed) parts.reverse else parts)
 
-  private def someOf(t: Type): Gen[Type] = t match {
-    case struct: StructType => someOf(struct)
-    case list: ListType => someOf(list.element).map(e => list.copy(element = e))
-    case map: MapType => someOf(map.value).map(v => map.copy(value = v))
+  private def projectionOf(t: Type): Gen[Type] = t match {
+    case struct: StructType => projectionOf(struct)
+    case list: ListType => projectionOf(list.element).map(e => list.copy(element = e))
+    case map: MapType => projectionOf(map.value).map(v => map.copy(value = v))
     case primitive => primitive
   }
 
@@ -154,7 +154,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   ) {
     val projections = for {
       (schema, rows) <- cases(RecordGenerators.ofVersion2)
-      some <- someOf(schema.asStruct)
+      some <- projectionOf(schema.asStruct)
       added = optional(schema.highestFieldId + 1, "added", LongType)
     } yield (schema, rows, Schema(0, added +: some.fields))
     forAll(projections) { case (schema, rows, wanted) =>
@@ -176,7 +176,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
         isBounded
       ).toMap
     def hex(bytes: ByteBuffer): String = RecordGenerators.comparable(bytes.duplicate()).toString
-    // Geometry has bounds in Apache Iceberg, and none here.
+    // Geometry and geography have bounds only in Apache Iceberg.
     def isBounded(id: Int): Boolean = schema.byId(id).fieldType match {
       case _: GeometryType | _: GeographyType => false
       case _ => true
@@ -195,7 +195,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   private val allModes: Seq[MetricsMode] = Seq(NoMetrics, Counts, Truncate(1), Truncate(3), Truncate(16), Full)
 
   test(
-    "the metrics of the same rows are equal in all modes",
+    "the metrics of the same rows are the same as in Apache Iceberg in all metrics modes",
     MetricsRules.sameAsApacheIceberg,
     MetricsRules.modes,
     MetricsRules.nans,
@@ -211,7 +211,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("Apache Iceberg computes the same metrics from the footer of our file", MetricsRules.sameAsApacheIceberg) {
+  test("Apache Iceberg computes the same metrics from the footer of a file of this library", MetricsRules.sameAsApacheIceberg) {
     val types = RecordGenerators.ofVersion2.filterNot(t => t == FloatType || t == DoubleType)
     forAll(cases(types), Gen.oneOf(allModes)) { case ((schema, rows), mode) =>
       val config = configOf(mode, schema)
@@ -233,7 +233,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       }
     ))
     forAll(RecordGenerators.schema(RecordGenerators.ofVersion2), properties, Gen.choose(0, 9)) {
-      (schema, chosen, sorted) =>
+      (schema, chosen, sortColumn) =>
         val leaves = schema.byId.values.filter(_.fieldType.isInstanceOf[PrimitiveType]).map(_.id).toVector.sorted
         val set = chosen.map { case (k, v) =>
           if (k.startsWith("#")) {
@@ -242,11 +242,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
         }
         val sortable = schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])
         val order =
-          if (sorted == 0 || sortable.isEmpty) SortOrder.Unsorted
+          if (sortColumn == 0 || sortable.isEmpty) SortOrder.Unsorted
           else SortOrder(
             1,
             Vector(SortField(
-              Vector(sortable(sorted % sortable.size).id),
+              Vector(sortable(sortColumn % sortable.size).id),
               Identity,
               SortDirection.Ascending,
               NullOrder.NullsFirst
@@ -259,9 +259,8 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
           SortOrderParser.fromJson(theirs, SortOrderJson.toJson(order))
         )
         val ours = MetricsModes.of(set, schema, order)
-        // Fields below lists and maps have no bounds in any mode, so their mode does not matter.
         leaves.foreach { id =>
-          withClue(s"${schema.names(id)} of $schema by $set sorted $order: ") {
+          withClue(s"column ${schema.names(id)}, schema $schema, properties $set, sort order $order: ") {
             assert(ours.of(id).toString == config.columnMode(theirs.findColumnName(id)).toString)
           }
         }
@@ -280,7 +279,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "a file with a variant is read, including the variant and all other columns",
+    "a file of Apache Iceberg with a variant is read, with and without projecting the variant",
     ParquetRules.newerTypes,
     ParquetRules.variantParts
   ) {
@@ -293,7 +292,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("Apache Iceberg reads a variant that we wrote", ParquetRules.variantParts) {
+  test("Apache Iceberg reads the variants that this library writes", ParquetRules.variantParts) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "v", VariantType)))
     forAll(RecordGenerators.records(schema)) { rows =>
       val file = write(schema, rows, modes(schema, Full))
@@ -321,7 +320,7 @@ private object ParquetPeerSuite {
   import org.apache.parquet.hadoop.example.ExampleParquetWriter
   import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 
-  /** Returns whether every struct has a stored field. */
+  /** Returns whether every struct has a field that is stored, which excludes fields of type unknown. */
   def isStorable(schema: Schema): Boolean = {
     def stored(t: Type): Boolean = t match {
       case s: StructType => s.fields.exists(_.fieldType != UnknownType) && s.fields.forall(f => stored(f.fieldType))

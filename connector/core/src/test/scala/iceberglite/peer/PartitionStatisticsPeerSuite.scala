@@ -35,7 +35,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.storage.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 
-/** Partition statistics of tables that Apache Iceberg wrote, computed and read by both. */
+/** Compares the partition statistics of tables that Apache Iceberg wrote, and reading them, with Apache Iceberg. */
 class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(new Configuration(false))
 
@@ -47,7 +47,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     Types.NestedField.optional(5, "key", Types.UUIDType.get)
   )
 
-  /** A table of Apache Iceberg with random operations, determined by the seed. */
+  /** A table of Apache Iceberg with random commits, which are determined by the seed. */
   final private class History(version: Int, format: String, seed: Long) {
     private val random = new Random(seed)
     private val live = mutable.ArrayBuffer.empty[DataFile]
@@ -61,7 +61,9 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       directory.resolve(s"t$version$format$seed").toString
     )
 
-    def go(): this.type = {
+
+    /** Makes random commits with three partition specs, and returns this object. */
+    def commitAll(): this.type = {
       (0 until 3).foreach(_ => step())
       table.updateSpec().addField(Expressions.bucket("id", 4)).addField(Expressions.day("day")).commit()
       (0 until 3).foreach(_ => step())
@@ -97,7 +99,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
             .withRecordCount(random.nextInt(9) + 1L).withReferencedDataFile(target.location)
           (if (vector) builder.withContentOffset(4L).withContentSizeInBytes(40L) else builder).build()
         }
-      // A file has one vector: the new one replaces the previous one.
+      // A file can have only one deletion vector, so no further deletes are added for this file.
       if (version > 2 && deletes.format.name == "PUFFIN") live -= target
       table.newRowDelta().addDeletes(deletes).commit()
     }
@@ -140,7 +142,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  private def plain(row: PartitionStatistics): Vector[Any] = Vector(
+  private def comparable(row: PartitionStatistics): Vector[Any] = Vector(
     row.partition.map(_.map(Literal.javaValue)),
     row.specId,
     row.dataRecordCount,
@@ -156,8 +158,8 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     row.dvCount
   )
 
-  private def plain(row: PeerStatistics, width: Int): Vector[Any] = Vector(
-    (0 until width).toVector.map(i => Option(row.partition.get(i, classOf[Object])).map(ofPeer)),
+  private def comparable(row: PeerStatistics, width: Int): Vector[Any] = Vector(
+    (0 until width).toVector.map(i => Option(row.partition.get(i, classOf[Object])).map(javaText)),
     row.specId,
     row.dataRecordCount,
     row.dataFileCount,
@@ -172,22 +174,22 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     Option(row.dvCount).getOrElse(0)
   )
 
-  private def ofPeer(value: AnyRef): AnyRef = value match {
+  private def javaText(value: AnyRef): AnyRef = value match {
     case text: CharSequence => text.toString
     case other => other
   }
 
-  // Apache Iceberg writes partition statistics to Parquet and Avro files; it has no internal ORC writer.
+  // Apache Iceberg writes partition statistics only to Parquet and Avro files.
   for (format <- DataFormats.all.map(_.format).filter(_ != FileFormat.Orc); version <- 1 to 3)
     test(
-      s"both compute the same rows of a version $version table, and read each other's ${format.name} files",
+      s"both libraries compute the same rows of a version $version table and read each other's ${format.name} files",
       StatisticsRules.partitionFileCounts,
       StatisticsRules.partitionFileFormat,
       StatisticsRules.partitionFileOrder,
       StatisticsRules.partitionFileColumns,
       StatisticsRules.unifiedPartition
     ) {
-      val history = new History(version, format.name, version.toLong).go()
+      val history = new History(version, format.name, version.toLong).commitAll()
       val table = history.table
       val theirFile = PartitionStatsHandler.computeAndWriteStatsFile(table)
       table.updatePartitionStatistics().setPartitionStatistics(theirFile).commit()
@@ -196,7 +198,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       val computed = PartitionStatisticsFiles.compute(io, metadata, snapshot)
       val theirs = PartitionStatisticsFiles.read(io, metadata, metadata.partitionStatistics.head)
       assert(theirs.sorted(PartitionStatistics.ordering) == computed)
-      assert(theirs.map(_.partition) == computed.map(_.partition), "sorted alike")
+      assert(theirs.map(_.partition) == computed.map(_.partition), "the rows have the same order")
 
       val ours = PartitionStatisticsFiles.write(io, metadata, snapshot, new UUID(0, 1)).get
       val registered = ImmutableGenericPartitionStatisticsFile.builder.snapshotId(ours.snapshotId)
@@ -204,13 +206,13 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       table.updatePartitionStatistics().setPartitionStatistics(registered).commit()
       val scan = table.newPartitionStatisticsScan().useSnapshot(ours.snapshotId).scan()
       val width = computed.head.partition.size
-      try assert(scan.asScala.map(plain(_, width)).toVector == computed.map(plain))
+      try assert(scan.asScala.map(comparable(_, width)).toVector == computed.map(comparable))
       finally scan.close()
     }
 
-  test("Apache Iceberg updates our file incrementally", StatisticsRules.partitionFileCounts) {
+  test("Apache Iceberg updates a partition statistics file of this library", StatisticsRules.partitionFileCounts) {
     for (version <- 2 to 3) {
-      val history = new History(version, FileFormat.Parquet.name, 77L).go()
+      val history = new History(version, FileFormat.Parquet.name, 77L).commitAll()
       val table = history.table
       val before = history.metadata
       val ours = PartitionStatisticsFiles.write(io, before, before.currentSnapshot.get, new UUID(0, 2)).get
@@ -223,7 +225,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       val metadata = history.metadata
       val file = metadata.partitionStatistics.find(_.snapshotId == next.snapshotId).get
       val computed = PartitionStatisticsFiles.compute(io, metadata, metadata.currentSnapshot.get)
-      // The peer keeps rows of partitions whose last file was removed; they count nothing.
+      // Apache Iceberg keeps the rows of partitions whose last file was removed. All counts in these rows are zero.
       val kept =
         PartitionStatisticsFiles.read(io, metadata, file).filter(r => computed.exists(_.partition == r.partition))
       assert(kept.sorted(PartitionStatistics.ordering) == computed)

@@ -20,7 +20,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Actions, MemoryFileIO}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** A table of ours and one of Apache Iceberg's, to which the same operations are applied. */
+/** A table of this library (`ours`) and a table of Apache Iceberg (`theirs`), which get the same operations. */
 final class PeerActions(val ours: Actions) {
   private val catalog = {
     val newCatalog = new InMemoryCatalog
@@ -41,11 +41,18 @@ final class PeerActions(val ours: Actions) {
   def data(file: ContentFile): DataFile = PeerFiles.dataFile(file, theirs.specs.get(file.specId))
   def deletes(file: ContentFile): PeerDelete = PeerFiles.deleteFile(file, theirs.specs.get(file.specId))
 
-  /** Id of the n-th snapshot of our table, and of the peer's. */
+  /** Returns the id of the n-th snapshot in the table of this library, counted from 0. */
   def ourId(n: Int): Long = ours.table.metadata.snapshots(n).snapshotId
+
+  /** Returns the id of the n-th snapshot in the table of Apache Iceberg, counted from 0. */
   def peerSnapshotId(n: Int): Long = peerMetadata.snapshots(n).snapshotId
 
-  /** Runs an operation on both tables; both succeed or both fail, and the tables are equal afterwards. */
+  /**
+   * Runs an operation on both tables, and checks that both succeed or both fail, and that the tables are equal
+   * afterwards.
+   *
+   * @return whether the operation succeeded
+   */
   def onBoth(what: String)(ourAction: => Action)(peerAction: PeerTableApi => Unit): Boolean = {
     val results = Seq(Try(ours.commit(ourAction)), Try(peerAction(theirs)))
     results.filter(_.isFailure).foreach(_.failed.get match {
@@ -62,16 +69,16 @@ final class PeerActions(val ours: Actions) {
 
   def assertSameTables(what: String): Unit = {
     theirs.refresh()
-    val (a, b) = (asText(ours.store, ours.table.metadata), asText(peerFiles, peerMetadata))
+    val (a, b) = (comparable(ours.store, ours.table.metadata), comparable(peerFiles, peerMetadata))
     a.zip(b).foreach { case (our, peer) => assert(our == peer, what) }
   }
 
   def peerMetadata: TableMetadata = theirs match {
     case t: BaseTable => TableMetadataJson.parse("peer", TableMetadataParser.toJson(t.operations.current()))
-    case other => fail(s"No table of a catalog: $other")
+    case other => fail(s"The table $other has no metadata")
   }
 
-  /** The peer's files, readable by us. */
+  /** The files of the table of Apache Iceberg. */
   private val peerFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
     override def mayCache: Boolean = false
     override def read(path: String): Array[Byte] = {
@@ -82,8 +89,8 @@ final class PeerActions(val ours: Actions) {
     override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
   }
 
-  /** Returns the parts that must be equal, with snapshots by position, without implementation-specific values. */
-  private def asText(io: FileIO, m: TableMetadata): Seq[Any] = {
+  /** Returns the parts of a table that must be equal. Snapshot ids are replaced by positions in the snapshot list. */
+  private def comparable(io: FileIO, m: TableMetadata): Seq[Any] = {
     val positions = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
     val snapshots = m.snapshots.map { s =>
       val parent = s.parentSnapshotId.map(positions)
@@ -110,7 +117,7 @@ final class PeerActions(val ours: Actions) {
   }
 
   private def counts(summary: Map[String, String], positions: Map[Long, Int]): Map[String, String] =
-    summary.filterKeys(k => !PeerActions.OwnKeys(k)).map {
+    summary.filterKeys(k => !PeerActions.IgnoredKeys(k)).map {
       case (key @ "source-snapshot-id", id) => key -> positions(id.toLong).toString
       case other => other
     }
@@ -118,7 +125,7 @@ final class PeerActions(val ours: Actions) {
 
 object PeerActions {
 
-  /** Returns the entry of a deletion vector. */
+  /** Creates the entry of a deletion vector. */
   def vector(path: String, dataFile: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
     Content.PositionDeletes,
     path,
@@ -133,6 +140,9 @@ object PeerActions {
     contentSizeInBytes = Some(40)
   )
 
-  /** Summary keys of only one implementation; the peer's fast append also keeps manifests without live files. */
-  private val OwnKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
+  /**
+   * Summary keys that are not compared. Only one of the libraries has the first two. The values of `manifests-kept`
+   * differ, because a fast append of Apache Iceberg also keeps manifests without live files.
+   */
+  private val IgnoredKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
 }

@@ -70,7 +70,7 @@ object PeerFiles {
     )
   }
 
-  /** The peer uses null for an absent map. */
+  /** Converts a map to a Java map, or to null if it is absent. */
   private def boxed[A, B](map: Option[Map[Int, A]])(value: A => B): JavaMap[Integer, B] =
     map.map(_.map { case (id, v) => Int.box(id) -> value(v) }.asJava).orNull
 
@@ -131,7 +131,7 @@ object PeerFiles {
     case (UuidType, v: UUID) => UuidLiteral(v)
     case (_: FixedType, v: ByteBuffer) => FixedLiteral(v)
     case (BinaryType, v: ByteBuffer) => BinaryLiteral(v)
-    case _ => throw new IllegalArgumentException(s"$value of $t")
+    case _ => throw new IllegalArgumentException(s"$value is not a value of type $t")
   }
 
   def toPeer(m: ManifestFile): PeerManifest = PeerManifests.manifest(

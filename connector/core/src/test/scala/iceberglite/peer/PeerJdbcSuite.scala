@@ -22,7 +22,7 @@ import iceberglite.table.{CommitContext, Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** One database shared with Apache Iceberg's JDBC catalog. */
+/** Tests that this library and Apache Iceberg can use the same JDBC catalog. */
 class PeerJdbcSuite extends AnyFunSuite {
   import CatalogFixture.Id
   private val Theirs = PeerId.of("db", "t")
@@ -38,7 +38,7 @@ class PeerJdbcSuite extends AnyFunSuite {
       Catalogs.open("lite", properties ++ more, new HadoopFileIO(new Configuration(false)))
 
     def theirs(more: (String, String)*): PeerCatalog = {
-      // This timeout is also used for other writers of a SQLite file.
+      // A statement waits up to 10 s for the lock of another writer of the SQLite file.
       val timeouts = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
       CatalogUtil.loadCatalog(
         classOf[PeerCatalog].getName,
@@ -77,7 +77,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     finally tasks.close()
   }
 
-  onEach("tables of each implementation can be used by the other") { shared =>
+  onEach("this library and Apache Iceberg can use each other's tables and namespaces") { shared =>
     val (ours, theirs) = (shared.ours(), shared.theirs())
     ours.createNamespace(Vector("db"), Map("comment" -> "both's"))
     append(ours.create(Id, unpartitioned("a" -> "b")), "x")
@@ -101,15 +101,15 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(theirs.dropTable(PeerId.of("db", "r"), false) && !ours.tableExists(Id.copy(name = "r")))
   }
 
-  onEach("views of each implementation can be used by the other") { shared =>
+  onEach("this library and Apache Iceberg can use each other's views") { shared =>
     val ours = shared.ours() match { case c: ViewCatalog with Catalog => c }
     val theirs = shared.theirs("jdbc.schema-version" -> "V1")
     val id = TableIdentifier(Vector("db"), "v")
     ours.createNamespace(Vector("db"), Map.empty)
-    val made = ours.commitView(id, None, SampleViews.create(ours.defaultLocation(id), "SELECT 1"))
-    val seen = theirs.loadView(PeerId.of("db", "v"))
-    assert(seen.sqlFor("spark").sql == "SELECT 1" && seen.uuid == made.metadata.uuid.get)
-    seen.replaceVersion().withSchema(peerSchema).withQuery("spark", "SELECT 2")
+    val viewOfLite = ours.commitView(id, None, SampleViews.create(ours.defaultLocation(id), "SELECT 1"))
+    val viewOfPeer = theirs.loadView(PeerId.of("db", "v"))
+    assert(viewOfPeer.sqlFor("spark").sql == "SELECT 1" && viewOfPeer.uuid == viewOfLite.metadata.uuid.get)
+    viewOfPeer.replaceVersion().withSchema(peerSchema).withQuery("spark", "SELECT 2")
       .withDefaultNamespace(Namespace.of("db")).commit()
     val changed = ours.loadView(id)
     assert(SampleViews.sql(changed.metadata) == "SELECT 2" && changed.metadata.versions.size == 2)
@@ -126,7 +126,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(ours.dropView(id) && theirs.listViews(Namespace.of("db")).isEmpty)
   }
 
-  onEach("catalog tables created by Apache Iceberg, without record types, are used and upgraded") { shared =>
+  onEach("a database that Apache Iceberg created without the column iceberg_type is used and upgraded") { shared =>
     val theirs = shared.theirs()
     theirs.createTable(Theirs, peerSchema)
     val ours = shared.ours()
@@ -138,18 +138,18 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(shared.theirs().listTables(Namespace.of("db")).size == 2)
   }
 
-  onEach("concurrent writers of both implementations lose no rows") { shared =>
+  onEach("concurrent writers of this library and of Apache Iceberg lose no rows") { shared =>
     val first = shared.ours()
     val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "5")
     first.create(Id, TableCreation(schema, properties = manyRetries))
     val (writers, appends) = (3, 8)
-    val mine = (1 to writers).map { w => () =>
+    val liteWriters = (1 to writers).map { w => () =>
       val catalog = shared.ours()
       (1 to appends).foldLeft(catalog.table(Id))((table, i) => append(table, s"ours-$w-$i"))
       catalog.table(Id).transaction().add(new UpdateProperties(Map(s"ours-$w" -> "set"))).commit()
       catalog.close()
     }
-    val others = (1 to writers).map { w => () =>
+    val peerWriters = (1 to writers).map { w => () =>
       val catalog = shared.theirs()
       (1 to appends).foreach(i => appendWithPeer(catalog, s"theirs-$w-$i"))
       catalog.loadTable(Theirs).updateProperties().set(s"theirs-$w", "set").commit()
@@ -157,7 +157,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     }
     val pool = Executors.newFixedThreadPool(2 * writers)
     try {
-      val tasks = (mine ++ others).map(body => new Callable[Unit] { override def call(): Unit = body() })
+      val tasks = (liteWriters ++ peerWriters).map(body => new Callable[Unit] { override def call(): Unit = body() })
       pool.invokeAll(tasks.asJava, 5, TimeUnit.MINUTES).asScala.foreach(_.get)
     } finally pool.shutdownNow()
     val table = first.table(Id)
@@ -166,10 +166,12 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(table.metadata.snapshots.size == expected.size && table.metadata.lastSequenceNumber == expected.size)
     assert(table.currentSnapshot.get.summary("total-records") == (10 * expected.size).toString)
     assert(table.properties.keys.count(_.matches("(ours|theirs)-\\d")) == 2 * writers)
-    // Apache Iceberg keeps the metadata files of commits that lost the race; ours are recognized by what they add.
-    val left = (shared.metadataFiles -- reachable(table.io, table.version)).toVector
-    val snapshots = left.flatMap(MetadataFiles.read(table.io, _).snapshots)
-    val tooLate = snapshots.filterNot(s => table.metadata.snapshotsById.contains(s.snapshotId))
-    assert(!tooLate.exists(_.summary.contains(CommitContext.CommitIdKey)), "our writers leave no files")
+    // Apache Iceberg does not delete the metadata files of failed commits. Metadata files of this library are
+    // recognized by a property in the summary of their snapshots.
+    val unreferenced = (shared.metadataFiles -- reachable(table.io, table.version)).toVector
+    val snapshots = unreferenced.flatMap(MetadataFiles.read(table.io, _).snapshots)
+    val uncommitted = snapshots.filterNot(s => table.metadata.snapshotsById.contains(s.snapshotId))
+    val ofThisLibrary = uncommitted.filter(_.summary.contains(CommitContext.CommitIdKey))
+    assert(ofThisLibrary.isEmpty, "a failed commit of this library left a metadata file")
   }
 }

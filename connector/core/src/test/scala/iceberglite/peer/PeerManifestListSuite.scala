@@ -13,7 +13,7 @@ import iceberglite.spec.file.ManifestFile
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
-/** Apache Iceberg and this library read the same manifest lists from each other. */
+/** Tests that Apache Iceberg and this library read each other's manifest lists, and write the same lists. */
 class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 100)
@@ -24,7 +24,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def firstRowId(version: FormatVersion): Option[Long] = if (version >= V3) Some(500000L) else None
 
-  /** Generates manifests, some of which are new in the snapshot and get their numbers from the list. */
+  /** Generates manifests. Some are new in the snapshot, so that writing the list assigns their sequence numbers. */
   private def manifests(version: FormatVersion): Gen[Vector[ManifestFile]] = {
     val one = Gen.zip(ManifestGenerators.manifest(version), Gen.oneOf(true, false)).map { case (m, isNew) =>
       if (!isNew) m
@@ -48,7 +48,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val io = new InMemoryFileIO
     io.addFile(Path, bytes)
     PeerManifests.readList(io, Path).map(PeerFiles.fromPeer(_)).map { m =>
-      // In Apache Iceberg, fields that version 1 omits are 0.
+      // Apache Iceberg returns 0 for sequence numbers, which version 1 does not have.
       assert(version > V1 || m.sequenceNumber == 0 && m.minSequenceNumber == 0)
       m
     }
@@ -75,7 +75,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- FormatVersion.all) {
     test(
-      s"Apache Iceberg reads the same version $version manifest list that we wrote",
+      s"Apache Iceberg reads a version $version manifest list of this library unchanged",
       ManifestRules.listFields,
       ManifestRules.carriedManifest
     ) {
@@ -87,7 +87,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
     test(
-      s"both write the same version $version manifest list, with the same numbers and row ids",
+      s"both libraries write the same version $version manifest list, with the same sequence numbers and row ids",
       ManifestRules.listFields,
       ManifestRules.firstRowIds
     ) {

@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
 
-/** Apache Iceberg and this library read the same manifests from each other. */
+/** Tests that Apache Iceberg and this library read each other's manifests, and write the same manifests. */
 class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 60)
@@ -112,7 +112,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (written, io.read(Path))
   }
 
-  /** Removes UUID bounds, because Apache Iceberg orders UUIDs by signed halves, as Java does. */
+  /** Removes the length and the bounds of UUIDs. Apache Iceberg orders UUIDs as two signed longs, as Java does. */
   private def comparable(m: ManifestFile, spec: PartitionSpec): ManifestFile = {
     val fields = spec.partitionType(schema).fields
     val summaries = m.partitions.map(_.zip(fields).map { case (summary, field) =>
@@ -129,7 +129,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val what = s"a version $version manifest of ${content.name}"
 
     test(
-      s"$what that we wrote is read unchanged by Apache Iceberg",
+      s"Apache Iceberg reads $what of this library unchanged",
       ManifestRules.fieldsById,
       ManifestRules.versions,
       ManifestRules.metricsMaps,
@@ -144,7 +144,11 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what from Apache Iceberg is read unchanged", ManifestRules.fieldsById, ManifestRules.inheritsNumbers) {
+    test(
+      s"this library reads $what of Apache Iceberg unchanged",
+      ManifestRules.fieldsById,
+      ManifestRules.inheritsNumbers
+    ) {
       forAll(sample(version, content)) { case (spec, entries) =>
         val (written, bytes) = writeWithPeer(version, content, spec, entries)
         val listed = committed(written, version)
@@ -152,7 +156,11 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what has the same summaries in both implementations", ManifestRules.summaries, ManifestRules.counts) {
+    test(
+      s"$what has the same counts and partition summaries as in Apache Iceberg",
+      ManifestRules.summaries,
+      ManifestRules.counts
+    ) {
       forAll(sample(version, content)) { case (spec, entries) =>
         val (theirs, _) = writeWithPeer(version, content, spec, entries)
         val (ours, _) = writeWithLite(version, content, spec, entries)
@@ -161,7 +169,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("both write the same manifest header", ManifestRules.keyValues) {
+  test("the key-value metadata of a manifest is the same as in Apache Iceberg", ManifestRules.keyValues) {
     val spec = ManifestSamples.byId
     FormatVersion.all.foreach { version =>
       val content = ManifestContent.Data

@@ -15,26 +15,26 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DefaultValue, Literal, NestedField, NestedType, Type}
 import iceberglite.spec.types.Type._
 
-/** Apache Iceberg and this library read the same table metadata from each other. */
+/** Tests that Apache Iceberg and this library read each other's table metadata without changes. */
 class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 150)
 
-  private val tables: Gen[TableMetadata] = MetadataGenerators.table.map(PeerMetadataSuite.known)
+  private val tables: Gen[TableMetadata] = MetadataGenerators.table.map(PeerMetadataSuite.commonMetadata)
   private val json = new ObjectMapper
 
   private def write(metadata: TableMetadata): String = new String(TableMetadataJson.write(metadata), UTF_8)
 
   private def throughPeer(text: String): String = TableMetadataParser.toJson(TableMetadataParser.fromJson(text))
 
-  test("metadata that Apache Iceberg read and wrote again is unchanged") {
+  test("table metadata of this library does not change when Apache Iceberg reads and writes it") {
     forAll(tables) { metadata =>
-      val back = TableMetadataJson.read("t.metadata.json", throughPeer(write(metadata)).getBytes(UTF_8))
-      assert(back == metadata)
+      val readBack = TableMetadataJson.read("t.metadata.json", throughPeer(write(metadata)).getBytes(UTF_8))
+      assert(readBack == metadata)
     }
   }
 
-  test("metadata of Apache Iceberg that we read and wrote again is unchanged for it") {
+  test("table metadata of Apache Iceberg does not change when this library reads and writes it") {
     forAll(tables) { metadata =>
       val theirs = throughPeer(write(metadata))
       val ours = write(TableMetadataJson.read("t.metadata.json", theirs.getBytes(UTF_8)))
@@ -45,12 +45,12 @@ class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 object PeerMetadataSuite {
 
-  /** Removes what Apache Iceberg 1.12 cannot read, or rejects although the specification allows it. */
-  def known(m: TableMetadata): TableMetadata = {
+  /** Removes parts that the specification allows, and that Apache Iceberg 1.12 cannot read or rejects. */
+  def commonMetadata(m: TableMetadata): TableMetadata = {
     val schemas = m.schemas.map(s => Schema(s.schemaId, s.fields.map(field)))
     val current = schemas.find(_.schemaId == m.currentSchemaId).get
     def fits(sources: Vector[Int], transform: Transform): Boolean = sources.size == 1 &&
-      current.fields.exists(f => f.id == sources.head && isUsual(f.fieldType) && transform.canTransform(f.fieldType))
+      current.fields.exists(f => f.id == sources.head && isAllowed(f.fieldType) && transform.canTransform(f.fieldType))
     m.copy(
       schemas = schemas,
       specs = m.specs.map(s => s.copy(fields = s.fields.filter(f => fits(f.sourceIds, f.transform)))),
@@ -61,22 +61,22 @@ object PeerMetadataSuite {
     )
   }
 
-  private def isUsual(t: Type): Boolean = t match {
+  private def isAllowed(t: Type): Boolean = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType | _: NestedType => false
     case _ => true
   }
 
-  /** Apache Iceberg does not accept required fields of type unknown, or duplicate names. */
+  /** Makes names unique and fields of type unknown optional, because Apache Iceberg requires both. */
   private def field(f: NestedField): NestedField = f.copy(
     name = s"${f.name}-${f.id}",
     fieldType = typeOf(f.fieldType),
     required = f.required && f.fieldType != UnknownType,
-    initialDefault = f.initialDefault.filter(isPlain),
-    writeDefault = f.writeDefault.filter(isPlain)
+    initialDefault = f.initialDefault.filter(isSupported),
+    writeDefault = f.writeDefault.filter(isSupported)
   )
 
-  /** Apache Iceberg only has defaults of primitive types, and finite numbers for floats. */
-  private def isPlain(default: DefaultValue): Boolean = default match {
+  /** Returns whether Apache Iceberg supports the default, which must be of a primitive type and finite. */
+  private def isSupported(default: DefaultValue): Boolean = default match {
     case DefaultValue.OfPrimitive(Literal.FloatLiteral(v)) => !v.isNaN && !v.isInfinite
     case DefaultValue.OfPrimitive(Literal.DoubleLiteral(v)) => !v.isNaN && !v.isInfinite
     case DefaultValue.OfPrimitive(_) => true

@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts rows to and from the Java library's records. */
+/** Converts rows to and from the records of Apache Iceberg. */
 object PeerRecords {
   private val Epoch = LocalDateTime.of(1970, 1, 1, 0, 0)
   private val EpochUtc = OffsetDateTime.ofInstant(Instant.EPOCH, ZoneOffset.UTC)
@@ -43,7 +43,7 @@ object PeerRecords {
       }
       result
     case (v, p: PrimitiveType) => primitive(v, p)
-    case _ => throw new IllegalArgumentException(s"$value is no $t")
+    case _ => throw new IllegalArgumentException(s"$value is not a value of type $t")
   }
 
   private def primitive(value: AnyRef, t: PrimitiveType): AnyRef = (value, t) match {
@@ -100,7 +100,7 @@ object PeerRecords {
     Variant(ByteBuffer.wrap(metadata.array), ByteBuffer.wrap(value.array))
   }
 
-  /** Returns a value that `==` compares correctly: like `RecordGenerators.comparable`, and maps by key. */
+  /** Converts a value as `RecordGenerators.comparable` does, and also map entries to a map without order. */
   def comparable(value: Any, t: Type): Any = (value, t) match {
     case (null, _) => null
     case (r: Record, s: StructType) => s.fields.zipWithIndex.map { case (f, i) => comparable(r(i), f.fieldType) }

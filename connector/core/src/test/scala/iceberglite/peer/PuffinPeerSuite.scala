@@ -20,7 +20,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.table.MemoryFileIO
 
-/** Puffin files and sketches exchanged with Apache Iceberg, which does not support LZ4. */
+/** Compares Puffin files and Theta sketches with Apache Iceberg, which does not support the codec LZ4. */
 class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/metadata/s.puffin"
 
@@ -47,10 +47,14 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val blobs: Gen[List[NewBlob]] = Gen.choose(0, 5).flatMap(Gen.listOfN(_, blob))
 
-  test("Apache Iceberg reads our Puffin files", StatisticsRules.puffinLayout, StatisticsRules.puffinCodecs) {
-    forAll(blobs) { made =>
+  test(
+    "Apache Iceberg reads the Puffin files that this library writes",
+    StatisticsRules.puffinLayout,
+    StatisticsRules.puffinCodecs
+  ) {
+    forAll(blobs) { newBlobs =>
       val io = new MemoryFileIO
-      val written = PuffinWriter.write(io, path, made.iterator, Map("k" -> "v"))
+      val written = PuffinWriter.write(io, path, newBlobs.iterator, Map("k" -> "v"))
       val footerSizes = Seq(Option.empty[Long], Some(written.footerSizeInBytes))
       footerSizes.foreach { footerSize =>
         val building = Puffin.read(new InMemoryInputFile(io.read(path)))
@@ -58,9 +62,9 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val theirs = reader.fileMetadata
         assert(theirs.properties.asScala == Map("created-by" -> "iceberg-lite", "k" -> "v"))
         assert(theirs.blobs.asScala.map(b => (b.offset, b.length)) == written.blobs.map(b => (b.offset, b.length)))
-        assert(theirs.blobs.asScala.map(fromPeer) == made.map(_.metadata))
+        assert(theirs.blobs.asScala.map(fromPeer) == newBlobs.map(_.metadata))
         val contents = reader.readAll(theirs.blobs).asScala.map(pair => bytes(pair.second)).toVector
-        assert(contents.size == made.size && contents.zip(made).forall { case (a, b) => a.sameElements(b.contents) })
+        assert(contents.size == newBlobs.size && contents.zip(newBlobs).forall { case (a, b) => a.sameElements(b.contents) })
       }
     }
   }
@@ -73,11 +77,15 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     b.properties.asScala.toMap
   )
 
-  test("we read Apache Iceberg's Puffin files", StatisticsRules.puffinLayout, StatisticsRules.puffinCodecs) {
-    forAll(blobs) { made =>
+  test(
+    "this library reads the Puffin files that Apache Iceberg writes",
+    StatisticsRules.puffinLayout,
+    StatisticsRules.puffinCodecs
+  ) {
+    forAll(blobs) { newBlobs =>
       val out = new InMemoryOutputFile
       val writer = Puffin.write(out).createdBy("them").build()
-      made.foreach { b =>
+      newBlobs.foreach { b =>
         val codec =
           if (b.codec == PuffinCodec.Uncompressed) PuffinCompressionCodec.NONE else PuffinCompressionCodec.ZSTD
         val m = b.metadata
@@ -92,8 +100,8 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       io.write(path, out.toByteArray)
       val ours = PuffinFile.open(io, path, Some(size))
       assert(ours.footer.properties == Map("created-by" -> "them") && ours.footerSizeInBytes == footerSize)
-      assert(ours.blobs.map(_.metadata) == made.map(_.metadata))
-      assert(ours.blobs.zip(made).forall { case (b, wanted) => ours.read(b).sameElements(wanted.contents) })
+      assert(ours.blobs.map(_.metadata) == newBlobs.map(_.metadata))
+      assert(ours.blobs.zip(newBlobs).forall { case (b, wanted) => ours.read(b).sameElements(wanted.contents) })
     }
   }
 
@@ -128,7 +136,7 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   )
 
-  test("the same values give the same sketch, byte for byte", StatisticsRules.thetaSketch) {
+  test("the same values give a sketch with the same bytes as in Apache DataSketches", StatisticsRules.thetaSketch) {
     for ((t, value) <- columns; size <- Seq(0, 1, 2, 1000, 20000)) {
       val theirs = UpdateSketch.builder.setFamily(Family.ALPHA).build
       val ours = ThetaSketch.newBuilder

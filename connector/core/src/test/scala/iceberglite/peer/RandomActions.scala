@@ -26,7 +26,7 @@ import iceberglite.table.action.{
   RowDelta
 }
 
-/** Random operations, one after the other, on one pair of tables. */
+/** Makes random commits, one after the other, to a table of this library and a table of Apache Iceberg. */
 final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private val random = new Random(seed)
   private val pair = new PeerActions(tableByCategory(version))
@@ -40,7 +40,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private def categoryOf(file: ContentFile): String =
     file.partition.values.head.collect { case Literal.StringLiteral(c) => c }.mkString
 
-  private def some[A](from: Vector[A], atMost: Int): Vector[A] = random.shuffle(from).take(1 + random.nextInt(atMost))
+  private def someOf[A](all: Vector[A], atMost: Int): Vector[A] = random.shuffle(all).take(1 + random.nextInt(atMost))
   private def live: Vector[ContentFile] = Actions.live(pair.ours.store, pair.ours.table).map(_.file)
   private def data: Vector[ContentFile] = live.filter(_.content == Content.Data)
   private def head: Long = pair.ours.table.currentSnapshot.get.snapshotId
@@ -48,8 +48,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
 
   private val steps: Vector[() => Unit] =
     Vector(() => fastAppend(), () => append(), () => append(), () => deleteByFilter(), () => remove()) ++
-      Vector(() => overwrite(), () => replacePartitions(), () => deleteRows(), () => deleteRows(), () => change()) ++
-      Vector(() => rewrite(), () => rewriteManifests(), () => rollBack())
+      Vector(() => overwrite(), () => replacePartitions(), () => deleteRows(), () => deleteRows()) ++
+      Vector(() => updateRows(), () => rewrite(), () => rewriteManifests(), () => rollBack())
 
   def run(count: Int): Unit = {
     append()
@@ -75,7 +75,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def deleteByFilter(): Unit = {
-    // Only the peer creates a snapshot for a delete that removes nothing.
+    // The filter matches at least one file, because only Apache Iceberg creates a snapshot if nothing is deleted.
     val c = data.headOption.fold("a")(categoryOf)
     if (data.nonEmpty) pair.onBoth(s"delete $c")(new DeleteFiles(category(c))) { t =>
       t.newDelete().deleteFromRowFilter(Theirs.equal("category", c)).commit()
@@ -83,16 +83,16 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def remove(): Unit = if (data.nonEmpty) {
-    val gone = some(data, 2)
-    pair.onBoth("remove files")(new RemoveFiles(gone.map(_.path).toSet)) { t =>
+    val removedFiles = someOf(data, 2)
+    pair.onBoth("remove files")(new RemoveFiles(removedFiles.map(_.path).toSet)) { t =>
       val delete = t.newDelete()
-      gone.foreach(f => delete.deleteFile(f.path))
+      removedFiles.foreach(f => delete.deleteFile(f.path))
       delete.commit()
     }
   }
 
   private def overwrite(): Unit = if (data.nonEmpty) {
-    val old = some(data, 2)
+    val old = someOf(data, 2)
     val added = old.map(f => newFile(categoryOf(f)))
     pair.onBoth("overwrite files")(new OverwriteFiles(AlwaysFalse, added, removed = old)) { t =>
       val overwrite = t.newOverwrite()
@@ -122,7 +122,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def deleteRows(): Unit = if (withoutVector.nonEmpty) {
-    val deletes = some(withoutVector, 2).map(deletesOf)
+    val deletes = someOf(withoutVector, 2).map(deletesOf)
     pair.onBoth("delete rows")(new RowDelta(deletes)) { t =>
       val delta = t.newRowDelta()
       deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
@@ -130,8 +130,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
     }
   }
 
-  private def change(): Unit = if (withoutVector.nonEmpty) {
-    val (deletes, rows) = (some(withoutVector, 1).map(deletesOf), Vector(newFile()))
+  private def updateRows(): Unit = if (withoutVector.nonEmpty) {
+    val (deletes, rows) = (someOf(withoutVector, 1).map(deletesOf), Vector(newFile()))
     pair.onBoth("change rows")(new RowDelta(rows ++ deletes)) { t =>
       val delta = t.newRowDelta()
       rows.foreach(f => delta.addRows(pair.data(f)))
@@ -141,7 +141,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def rewrite(): Unit = if (data.nonEmpty) {
-    val old = some(data, 3).groupBy(_.partition).head._2
+    val old = someOf(data, 3).groupBy(_.partition).head._2
     val added = Vector(newFile(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
     val number = pair.ours.table.currentSnapshot.get.sequenceNumber
     pair.onBoth("rewrite")(new RewriteFiles(old, added, head)) { t =>

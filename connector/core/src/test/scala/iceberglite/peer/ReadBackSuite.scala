@@ -47,8 +47,8 @@ import iceberglite.table.action.{
 import iceberglite.tree.ManifestCache
 
 /**
- * Apache Iceberg, PyIceberg and this library read the same rows from a table with real files after every kind of
- * action.
+ * Tests that Apache Iceberg, PyIceberg and this library read the same rows from a table with real files after every
+ * kind of action.
  */
 class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
   import TestTables.{environment, schema}
@@ -61,14 +61,14 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     catalog.create(id, TestTables.byCategory("format-version" -> version.toString))
 
     def table: Table = catalog.table(id)
-    private def place(name: String): String = s"${table.location}/data/$name"
+    private def dataPath(name: String): String = s"${table.location}/data/$name"
 
     def commit(actions: Action*): Table = commitOn(table, actions: _*)
     def commitOn(read: Table, actions: Action*): Table =
       actions.foldLeft(read.transaction(Map.empty, environment))(_ add _).commit()
 
     private def write(name: String, columns: Vector[NestedField], rows: Seq[Record], like: ContentFile): ContentFile = {
-      val target = DataTarget(io, place(name), Schema(0, columns), Map.empty, MetricsModes(Map.empty))
+      val target = DataTarget(io, dataPath(name), Schema(0, columns), Map.empty, MetricsModes(Map.empty))
       val writer = DataFormats.of(FileFormat.Parquet).write(target)
       rows.foreach(writer.write)
       val file = writer.close()
@@ -80,11 +80,11 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       )
     }
 
-    /** Writes rows of one category, with the given ids. */
+    /** Writes a data file with rows of one category with the given ids, and returns its entry. */
     def data(c: String, name: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields, ids.map(Record.of(_, c)), TestTables.fileOf(c, name))
 
-    /** Deletes rows by position, in the form of the format version. */
+    /** Writes position deletes: a delete file in version 2, and a deletion vector in version 3. */
     def deleteRows(name: String, of: ContentFile, positions: Long*): Vector[ContentFile] =
       if (version == V2) {
         val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
@@ -92,15 +92,17 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         Vector(write(s"$name.parquet", columns, rows, of).copy(content = Content.PositionDeletes))
       } else {
         val deleted = DeletedRows(of.path, of.specId, of.partition, DeletionVector.of(positions: _*))
-        DeletionVectorFiles.write(io, place(s"$name.puffin"), Seq(deleted))
+        DeletionVectorFiles.write(io, dataPath(s"$name.puffin"), Seq(deleted))
       }
 
-    /** Deletes rows of one category by id. */
+    /** Writes an equality delete file for rows of one category with the given ids. */
     def deleteIds(name: String, c: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields.take(1), ids.map(Record.of(_)), TestTables.fileOf(c, name))
         .copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
 
-    def ours: Set[(Long, String)] = {
+
+    /** Returns the rows as this library reads them. */
+    def liteRows: Set[(Long, String)] = {
       val now = table
       val scan = TableScan(
         now.tree(),
@@ -115,14 +117,18 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         .map(r => (r(0).asInstanceOf[java.lang.Long].longValue, r(1).toString)).toSet
     }
 
-    def peers: Set[(Long, String)] = {
+
+    /** Returns the rows as Apache Iceberg reads them. */
+    def peerRows: Set[(Long, String)] = {
       val operations = new StaticTableOperations(table.metadataLocation, new PeerHadoopFileIO(new Configuration))
       val read = IcebergGenerics.read(new BaseTable(operations, "t")).build()
       try read.asScala.map(r => (r.getField("id").asInstanceOf[Long], r.getField("category").toString)).toSet
       finally read.close()
     }
 
-    def pythons: Set[(Long, String)] = {
+
+    /** Returns the rows as PyIceberg reads them. */
+    def pyIcebergRows: Set[(Long, String)] = {
       val code =
         "import sys; from pyiceberg.table import StaticTable; " +
           "t = StaticTable.from_metadata(sys.argv[1]).scan().to_arrow(); " +
@@ -131,7 +137,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       val process = new ProcessBuilder(python, "-c", code, table.metadataLocation)
         .redirectError(ProcessBuilder.Redirect.INHERIT).start()
       val lines = new String(process.getInputStream.readAllBytes(), UTF_8).linesIterator.toVector
-      assert(process.waitFor() == 0, "PyIceberg reads the table")
+      assert(process.waitFor() == 0, "PyIceberg could not read the table")
       lines.map(_.split(' ')).map(l => (l(0).toLong, l(1))).toSet
     }
   }
@@ -171,13 +177,13 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       val ofA = if (version == V2) Set(3L, 4L, 6L, 7L, 8L, 90L) else Set(3L, 4L, 6L, 7L, 8L, 9L, 90L)
       val expected =
         ofA.map(_ -> "a") ++ Set(13L -> "b", 20L -> "c", 22L -> "c", 31L -> "d", 32L -> "d", 40L -> "e", 50L -> "f")
-      assert(t.ours == expected)
-      assert(t.peers == expected)
-      assert(t.pythons == expected)
+      assert(t.liteRows == expected)
+      assert(t.peerRows == expected)
+      assert(t.pyIcebergRows == expected)
     }
   }
 
-  /** Adds equality deletes while their data is compacted; a second compaction applies them. */
+  /** Adds equality deletes concurrently with a compaction of their data. A second compaction applies the deletes. */
   private def compact(t: Files): Unit = {
     def entries: Vector[ContentFile] = Actions.live(t.table.io, t.table).map(_.file)
     def inPartition(c: String): Vector[ContentFile] =
@@ -187,9 +193,9 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     t.commitOn(read, new RowDelta(Vector(byKey, t.deleteIds("k2", "a", 5)), isolation = snapshot(read)))
     val small = t.data("c", "c2", 20, 21, 22)
     t.commitOn(read, new RewriteFiles(inPartition("c").filter(_.content == Content.Data), Vector(small), id(read)))
-    assert(t.ours.filter(_._2 == "c") == Set(20L -> "c", 22L -> "c"), "the delete by key applies to the compacted file")
+    assert(t.liteRows.filter(_._2 == "c") == Set(20L -> "c", 22L -> "c"), "the equality delete applies")
     Seq("c", "a").foreach { c =>
-      val now = t.ours.filter(_._2 == c).map(_._1).toVector.sorted
+      val now = t.liteRows.filter(_._2 == c).map(_._1).toVector.sorted
       t.commit(new RewriteFiles(inPartition(c), Vector(t.data(c, s"${c}9", now: _*)), id(t.table)))
     }
     assert(entries.forall(_.content == Content.Data))

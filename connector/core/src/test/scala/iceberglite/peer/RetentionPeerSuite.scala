@@ -16,11 +16,11 @@ import iceberglite.spec.metadata.{SnapshotLogEntry, TableMetadata}
 import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
 import iceberglite.spec.table.RetentionSuite
 
-/** Apache Iceberg expires the same snapshots of the same histories. */
+/** Tests that Apache Iceberg and this library expire the same snapshots. */
 class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** A table with metadata only, on which Apache Iceberg plans the expiration. */
-  private class Planned(metadata: PeerMetadata) extends TableOperations {
+  /** A read-only table of Apache Iceberg with the given metadata and without files. */
+  private class MetadataOnly(metadata: PeerMetadata) extends TableOperations {
     override def current(): PeerMetadata = metadata
     override def refresh(): PeerMetadata = metadata
     override def commit(base: PeerMetadata, next: PeerMetadata): Unit = throw new UnsupportedOperationException
@@ -30,7 +30,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def locationProvider(): LocationProvider = throw new UnsupportedOperationException
   }
 
-  /** Adjusts reference ages to the peer, which uses its own clock. */
+  /** Adds `sinceMs` to the ages in all references, because Apache Iceberg compares them with the system clock. */
   private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.copy(refs = m.refs.map {
     case (name, b: Branch) =>
       name -> b.copy(
@@ -40,8 +40,12 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case (name, t: Tag) => name -> t.copy(maxRefAgeMs = t.maxRefAgeMs.map(_ + sinceMs))
   })
 
-  test("the same snapshots expire for any history", MetadataRules.retention, MetadataRules.stagedRetention) {
-    // Much larger than every age in the histories, so that the duration of the test does not matter.
+  test(
+    "the same snapshots of random histories expire as in Apache Iceberg",
+    MetadataRules.retention,
+    MetadataRules.stagedRetention
+  ) {
+    // One unit of time in the histories is 10000 s, so that the duration of the test does not change the result.
     val scale = 10000000L
     forAll(RetentionSuite.history, RetentionSuite.retention) { (history, retention) =>
       val scaled = history.copy(
@@ -61,7 +65,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val m = aged(scaled, System.currentTimeMillis - nowMs)
       val properties = Map("history.expire.max-ref-age-ms" -> Long.MaxValue.toString)
       val json = new String(TableMetadataJson.write(m.copy(properties = properties)), UTF_8)
-      val peer = new BaseTable(new Planned(TableMetadataParser.fromJson(json)), "t").expireSnapshots
+      val peer = new BaseTable(new MetadataOnly(TableMetadataParser.fromJson(json)), "t").expireSnapshots
         .expireOlderThan(retention.olderThanMs * scale).retainLast(retention.minSnapshotsToKeep)
         .apply().asScala.map(_.snapshotId).toSet
       val ours = retention.copy(olderThanMs = retention.olderThanMs * scale, maxRefAgeMs = Long.MaxValue)

@@ -22,7 +22,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Row files compared with those of the Java library, in both directions. */
+/** Compares reading and writing files of one format with Apache Iceberg. Each format has a subclass. */
 abstract class RowFilesPeerTests(format: DataFormat)
     extends AnyFunSuite
     with ScalaCheckPropertyChecks
@@ -34,7 +34,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
 
   protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
 
-  /** Writes a file with the Java library. @return a function that gives its metrics */
+  /** Writes a file with Apache Iceberg. @return a function that returns the metrics of the file */
   protected def writeWithPeer(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
 
   protected def readWithPeer(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
@@ -55,28 +55,28 @@ abstract class RowFilesPeerTests(format: DataFormat)
   protected def comparable(rows: Seq[Record], schema: Schema): Vector[Any] =
     rows.map(PeerRecords.comparable(_, schema.asStruct)).toVector
 
-  /** Whether Apache Iceberg can read a column that is missing in a struct. */
+  /** Whether Apache Iceberg reads the initial default of a field that a file lacks. */
   protected def peerReadsDefaults: Boolean
 
   /** The types that Apache Iceberg supports in this format. */
   protected def types: Vector[PrimitiveType]
 
-  /** Returns the value without the parts that the format cannot store. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
+  /** Returns the value without the parts that the format cannot store. Subclasses override it. */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
   protected def cases: Gen[(Schema, Vector[Record])] = for {
     schema <- RecordGenerators.schema(types)
     rows <- RecordGenerators.records(schema)
   } yield (schema, rows.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
-  test("Apache Iceberg reads the same rows from our files", FormatRules.valuesKept) {
+  test("Apache Iceberg reads the rows that this library writes", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val file = write(schema, rows)
       assert(comparable(readWithPeer(file.path, schema), schema) == comparable(rows, schema))
     }
   }
 
-  test("both read the same variants, also in structs", FormatRules.variants) {
+  test("both libraries read the variants that the other library writes, also in structs", FormatRules.variants) {
     val inner = StructType(Vector(optional(3, "w", VariantType), optional(4, "i", IntType)))
     val schema = Schema(0, Vector(required(1, "v", VariantType), optional(2, "s", inner)))
     forAll(RecordGenerators.records(schema)) { rows =>
@@ -87,7 +87,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  test("we read the same rows from Apache Iceberg's files", FormatRules.valuesKept) {
+  test("this library reads the rows that Apache Iceberg writes", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val path = newPath()
       writeWithPeer(path, schema, rows, MetricsConfig.getDefault)
@@ -95,7 +95,11 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  test("after schema changes both read the same rows from each other's files", FormatRules.byId, FormatRules.missing) {
+  test(
+    "both libraries read each other's files with the same result after random schema changes",
+    FormatRules.byId,
+    FormatRules.missing
+  ) {
     val evolving = for {
       c <- cases
       wanted <- RecordGenerators.evolved(c._1, peerReadsDefaults)
@@ -119,14 +123,16 @@ abstract class RowFilesPeerTests(format: DataFormat)
   /** Writes a file without field ids. */
   protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit
 
-  private def isPlain(schema: Schema): Boolean = schema.byId.values.forall(_.name.matches("[A-Za-z][A-Za-z0-9_]*"))
+  private def hasSimpleNames(schema: Schema): Boolean =
+    schema.byId.values.forall(_.name.matches("[A-Za-z][A-Za-z0-9_]*"))
 
-  /** Generates a mapping with some of the names, each with an alias that no file has. */
+  /** Generates a name mapping of some of the fields, each with an additional name that no file has. */
   private def mappingOf(fields: Vector[MappedField]): Gen[Vector[MappedField]] =
     Gen.sequence[Vector[Option[MappedField]], Option[MappedField]](fields.map { f =>
       mappingOf(f.fields).flatMap { inside =>
-        val part = Set("element", "key", "value").exists(f.names.contains)
-        Gen.oneOf(true, true, true, part).map(kept =>
+        // Elements, keys and values are always mapped.
+        val isNestedPart = Set("element", "key", "value").exists(f.names.contains)
+        Gen.oneOf(true, true, true, isNestedPart).map(kept =>
           if (kept) Some(f.copy(s"former_${f.id.get}" +: f.names, f.id, inside)) else None
         )
       }
@@ -137,7 +143,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     FormatRules.nameMapping
   ) {
     val imported = for {
-      schema <- RecordGenerators.schema(types.filter(_ != UnknownType)).suchThat(isPlain)
+      schema <- RecordGenerators.schema(types.filter(_ != UnknownType)).suchThat(hasSimpleNames)
       rows <- RecordGenerators.records(schema)
       mapping <- mappingOf(NameMapping.of(schema).fields)
       chosen <- Gen.oneOf(None, Some(NameMapping(mapping)))
@@ -162,7 +168,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     Schema(0, schema.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
   }
 
-  /** Returns the leaves with one value per row. @param counted whether fields of a struct are included */
+  /** Returns the ids of primitive fields outside lists and maps. @param counted selects the structs to include */
   protected def columns(schema: Schema, counted: NestedField => Boolean): Set[Int] = {
     def leaves(t: Type): Vector[Int] = t match {
       case s: StructType => s.fields.flatMap {

@@ -10,26 +10,30 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.json.{ChangeGenerators, ScanTaskJson}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
-/** Apache Iceberg reads the content files and tasks that we write, and we read those that it writes. */
+/** Tests that Apache Iceberg and this library read the content files and scan tasks that the other writes as JSON. */
 class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** Excludes NaN and infinities, which the peer does not accept as JSON partition values. */
-  private def shared(file: ContentFile): Boolean = file.partition.values.flatten.forall {
+  /** Returns whether no partition value is NaN or infinite, because Apache Iceberg does not accept these in JSON. */
+  private def isCommon(file: ContentFile): Boolean = file.partition.values.flatten.forall {
     case FloatLiteral(v) => !v.isNaN && !v.isInfinite
     case DoubleLiteral(v) => !v.isNaN && !v.isInfinite
     case _ => true
   }
 
-  test("files and tasks are equal in Apache Iceberg", JsonRules.contentFiles, JsonRules.scanTasks) {
+  test(
+    "content files and scan tasks do not change when Apache Iceberg reads and writes them",
+    JsonRules.contentFiles,
+    JsonRules.scanTasks
+  ) {
     val tasks = ChangeGenerators.task.map(_.copy(residual = AlwaysTrue)).suchThat(t =>
-      (t.dataFile +: t.deleteFiles).forall(shared)
+      (t.dataFile +: t.deleteFiles).forall(isCommon)
     )
     forAll(tasks) { task =>
-      val peers = ScanTaskParser.toJson(ScanTaskParser.fromJson(ScanTaskJson.toJson(task), true))
-      val again = ScanTaskJson.parse("peer", peers)
-      assert(again.dataFile == task.dataFile)
-      assert(again.deleteFiles == task.deleteFiles)
-      assert(again == task)
+      val fromPeer = ScanTaskParser.toJson(ScanTaskParser.fromJson(ScanTaskJson.toJson(task), true))
+      val readBack = ScanTaskJson.parse("peer", fromPeer)
+      assert(readBack.dataFile == task.dataFile)
+      assert(readBack.deleteFiles == task.deleteFiles)
+      assert(readBack == task)
     }
   }
 }

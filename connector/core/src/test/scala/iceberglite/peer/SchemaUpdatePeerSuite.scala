@@ -23,23 +23,21 @@ import iceberglite.table.{CommitContext, Environment, MemoryFileIO}
 import iceberglite.table.action.UpdateSchema
 
 /**
- * Random column changes, one per commit, compared with the Java library: both reject a change, or both get the same
- * columns, ids and name mapping.
- *
- * Known differences are excluded, see the tests at the end.
+ * Compares random column changes, one per commit, with Apache Iceberg. Either both libraries reject a change, or the
+ * resulting columns, ids and name mapping are equal. The methods `isAcceptedByPeer` and `isOfV3` describe exceptions.
  */
 class SchemaUpdatePeerSuite extends AnyFunSuite {
-  private def mapped(m: TableMetadata): TableMetadata = m.copy(properties =
+  private def withNameMapping(m: TableMetadata): TableMetadata = m.copy(properties =
     m.properties + (TableProperty.NameMappingDefault.key -> NameMappingJson.toJson(NameMapping.of(m.schema)))
   )
 
-  /** A table with an earlier spec and a sort order. */
+  /** Returns a table with two partition specs, a sort order and a name mapping. */
   private def base(version: FormatVersion): TableMetadata = {
     val description = SampleTables.description(version, UnboundPartitionField(Vector("ts"), Day))
     val sorted = description.copy(order = Vector(UnboundSortField(Vector("location", "lon"))))
     val first = sorted.metadata(SampleTables.Uuid, SampleTables.CreatedMs)
     val changes = SpecUpdate(first).addField(Vector("id"), Bucket(4), Some("a")).removeField("ts_day").updates
-    mapped(MetadataUpdate.applyAll(first, changes, first.lastUpdatedMs))
+    withNameMapping(MetadataUpdate.applyAll(first, changes, first.lastUpdatedMs))
   }
 
   private def toPeerSchema(fields: NestedField*): PeerSchema =
@@ -51,7 +49,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     toPeerSchema(fresh: _*).findField("x").`type`
   }
 
-  private def applied(u: PeerUpdate, edit: SchemaEdit): PeerUpdate = edit match {
+  private def editWithPeer(u: PeerUpdate, edit: SchemaEdit): PeerUpdate = edit match {
     case Add(parent, name, t, required, default) =>
       val under = if (parent.isEmpty) null else parent.mkString(".")
       val literal = default.map(d => PeerExpressions.lit(Int.box(d.value))).orNull
@@ -69,14 +67,14 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     case Identify(_) => u.setIdentifierFields(Seq(edit.name).asJava)
   }
 
-  private def ours(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
+  private def updateWithLite(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
     val change = new UpdateSchema(edit(_)).changeFor(m, SchemaUpdatePeerSuite.Context)
     MetadataUpdate.applyAll(m, change.updates, m.lastUpdatedMs)
   }
 
-  private def theirs(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
+  private def updateWithPeer(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
     val peer = new PeerTable(m)
-    applied(peer.table.updateSchema(), edit).commit()
+    editWithPeer(peer.table.updateSchema(), edit).commit()
     peer.committed
   }
 
@@ -87,15 +85,15 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   }
 
   /**
-   * Changes without effect that the Java library accepts: list elements, map keys and map values have no names to
-   * change and no comments.
+   * Returns whether only Apache Iceberg accepts the change: it accepts renaming or commenting a list element, a map key
+   * or a map value, which has no effect.
    */
-  private def stricter(schema: Schema, edit: SchemaEdit): Boolean = edit match {
+  private def isAcceptedByPeer(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case _: Rename | _: Comment => edit.path.size > 1 && !isStruct(schema, edit.path.init)
     case _ => false
   }
 
-  /** This release of the Java library only has the promotions of int, float and decimal. */
+  /** Returns whether the change is the promotion of a date, which this release of Apache Iceberg does not have. */
   private def isOfV3(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case Retype(path, to) =>
       ColumnPath.require(schema, path, caseSensitive = true).last.fieldType == Type.DateType && to == Type.TimestampType
@@ -106,16 +104,16 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     ColumnPath.require(schema, path, caseSensitive = true).last.fieldType.isInstanceOf[Type.StructType]
 
   private def compare(m: TableMetadata, edit: SchemaEdit): TableMetadata = withClue(s"$edit on ${m.schema}: ") {
-    (ours(m, edit), theirs(m, edit)) match {
+    (updateWithLite(m, edit), updateWithPeer(m, edit)) match {
       case (Success(a), Success(b)) =>
         assert(a.schema == b.schema)
         assert(a.lastColumnId == b.lastColumnId)
         assert(mapping(a) == mapping(b))
         a
       case (Failure(_: IcebergError), Failure(_)) => m
-      case (Failure(_: IcebergError), Success(_)) if stricter(m.schema, edit) => m
+      case (Failure(_: IcebergError), Success(_)) if isAcceptedByPeer(m.schema, edit) => m
       case (Success(a), Failure(_)) if isOfV3(m.schema, edit) => a
-      case (a, b) => fail(s"ours ${a.map(_.schema)}, theirs ${b.map(_.schema)}")
+      case (a, b) => fail(s"this library: ${a.map(_.schema)}, Apache Iceberg: ${b.map(_.schema)}")
     }
   }
 
@@ -123,23 +121,25 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     (1L to 80L).foreach(SchemaEdit.run(base(version), 12, _)(compare))
 
   test(
-    "random changes of a version 2 table give the same result as in the Java library",
+    "random column changes of a version 2 table give the same result as in Apache Iceberg",
     EvolutionRules.sameAsApacheIceberg
+  
   ) {
     sequence(V2)
   }
 
   test(
-    "random changes of a version 3 table give the same result as in the Java library",
+    "random column changes of a version 3 table give the same result as in Apache Iceberg",
     EvolutionRules.sameAsApacheIceberg
+  
   ) {
     sequence(V3)
   }
 
-  test("merging columns by name gives the same result as in the Java library", EvolutionRules.unionByName) {
+  test("merging columns by name gives the same result as in Apache Iceberg", EvolutionRules.unionByName) {
     val x = NestedField.required(3, "x", Type.LongType)
     val point = Type.StructType(Vector(x, NestedField.optional(4, "z", Type.IntType)))
-    val wanted = Seq(
+    val mergedColumns = Seq(
       Seq(NestedField.required(1, "id", Type.LongType), NestedField.optional(2, "new", Type.StringType)),
       Seq(NestedField.optional(1, "points", Type.ListType(2, point, elementRequired = true))),
       Seq(NestedField.optional(1, "amount", Type.DecimalType(5, 2))),
@@ -148,21 +148,22 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
       Seq(NestedField.required(1, "location", Type.IntType)),
       Seq(NestedField.optional(1, "id", Type.StructType(Vector(NestedField.optional(2, "a", Type.IntType)))))
     )
-    for (fields <- wanted) withClue(fields) {
+    for (fields <- mergedColumns) withClue(fields) {
       val m = base(V3)
       val merged = Try(MetadataUpdate.applyAll(
         m,
         SchemaUpdate(m).unionByNameWith(Schema(0, fields.toVector)).updates,
         m.lastUpdatedMs
       ))
-      val theirs = Try {
+      val mergedByPeer = Try {
         val peer = new PeerTable(m)
         peer.table.updateSchema().unionByNameWith(toPeerSchema(fields: _*)).commit()
         peer.committed
       }
-      (merged, theirs) match {
+      (merged, mergedByPeer) match {
         case (Success(a), Success(b)) => assert(a.schema == b.schema)
-        case (a, b) => assert(a.isFailure && b.isFailure, s"ours ${a.map(_.schema)}, theirs ${b.map(_.schema)}")
+        case (a, b) =>
+          assert(a.isFailure && b.isFailure, s"this library: ${a.map(_.schema)}, Apache Iceberg: ${b.map(_.schema)}")
       }
     }
   }

@@ -15,7 +15,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, PartitionSpec, Transform, Truncate, Void, Year}
 import iceberglite.spec.update.{MetadataUpdate, SpecUpdate}
 
-/** Random partitioning changes, one per commit, compared with the Java library. */
+/** Compares random partitioning changes, one per commit, with Apache Iceberg. */
 class SpecUpdatePeerSuite extends AnyFunSuite {
   import SpecUpdatePeerSuite._
 
@@ -27,12 +27,12 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   private val names: Gen[String] = Gen.oneOf("a", "b", "ts_day", "id", "id_bucket_4", "id_bucket", "amount")
 
   private def edit(spec: PartitionSpec): Gen[Edit] = {
-    val known = Gen.oneOf(spec.fields.map(_.name) :+ "a")
+    val existingName = Gen.oneOf(spec.fields.map(_.name) :+ "a")
     Gen.frequency[Edit](
       4 -> Gen.zip(columns, transforms, Gen.option(names)).map { case (c, t, n) => Add(c, t, n) },
-      2 -> known.map(Remove),
+      2 -> existingName.map(Remove),
       1 -> Gen.zip(columns, transforms).map { case (c, t) => RemoveByTransform(c, t) },
-      2 -> Gen.zip(known, names).map { case (a, b) => Rename(a, b) }
+      2 -> Gen.zip(existingName, names).map { case (a, b) => Rename(a, b) }
     )
   }
 
@@ -49,14 +49,14 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
     case other => PeerExpressions.transform(column, org.apache.iceberg.transforms.Transforms.fromString(other.name))
   }
 
-  private def ours(update: SpecUpdate, edit: Edit): SpecUpdate = edit match {
+  private def editWithLite(update: SpecUpdate, edit: Edit): SpecUpdate = edit match {
     case Add(c, t, name) => update.addField(path(c), t, name)
     case Remove(name) => update.removeField(name)
     case RemoveByTransform(c, t) => update.removeField(path(c), t)
     case Rename(a, b) => update.renameField(a, b)
   }
 
-  private def theirs(update: UpdatePartitionSpec, edit: Edit): UpdatePartitionSpec = edit match {
+  private def editWithPeer(update: UpdatePartitionSpec, edit: Edit): UpdatePartitionSpec = edit match {
     case Add(c, t, None) => update.addField(term(c, t))
     case Add(c, t, Some(name)) => update.addField(name, term(c, t))
     case Remove(name) => update.removeField(name)
@@ -65,10 +65,10 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   }
 
   private def compare(m: TableMetadata, edit: Edit): TableMetadata = withClue(s"$edit of ${m.spec} (${m.specs}): ") {
-    val mine = Try(MetadataUpdate.applyAll(m, ours(SpecUpdate(m), edit).updates, m.lastUpdatedMs))
+    val mine = Try(MetadataUpdate.applyAll(m, editWithLite(SpecUpdate(m), edit).updates, m.lastUpdatedMs))
     val peers = Try {
       val peer = new PeerTable(m)
-      theirs(peer.table.updateSpec(), edit).commit()
+      editWithPeer(peer.table.updateSpec(), edit).commit()
       peer.committed
     }
     (mine, peers) match {
@@ -77,16 +77,16 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
         assert(a.specs == b.specs && a.lastPartitionId == b.lastPartitionId)
         a
       case (Failure(_: IcebergError), Failure(_)) => m
-      case (Failure(_: IcebergError), Success(_)) if stricter(m, edit) => m
-      case (a, b) => fail(s"ours ${a.map(_.spec)}, theirs ${b.map(_.spec)}")
+      case (Failure(_: IcebergError), Success(_)) if isAcceptedByPeer(m, edit) => m
+      case (a, b) => fail(s"this library: ${a.map(_.spec)}, Apache Iceberg: ${b.map(_.spec)}")
     }
   }
 
   /**
-   * Changes that only the Java library accepts: a later field with another transform and the name of its column, which
-   * is rejected at table creation, and removing void fields again, which has no effect.
+   * Returns whether only Apache Iceberg accepts the change: a field with a transform gets the name of a column, which
+   * both libraries reject at table creation, or a void field is removed or renamed, which has no effect.
    */
-  private def stricter(m: TableMetadata, edit: Edit): Boolean = edit match {
+  private def isAcceptedByPeer(m: TableMetadata, edit: Edit): Boolean = edit match {
     case Add(_, transform, Some(name)) => transform != Identity && m.schema.find(name).isDefined
     case Rename(from, to) =>
       m.schema.find(to).isDefined || m.spec.fields.exists(f => f.name == from && f.transform == Void)
@@ -103,7 +103,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
 
   Seq(V1, V2, V3).foreach { version =>
     test(
-      s"random partitioning changes of version $version give the same result as in the Java library",
+      s"random partitioning changes of a version $version table give the same result as in Apache Iceberg",
       PartitionRules.sameAsApacheIceberg
     ) {
       sequence(version)

@@ -25,7 +25,7 @@ import iceberglite.spec.partition.{
 }
 import iceberglite.spec.schema.Schema
 
-/** Apache Iceberg reads the table metadata that we write, and we read what it writes. */
+/** Tests that Apache Iceberg and this library read the table metadata that the other library writes. */
 class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(m: TableMetadata): TableMetadata = {
@@ -33,7 +33,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     TableMetadataJson.read("peer", TableMetadataParser.toJson(peers))
   }
 
-  /** Excludes what the peer cannot represent: several sources, empty names, summaries without operation. */
+  /** Excludes fields with several sources, empty names and summaries without operation, which Apache Iceberg lacks. */
   private val tables: Gen[TableMetadata] = MetadataGenerators.table.map { m =>
     m.copy(
       schemas = m.schemas.map(CommonSchema.of),
@@ -43,7 +43,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
             f.copy(
               sourceIds = f.sourceIds.take(1),
               name = s"p ${f.name}",
-              transform = known(m.schema, f.sourceId, f.transform)
+              transform = validTransform(m.schema, f.sourceId, f.transform)
             )
           )
         )
@@ -51,7 +51,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
       sortOrders = m.sortOrders.map(o =>
         o.copy(fields =
           o.fields.map(f =>
-            f.copy(sourceIds = f.sourceIds.take(1), transform = known(m.schema, f.sourceId, f.transform))
+            f.copy(sourceIds = f.sourceIds.take(1), transform = validTransform(m.schema, f.sourceId, f.transform))
           )
         )
       ),
@@ -68,16 +68,20 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     )
   }
 
-  /** The peer rejects a transform that does not accept the source type, even in unused specs. */
-  private def known(schema: Schema, source: Int, transform: Transform): Transform =
+  /** Replaces a transform that does not accept the source type, which Apache Iceberg rejects even in unused specs. */
+  private def validTransform(schema: Schema, source: Int, transform: Transform): Transform =
     if (schema.byId.get(source).forall(f => transform.canTransform(f.fieldType))) transform
     else UnknownTransform("zorder[3]")
 
-  test("table metadata of any version is equal in Apache Iceberg", JsonRules.roundTrip, JsonRules.snapshots) {
+  test(
+    "random table metadata does not change when Apache Iceberg reads and writes it",
+    JsonRules.roundTrip,
+    JsonRules.snapshots
+  ) {
     forAll(tables)(m => assert(throughPeer(m) == m))
   }
 
-  test("tables of every version with a history are equal in Apache Iceberg", JsonRules.roundTrip) {
+  test("metadata with a history does not change when Apache Iceberg reads and writes it", JsonRules.roundTrip) {
     FormatVersion.all.foreach { version =>
       val m = SampleTables.withHistory(version)
       assert(throughPeer(m) == m)
@@ -86,9 +90,9 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     }
   }
 
-  test("contradictory metadata that we reject is also rejected by Apache Iceberg", JsonRules.strict) {
+  test("contradictory metadata that this library rejects is also rejected by Apache Iceberg", JsonRules.strict) {
     val m = SampleTables.withHistory(FormatVersion.V2)
-    val gone = PartitionField(99, 1000, "gone", Identity)
+    val droppedField = PartitionField(99, 1000, "gone", Identity)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val time = m.lastUpdatedMs
     Seq(
@@ -103,7 +107,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
       m.copy(currentSnapshotId = Some(1)),
       m.copy(currentSnapshotId = Some(99), refs = Map.empty),
       m.copy(currentSchemaId = 7),
-      m.copy(specs = Vector(PartitionSpec(0, Vector(gone)))),
+      m.copy(specs = Vector(PartitionSpec(0, Vector(droppedField)))),
       m.copy(sortOrders = Vector(order), defaultSortOrderId = 1),
       m.copy(uuid = None)
     ).zipWithIndex.foreach { case (broken, i) =>
@@ -111,7 +115,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
       intercept[IcebergError.InvalidMetadata](TableMetadataJson.read("f", json))
       assert(scala.util.Try(TableMetadataParser.fromJson(json)).isFailure, s"contradiction $i")
     }
-    val dropped = m.copy(specs = Vector(PartitionSpec(0, Vector(gone.copy(transform = Void)))))
+    val dropped = m.copy(specs = Vector(PartitionSpec(0, Vector(droppedField.copy(transform = Void)))))
     assert(throughPeer(dropped) == dropped)
   }
 }

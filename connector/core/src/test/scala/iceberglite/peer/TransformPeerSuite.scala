@@ -32,7 +32,7 @@ import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type._
 import iceberglite.table.DataLocations
 
-/** Transforms of arbitrary values, compared with the Java library. */
+/** Compares the transforms of random values with Apache Iceberg. */
 class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
@@ -53,20 +53,20 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PeerTransforms.fromString(t.name).asInstanceOf[PeerTransform[AnyRef, AnyRef]]
 
   test(
-    "transforms accept the same types and give the same result types as in the Java library",
+    "transforms accept the same types and give the same result types as in Apache Iceberg",
     PartitionRules.transformTypes
   ) {
     for (t <- types; transform <- all) withClue(s"$transform of $t") {
       val theirs = PeerValues.typeOf(t)
       assert(transform.canTransform(t) == peer(transform).canTransform(theirs))
       if (transform.canTransform(t)) {
-        assert(transform.resultType(t) == PeerValues.named(peer(transform).getResultType(theirs).toString))
+        assert(transform.resultType(t) == PeerValues.parseType(peer(transform).getResultType(theirs).toString))
       }
     }
   }
 
   test(
-    "transforms give the same values and the same readable text as in the Java library",
+    "transforms give the same values and the same readable text as in Apache Iceberg",
     PartitionRules.transformValues
   ) {
     val cases = for {
@@ -79,14 +79,14 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val theirs = peer(transform).bind(PeerValues.typeOf(t)).apply(value.map(Literal.javaValue).orNull)
       val ours = value.flatMap(transform(_))
       val plain = ours.map(Literal.javaValue).orNull
-      // Compared as objects, so that NaN equals NaN.
+      // The values are compared as objects, so that NaN equals NaN.
       assert(java.util.Objects.equals(plain, theirs))
       val shown = peer(transform).toHumanString(PeerValues.typeOf(transform.resultType(t)), theirs)
       assert(ours.fold("null")(transform.toHuman) == shown)
     }
   }
 
-  test("partitions have the same directories as in the Java library", PartitionRules.partitionPaths) {
+  test("partitions have the same directories as in Apache Iceberg", PartitionRules.partitionPaths) {
     val names = Gen.oneOf("p", "a b", "a/b", "x=y", "日", "ü%")
     val cases = for {
       t <- Gen.oneOf(ExpressionGenerators.types)
@@ -110,13 +110,13 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def set[T](pos: Int, value: T): Unit = ()
   })
 
-  test("partition values of a dropped column have the same type as in the Java library", PartitionRules.droppedSource) {
-    val gone = all.zipWithIndex.map { case (t, i) => PartitionField(99, 1001 + i, s"p$i", t) }
-    val spec = PartitionSpec(1, gone.toVector)
+  test("partition values of a dropped column have the same type as in Apache Iceberg", PartitionRules.droppedSource) {
+    val ofDroppedColumn = all.zipWithIndex.map { case (t, i) => PartitionField(99, 1001 + i, s"p$i", t) }
+    val spec = PartitionSpec(1, ofDroppedColumn.toVector)
     val base = SampleTables.empty(FormatVersion.V2)
     val metadata = base.copy(specs = base.specs :+ spec, lastPartitionId = 1020)
     val theirs = new PeerTable(metadata).current().spec(1).partitionType().fields().asScala
     assert(spec.partitionType(base.schema).fields.map(_.fieldType) ==
-      theirs.map(f => PeerValues.named(f.`type`.toString)).toVector)
+      theirs.map(f => PeerValues.parseType(f.`type`.toString)).toVector)
   }
 }

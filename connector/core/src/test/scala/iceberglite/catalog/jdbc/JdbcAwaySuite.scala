@@ -9,11 +9,11 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables.environment
 
-/** A database server that is unreachable. */
+/** Tests a JDBC catalog whose database server is unreachable. */
 class JdbcAwaySuite extends AnyFunSuite {
 
-  /** Returns the total time in milliseconds that a catalog waits for the server of a URL. */
-  private def waited(url: String): Long = {
+  /** Returns the total time in milliseconds that a catalog waits for a server before it reports an error. */
+  private def waitTimeMs(url: String): Long = {
     var total = 0L
     val counting = environment.copy(sleep = ms => total += ms)
     val properties = Map("type" -> "jdbc", "uri" -> url, "warehouse" -> "mem://wh")
@@ -23,15 +23,15 @@ class JdbcAwaySuite extends AnyFunSuite {
     total
   }
 
-  test("a refused first connection is retried for ten seconds") {
+  test("if the first connection is refused, it is retried for ten seconds") {
     val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
     val port = socket.getLocalPort
     socket.close()
-    val ms = waited(s"jdbc:postgresql://127.0.0.1:$port/none")
+    val ms = waitTimeMs(s"jdbc:postgresql://127.0.0.1:$port/none")
     assert(ms > 9000 && ms <= 10000)
   }
 
-  test("an unknown host is an immediate error") {
-    assert(waited("jdbc:postgresql://no-such-host.invalid/none") == 0)
+  test("an unknown host name is an error without retries") {
+    assert(waitTimeMs("jdbc:postgresql://no-such-host.invalid/none") == 0)
   }
 }

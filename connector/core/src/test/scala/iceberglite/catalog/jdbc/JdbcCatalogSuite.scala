@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
-/** What a JDBC catalog stores in its database and shares with other engines. */
+/** Tests the database contents of a JDBC catalog, which other engines share, and its operations. */
 class JdbcCatalogSuite extends JdbcTests {
 
   private def inParallel(bodies: Seq[() => Any]): Unit = {
@@ -21,7 +21,7 @@ class JdbcCatalogSuite extends JdbcTests {
     } finally pool.shutdownNow()
   }
 
-  onEach("a table is a row in the layout that other engines share") { f =>
+  onEach("a table is stored as a row with the columns that other engines expect") { f =>
     val catalog = f.open()
     val first = catalog.create(Id, unpartitioned())
     assert(first.metadataLocation.matches("mem://wh/db/t/metadata/00000-[0-9a-f-]{36}\\.metadata\\.json"))
@@ -37,11 +37,11 @@ class JdbcCatalogSuite extends JdbcTests {
       "previous_metadata_location",
       "iceberg_type"
     ))
-    val others = f.columns("iceberg_namespace_properties")
-    assert(others == Vector("catalog_name", "namespace", "property_key", "property_value"))
+    val namespaceColumns = f.columns("iceberg_namespace_properties")
+    assert(namespaceColumns == Vector("catalog_name", "namespace", "property_key", "property_value"))
   }
 
-  onEach("a database of an old release, without record types, is read and written unchanged") { f =>
+  onEach("a database without the column iceberg_type is read and written without adding the column") { f =>
     f.makeOldTables()
     val old = f.open()
     append(old.create(Id, unpartitioned()), "x")
@@ -55,7 +55,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(liveFiles(old.table(Id)) == Vector("x", "y"))
   }
 
-  onEach("with the schema version V0 records have no type") { f =>
+  onEach("with jdbc.schema-version=V0 the catalog tables have no column iceberg_type") { f =>
     val catalog = f.open("jdbc.schema-version" -> "v0")
     append(catalog.create(Id, unpartitioned()), "x")
     assert(f.columns("iceberg_tables").size == 5 && liveFiles(f.open().table(Id)) == Vector("x"))
@@ -63,7 +63,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(error.getMessage.contains("jdbc.schema-version of catalog lite: V2. It must be V0 or V1"))
   }
 
-  onEach("concurrent creations or upgrades of the catalog tables all succeed") { f =>
+  onEach("catalogs that concurrently create or upgrade the catalog tables all succeed") { f =>
     Seq("V0", "V1").foreach { version =>
       val catalogs = Seq.fill(6)(f.open("jdbc.schema-version" -> version))
       inParallel(catalogs.zipWithIndex.map { case (c, i) =>
@@ -75,14 +75,14 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(f.open().listTables(Vector("db")).size == 12)
   }
 
-  onEach("catalog tables are not created if that is disabled") { f =>
+  onEach("catalog tables are not created if jdbc.init-catalog-tables is false") { f =>
     val error = intercept[NotFound](f.open("jdbc.init-catalog-tables" -> "false").listNamespaces(Vector.empty))
     assert(error.getMessage.contains("because jdbc.init-catalog-tables is false. Create the table"))
     f.open().createNamespace(Vector("db"), Map.empty)
     assert(f.open("jdbc.init-catalog-tables" -> "false").namespaceExists(Vector("db")))
   }
 
-  onEach("views and tables of other catalogs are not listed as our tables") { f =>
+  onEach("views, and tables of other catalogs in the same database, are not listed as tables") { f =>
     val catalog = f.open()
     catalog.create(Id, unpartitioned())
     f.sql(
@@ -107,7 +107,7 @@ class JdbcCatalogSuite extends JdbcTests {
     intercept[NotFound](catalog.alterNamespace(Vector("nope"), Map("a" -> "b"), Set.empty))
   }
 
-  onEach("of two concurrent creations of a namespace, one fails because it exists") { f =>
+  onEach("if two writers create a namespace concurrently, one fails because the namespace exists") { f =>
     val (one, two) = (f.open(), f.open())
     FaultyDriver.before("INSERT INTO iceberg_namespace_properties") {
       two.createNamespace(Vector("db"), Map("who" -> "two"))
@@ -160,7 +160,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(liveFiles(catalog.register(Id.copy(name = "u"), table.metadataLocation)) == Vector("x"))
   }
 
-  onEach("in strict mode a table requires an existing namespace") { f =>
+  onEach("with jdbc.strict-mode=true a table can be created only in an existing namespace") { f =>
     val catalog = f.open("jdbc.strict-mode" -> "true")
     intercept[NotFound](catalog.create(Id, unpartitioned()))
     assert(f.files.paths.isEmpty)
@@ -168,7 +168,7 @@ class JdbcCatalogSuite extends JdbcTests {
     catalog.create(Id, unpartitioned())
   }
 
-  onEach("a purge deletes the version that was dropped, including concurrent commits") { f =>
+  onEach("a purge also deletes the files of a commit that happens concurrently before the drop") { f =>
     val catalog = f.open()
     val table = append(catalog.create(Id, unpartitioned("commit.manifest-merge.enabled" -> "false")), "mem://wh/x")
     val other = f.open()

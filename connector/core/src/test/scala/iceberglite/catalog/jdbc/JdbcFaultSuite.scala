@@ -7,7 +7,7 @@ import iceberglite.catalog.FaultyDriver
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 
-/** Whatever the database responds, a commit succeeds, fails without leaving files, or has an unknown outcome. */
+/** Tests that after any database fault a commit succeeds, fails without leaving files, or has an unknown outcome. */
 class JdbcFaultSuite extends JdbcTests {
 
   onEach("a connection that breaks during a query is opened again") { f =>
@@ -86,7 +86,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == reachable(f.files, committed.version))
   }
 
-  onEach("if the connection broke, the catalog waits for the server to come back") { f =>
+  onEach("if the connection broke and the server is unreachable, the catalog waits until it is reachable again") { f =>
     var waits = 0
     val waiting = environment.copy(sleep = _ => {
       waits += 1
@@ -121,7 +121,7 @@ class JdbcFaultSuite extends JdbcTests {
     FaultyDriver.down = true
     val error = intercept[CommitStateUnknown](append(table, "x"))
     assert(error.metadataFile.contains("/00001-"))
-    assert((f.files.paths -- before).size == 3, "metadata file, list and manifest are kept")
+    assert((f.files.paths -- before).size == 3, "metadata file, manifest list and manifest are kept")
     FaultyDriver.reset()
     assert(liveFiles(catalog.table(Id)) == Vector("x"), "the commit was applied")
   }
@@ -148,7 +148,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == before)
   }
 
-  onEach("a recreated table is not mistaken for the dropped one") { f =>
+  onEach("a commit to a table that was dropped and recreated is rejected because of its new UUID") { f =>
     val catalog = f.open()
     val old = append(catalog.create(Id, unpartitioned()), "x")
     catalog.drop(Id, purge = false)
@@ -158,15 +158,15 @@ class JdbcFaultSuite extends JdbcTests {
   }
 
   onEach("SQL states that the user configures are treated as a lost connection") { f =>
-    val strange = FaultyDriver.DatabaseError(new SQLException("by the test: failing over", "XX123"))
-    val refusing = f.open()
-    refusing.create(Id, unpartitioned())
-    FaultyDriver.breaks = Vector("SELECT metadata_location" -> strange)
-    intercept[StorageFailed](refusing.table(Id))
+    val failover = FaultyDriver.DatabaseError(new SQLException("by the test: failing over", "XX123"))
+    val withoutProperty = f.open()
+    withoutProperty.create(Id, unpartitioned())
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> failover)
+    intercept[StorageFailed](withoutProperty.table(Id))
     val catalog = f.open("retryable_status_codes" -> "57000, XX123")
-    FaultyDriver.breaks = Vector("SELECT metadata_location" -> strange)
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> failover)
     val table = catalog.table(Id)
-    FaultyDriver.breaks = Vector(swap -> strange)
+    FaultyDriver.breaks = Vector(swap -> failover)
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 }

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 import iceberglite.table.TestTables._
 
-/** Names are passed to the database as parameters and are never interpreted. */
+/** Tests that names with special characters are passed to the database literally. */
 class JdbcNamesSuite extends JdbcTests {
   private val hostile: Seq[String] = Seq(
     "it's",
@@ -26,7 +26,7 @@ class JdbcNamesSuite extends JdbcTests {
     "🧊" * 255
   )
 
-  onEach("names with SQL syntax are treated as plain names") { f =>
+  onEach("names that contain SQL syntax or special characters are stored literally") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("axb"), Map("kept" -> "yes"))
     hostile.foreach { name =>
@@ -37,9 +37,9 @@ class JdbcNamesSuite extends JdbcTests {
       val id = TableIdentifier(namespace, name)
       append(catalog.create(id, unpartitioned()), "x")
       assert(catalog.listTables(namespace) == Vector(id) && liveFiles(catalog.table(id)) == Vector("x"))
-      val moved = id.copy(name = "moved")
-      catalog.rename(id, moved)
-      assert(catalog.drop(moved, purge = true) && catalog.dropNamespace(namespace), name)
+      val renamed = id.copy(name = "moved")
+      catalog.rename(id, renamed)
+      assert(catalog.drop(renamed, purge = true) && catalog.dropNamespace(namespace), name)
     }
     assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("axb")))
     assert(catalog.loadNamespace(Vector("axb"))("kept") == "yes")
@@ -58,8 +58,8 @@ class JdbcNamesSuite extends JdbcTests {
     val catalog = f.open()
     catalog.createNamespace(Vector("db"), Map.empty)
     val long = "x" * 256
-    val wrong = Seq(long, "", "a\u0000b", "..", "a/../../b")
-    wrong.foreach(name => intercept[InvalidArgument](catalog.create(Id.copy(name = name), unpartitioned())))
+    val invalidNames = Seq(long, "", "a\u0000b", "..", "a/../../b")
+    invalidNames.foreach(name => intercept[InvalidArgument](catalog.create(Id.copy(name = name), unpartitioned())))
     val views = catalog match { case v: ViewCatalog => v }
     Seq(long, "", "a\u0000b").foreach { name =>
       val change = SampleViews.create("mem://wh/db/v", "SELECT 1")
@@ -80,8 +80,8 @@ class JdbcNamesSuite extends JdbcTests {
 
   onEach("a location that is too long is rejected, and no files are left", Seq(TestDatabase.Postgres)) { f =>
     val catalog = f.open()
-    val far = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
-    val error = intercept[InvalidArgument](catalog.create(Id, far))
+    val withLongLocation = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
+    val error = intercept[InvalidArgument](catalog.create(Id, withLongLocation))
     assert(error.getMessage.contains("Choose another location"))
     assert(f.files.paths.isEmpty && !catalog.tableExists(Id))
     val failed = intercept[StorageFailed](catalog.createNamespace(Vector("db"), Map("comment" -> "c" * 1001)))

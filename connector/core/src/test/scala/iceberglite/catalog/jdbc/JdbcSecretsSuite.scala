@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables._
 
-/** A password never appears in messages, however it was configured and whatever fails. */
+/** Tests that messages never contain a password, for every way to configure it and every failure. */
 class JdbcSecretsSuite extends JdbcTests {
   private val Secret = "s3cr3t&Pass@word"
 
@@ -19,7 +19,7 @@ class JdbcSecretsSuite extends JdbcTests {
     Catalogs.open("lite", basic ++ properties, new MemoryFileIO, environment)
   }
 
-  /** Returns all text that a log would contain for an error. */
+  /** Returns the stack trace of an error with all its causes, as a log would contain it. */
   private def asText(error: Throwable): String = {
     val text = new StringWriter
     error.printStackTrace(new PrintWriter(text))
@@ -31,7 +31,7 @@ class JdbcSecretsSuite extends JdbcTests {
     ()
   }
 
-  test("the error for a missing driver is one line that names its jar") {
+  test("the error for a missing JDBC driver is a single line that contains the Maven coordinates of the driver") {
     val catalog = open("jdbc:mysql://host/db?password=secret")
     val error = intercept[NotFound](catalog.listNamespaces(Vector.empty))
     assert(error.getMessage.contains("com.mysql:mysql-connector-j") && !error.getMessage.contains("\n"))

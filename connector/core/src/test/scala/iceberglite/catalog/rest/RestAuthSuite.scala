@@ -12,9 +12,9 @@ import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 
-/** Authentication of requests. */
+/** Tests the authentication of requests to a REST catalog. */
 class RestAuthSuite extends AnyFunSuite {
-  private val none = json("""{"namespaces":[]}""")
+  private val noNamespaces = json("""{"namespaces":[]}""")
   private val tokens = "POST /v1/oauth/tokens"
   private val aToken = "urn:ietf:params:oauth:token-type:access_token"
 
@@ -29,9 +29,9 @@ class RestAuthSuite extends AnyFunSuite {
   private def authorizations(stub: StubServer): Vector[Option[String]] =
     stub.requests.filterNot(_.target.contains("oauth")).map(_.headers.get("authorization"))
 
-  test("without properties there is no authentication, and a token is sent from the first request on") {
+  test("without properties no authentication is sent, and a configured token is sent with every request") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none)
+      stub.on("GET /v1/namespaces")(noNamespaces)
       stub.catalog().listNamespaces(Vector.empty)
       stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
       assert(authorizations(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
@@ -41,7 +41,7 @@ class RestAuthSuite extends AnyFunSuite {
 
   test("basic authentication sends user and password") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none)
+      stub.on("GET /v1/namespaces")(noNamespaces)
       val basic =
         Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "ö:x")
       stub.catalog(basic: _*).listNamespaces(Vector.empty)
@@ -50,9 +50,9 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a credential is exchanged for a token once, with the configured scope and parameters") {
+  test("a credential is exchanged for a token only once, with the configured scope and parameters") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 3600))
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(token("t1", 3600))
       val catalog =
         stub.catalog("credential" -> "me: s3:cret", "scope" -> "a b", "audience" -> "x&y", "resource" -> "r")
       catalog.listNamespaces(Vector.empty)
@@ -71,10 +71,10 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a credential may consist of a secret only, and tokens may come from a configured server") {
+  test("a credential may consist of a secret only, and tokens are requested from the configured token server") {
     withStub { stub =>
       withStub { other =>
-        stub.on("GET /v1/namespaces")(none)
+        stub.on("GET /v1/namespaces")(noNamespaces)
         other.on("POST /realm/token")(token("t1", 3600))
         stub.catalog("credential" -> "s3cret", "oauth2-server-uri" -> s"${other.uri}/realm/token").listNamespaces(
           Vector.empty
@@ -88,7 +88,7 @@ class RestAuthSuite extends AnyFunSuite {
 
   test("a token is exchanged before it expires, and the new token is sent") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 1000), token("t2", 1000))
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(token("t1", 1000), token("t2", 1000))
       val catalog = stub.catalog("credential" -> "me:s3cret")
       catalog.listNamespaces(Vector.empty)
       stub.nowMs += 899000
@@ -107,9 +107,9 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("if the server lacks token exchange or the user disables it, the credential is used for a new token") {
+  test("if token exchange is not supported or disabled, a new token is requested with the credential") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none)
+      stub.on("GET /v1/namespaces")(noNamespaces)
       stub.on(tokens)(
         token("t1", 1000),
         answer(400, """{"error":"unsupported_grant_type"}"""),
@@ -138,15 +138,15 @@ class RestAuthSuite extends AnyFunSuite {
     s"${part("{}")}.${part(s"""{"exp":$expiresAt}""")}.x"
   }
 
-  test("a JWT contains its expiration; one that cannot be replaced is still sent after it expired") {
+  test("a JWT is exchanged shortly before its expiration, and is sent further if the exchange fails") {
     withStub { stub =>
-      stub.on("GET /v1/namespaces")(none).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
       val web = jwt(stub.nowMs / 1000 + 100)
       val catalog = stub.catalog("token" -> web)
       stub.nowMs += 95000
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
-      assert(stub.requests.count(_.target.contains("oauth")) == 1, "it is tried once")
+      assert(stub.requests.count(_.target.contains("oauth")) == 1, "the exchange is tried only once")
       assert(authorizations(stub).flatten.distinct == Vector(s"Bearer $web"))
       val fixed = stub.catalog("token" -> web, "token-refresh-enabled" -> "false")
       fixed.listNamespaces(Vector.empty)
@@ -157,7 +157,7 @@ class RestAuthSuite extends AnyFunSuite {
   test("a token that the server rejects is replaced once, and the request is sent again") {
     withStub { stub =>
       stub.on(tokens)(token("t1", 3600), token("t2", 3600), token("t3", 3600))
-      stub.on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), none)
+      stub.on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), noNamespaces)
       val catalog = stub.catalog("credential" -> "me:s3cret")
       catalog.listNamespaces(Vector.empty)
       assert(authorizations(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t2"))
@@ -167,7 +167,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("configured headers are sent with every request, and override our own") {
+  test("configured headers are sent with every request, and override headers that the catalog sets") {
     withStub { stub =>
       stub.on("GET")(refuse(404, "NoSuchTableException", "none")).on("GET /v1/config")(json("{}"))
       val headers = Seq("header.X-Iceberg-Access-Delegation" -> "remote-signing", "header.X-Tenant" -> "me")
@@ -179,9 +179,9 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("sigv4 signs path, query, headers and body, and relocates the delegate's authorization header") {
+  test("sigv4 signs path, query, headers and body, and sends the delegate's token as original-authorization") {
     withStub { stub =>
-      stub.on("POST /v1/namespaces/n%201/properties")(json("{}")).on("GET /v1/namespaces")(none)
+      stub.on("POST /v1/namespaces/n%201/properties")(json("{}")).on("GET /v1/namespaces")(noNamespaces)
       val keys =
         Seq("rest.access-key-id" -> "AKIA", "rest.secret-access-key" -> "aws-s3cret", "rest.session-token" -> "st")
       val settings = Seq("rest.auth.type" -> "sigv4", "rest.signing-region" -> "eu-west-1", "token" -> "t1") ++ keys
@@ -204,7 +204,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  /** Computes the signature as described in the AWS documentation, from the request that the server received. */
+  /** Computes the signature of the request that the server received, as the AWS documentation describes. */
   private def expected(request: Request, key: String, secret: String, region: String, service: String): String = {
     val sent = request.headers("authorization")
     val signed = sent.split("SignedHeaders=")(1).takeWhile(_ != ',')
@@ -230,10 +230,10 @@ class RestAuthSuite extends AnyFunSuite {
     mac.doFinal(text.getBytes(UTF_8))
   }
 
-  test("only one of the two sigv4 keys is rejected") {
+  test("a configuration with only one of the two sigv4 keys is rejected") {
     withStub { stub =>
-      val half = Seq("rest.auth.type" -> "sigv4", "rest.access-key-id" -> "AKIA")
-      val error = intercept[InvalidArgument](stub.catalog(half: _*))
+      val withoutSecretKey = Seq("rest.auth.type" -> "sigv4", "rest.access-key-id" -> "AKIA")
+      val error = intercept[InvalidArgument](stub.catalog(withoutSecretKey: _*))
       assert(error.getMessage.contains("rest.secret-access-key"))
     }
   }

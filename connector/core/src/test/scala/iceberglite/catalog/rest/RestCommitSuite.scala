@@ -17,7 +17,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Commits: the requests, and the interpretation of each response. */
+/** Tests commits to a REST catalog: the requests, and the outcome for each response. */
 class RestCommitSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"
@@ -27,7 +27,7 @@ class RestCommitSuite extends AnyFunSuite {
   private val second = "mem://wh/db/t/metadata/00001-b.metadata.json"
   private val base = TableVersion(empty, first)
   private val properties = Change(Vector(SetProperties(Map("a" -> "b"))), Vector(AssertTableUuid(new UUID(0, 7))))
-  private val quick = "rest.client.max-retries" -> "2"
+  private val fewRetries = "rest.client.max-retries" -> "2"
 
   /** Returns the requirements and updates of a request. */
   private def sentChange(request: Request): Change = read(JsonValue.parse("request", request.body))
@@ -37,15 +37,15 @@ class RestCommitSuite extends AnyFunSuite {
     json("requirements").map(RequirementJson.read)
   )
 
-  /** Applies a change as a server does. */
-  private def after(metadata: TableMetadata, change: Change): TableMetadata =
+  /** Applies a change to metadata, as a server does. */
+  private def updated(metadata: TableMetadata, change: Change): TableMetadata =
     MetadataUpdate.applyAll(metadata, change.updates, metadata.lastUpdatedMs + 1)
 
   private def commit(catalog: RestCatalog): TableVersion = catalog.commit(id, Some(base), properties)
 
-  test("a commit sends name, requirements and updates, and the response contains the new version") {
+  test("a commit sends identifier, requirements and updates, and returns the version in the response") {
     withStub { stub =>
-      stub.on(s"POST $path")(table(after(empty, properties), second))
+      stub.on(s"POST $path")(table(updated(empty, properties), second))
       val version = commit(stub.catalog())
       assert(version.metadata.properties("a") == "b" && version.metadataLocation == second)
       val request = stub.requests.last
@@ -56,11 +56,11 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a conflict response is a conflict, and a rejection by the catalog is a definite failure") {
+  test("a commit fails with a conflict after status 409, and with another definite error after other rejections") {
     withStub { stub =>
       def outcome(reply: Reply): IcebergError = {
         stub.on(s"POST $path")(reply)
-        intercept[IcebergError](commit(stub.catalog(quick)))
+        intercept[IcebergError](commit(stub.catalog(fewRetries)))
       }
       assert(outcome(refuse(409, "CommitFailedException", "moved")).isInstanceOf[CommitConflict])
       assert(outcome(refuse(404, "NoSuchTableException", "gone")).isInstanceOf[NotFound])
@@ -73,69 +73,73 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a response that is neither success nor rejection leaves the outcome unknown") {
+  test("a response that is neither a success nor a rejection leaves the outcome of a commit unknown") {
     withStub { stub =>
       val replies = Seq(500, 502, 504, 507, 408).map(refuse(_, "SomeException", "hm")) ++
         Seq(answer(500, "<html>"), broken, json("<html>"), json("{"), json("""{"metadata":{}}"""), answer(204))
       replies.foreach { reply =>
         stub.on(s"POST $path")(reply)
         val before = stub.lines.size
-        val error = intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+        val error = intercept[CommitStateUnknown](commit(stub.catalog(fewRetries)))
         assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "the commit is not sent again")
       }
     }
   }
 
   test(
-    "a commit that was not accepted is sent again; if an earlier attempt may have succeeded, a conflict is ambiguous"
+    "a commit is sent again after status 503 or 429, and a rejection after status 503 leaves the outcome unknown"
   ) {
     withStub { stub =>
       stub.on(s"POST $path")(
         refuse(503, "x", "busy"),
         refuse(429, "x", "busy"),
-        table(after(empty, properties), second)
+        table(updated(empty, properties), second)
       )
-      assert(commit(stub.catalog(quick)).metadataLocation == second)
+      assert(commit(stub.catalog(fewRetries)).metadataLocation == second)
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "CommitFailedException", "moved"))
-      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+      intercept[CommitStateUnknown](commit(stub.catalog(fewRetries)))
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(400, "BadRequestException", "moved"))
-      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+      intercept[CommitStateUnknown](commit(stub.catalog(fewRetries)))
       stub.on(s"POST $path")(refuse(503, "x", "busy"))
-      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+      intercept[CommitStateUnknown](commit(stub.catalog(fewRetries)))
     }
   }
 
   test("with idempotency keys, a commit with unknown outcome is sent again until the server responds") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
-      stub.on(s"POST $path")(broken, answer(502), table(after(empty, properties), second))
-      assert(commit(stub.catalog(quick)).metadataLocation == second)
+      stub.on(s"POST $path")(broken, answer(502), table(updated(empty, properties), second))
+      assert(commit(stub.catalog(fewRetries)).metadataLocation == second)
       assert(stub.requests.filter(_.method == "POST").map(_.headers("idempotency-key")).distinct.size == 1)
     }
   }
 
-  /** A server with one table. Its script decides for each commit whether it is applied, and the response. */
+  /** A server with one table. A script determines for each commit whether it is applied, and the response. */
   final private class TableServer(stub: StubServer) {
     var version: TableVersion = base
     var commitCount = 0
 
-    def loads(): Unit = {
+
+    /** Lets the stub respond to loads with the current version. */
+    private def respondToLoads(): Unit = {
       stub.on(s"GET $path")(table(version.metadata, version.metadataLocation))
       ()
     }
 
-    def commits(replies: (Boolean, Option[Reply])*): Unit = {
+
+    /** Sets for each of the next commits whether it is applied, and the response; `None` is a success. */
+    def respondToCommits(replies: (Boolean, Option[Reply])*): Unit = {
       stub.on(s"POST $path")(replies.map { case (applies, reply) => new CommitReply(applies, reply) }: _*)
-      loads()
+      respondToLoads()
     }
 
     final private class CommitReply(applies: Boolean, reply: Option[Reply]) extends Reply {
       override def send(exchange: com.sun.net.httpserver.HttpExchange): Unit = {
         commitCount += 1
         if (applies) {
-          val metadata = after(version.metadata, sentChange(stub.requests.last))
+          val metadata = updated(version.metadata, sentChange(stub.requests.last))
           version = TableVersion(metadata, f"mem://wh/db/t/metadata/$commitCount%05d-x.metadata.json")
-          loads()
+          respondToLoads()
         }
         reply.getOrElse(table(version.metadata, version.metadataLocation)).send(exchange)
       }
@@ -145,32 +149,32 @@ class RestCommitSuite extends AnyFunSuite {
   private def append(table: Table, name: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
 
-  test("an append with a lost response is found in the table, and applied once") {
+  test("an append with a lost or invalid response succeeds if the table contains it, and is applied only once") {
     Seq(answer(500), answer(504), broken, json("<html>")).foreach { lost =>
       withStub { stub =>
-        val keeper = new TableServer(stub)
-        keeper.commits(true -> Some(lost))
+        val server = new TableServer(stub)
+        server.respondToCommits(true -> Some(lost))
         val files = new MemoryFileIO
         val done = append(stub.on(files).table(id), "f")
-        assert(liveFiles(done) == Vector("f") && keeper.commitCount == 1)
+        assert(liveFiles(done) == Vector("f") && server.commitCount == 1)
       }
     }
   }
 
   test("an append with unknown outcome keeps its files") {
     withStub { stub =>
-      val keeper = new TableServer(stub)
-      keeper.commits(false -> Some(answer(500)))
+      val server = new TableServer(stub)
+      server.respondToCommits(false -> Some(answer(500)))
       val files = new MemoryFileIO
       intercept[CommitStateUnknown](append(stub.on(files).table(id), "f"))
       assert(files.paths.count(_.endsWith(".avro")) == 2)
     }
   }
 
-  test("an append that the server applied before it responded 'too busy' is not applied twice") {
+  test("an append that the server applied and answered with status 503 is not applied twice") {
     withStub { stub =>
-      val keeper = new TableServer(stub)
-      keeper.commits(
+      val server = new TableServer(stub)
+      server.respondToCommits(
         true -> Some(refuse(503, "x", "busy")),
         false -> Some(refuse(409, "CommitFailedException", "moved"))
       )
@@ -180,10 +184,10 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("after a conflict the commit is prepared again on the server's newest version") {
+  test("after a conflict the commit is retried on the newest version of the server") {
     withStub { stub =>
-      val keeper = new TableServer(stub)
-      keeper.commits(true -> None, false -> Some(refuse(409, "CommitFailedException", "moved")), true -> None)
+      val server = new TableServer(stub)
+      server.respondToCommits(true -> None, false -> Some(refuse(409, "CommitFailedException", "moved")), true -> None)
       val catalog = stub.on(new MemoryFileIO)
       val table = catalog.table(id)
       append(table, "theirs")
@@ -194,9 +198,9 @@ class RestCommitSuite extends AnyFunSuite {
   test("the server chooses a new table's location, and the creating commit requires that no table exists") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
-      val placed = empty.copy(location = "mem://chosen/t", properties = Map("of" -> "server"))
+      val withServerLocation = empty.copy(location = "mem://chosen/t", properties = Map("of" -> "server"))
       stub.on("POST /v1/namespaces/db/tables")(json(
-        s"""{"metadata":${new String(iceberglite.spec.json.TableMetadataJson.write(placed), "UTF-8")}}"""
+        s"""{"metadata":${new String(iceberglite.spec.json.TableMetadataJson.write(withServerLocation), "UTF-8")}}"""
       ))
       stub.on(s"POST $path")(table(empty, first))
       val catalog = stub.catalog("table-default.of" -> "catalog", "table-default.x" -> "y")
@@ -213,7 +217,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("an existing table, or one in a missing namespace, cannot be staged") {
+  test("a creation fails if the server reports that the name exists or that the namespace is missing") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
       stub.on("POST /v1/namespaces/db/tables")(refuse(409, "AlreadyExistsException", "a view"))
@@ -223,25 +227,25 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a table created by an earlier attempt of the same commit is our own") {
+  test("a creation succeeds if an earlier attempt of the same commit has created the table") {
     withStub { stub =>
       val creation = Change(Vector(AssignUuid(new UUID(0, 7))), Vector(AssertCreate))
       stub.on(s"GET $path")(table(empty, first))
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there"))
-      assert(stub.catalog(quick).commit(id, None, creation).metadataLocation == first)
+      assert(stub.catalog(fewRetries).commit(id, None, creation).metadataLocation == first)
       stub.on(s"POST $path")(refuse(409, "AlreadyExistsException", "there"))
-      intercept[AlreadyExists](stub.catalog(quick).commit(id, None, creation))
+      intercept[AlreadyExists](stub.catalog(fewRetries).commit(id, None, creation))
       stub.on(s"GET $path")(table(empty.copy(uuid = Some(new UUID(0, 8))), first))
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there"))
-      intercept[CommitStateUnknown](stub.catalog(quick).commit(id, None, creation))
+      intercept[CommitStateUnknown](stub.catalog(fewRetries).commit(id, None, creation))
     }
   }
 
-  test("several tables change in one request, or none of them") {
+  test("changes of several tables are committed in one request, completely or not at all") {
     withStub { stub =>
       val other = TableIdentifier(Vector("x", "y"), "u")
       stub.on("POST /v1/transactions/commit")(answer(204))
-      val catalog = stub.catalog(quick)
+      val catalog = stub.catalog(fewRetries)
       val changes = Vector(TableChange(id, base, properties), TableChange(other, base, properties))
       catalog.commitAll(changes)
       val parts = JsonValue.parse("request", stub.requests.last.body)("table-changes").elements
@@ -262,18 +266,18 @@ class RestCommitSuite extends AnyFunSuite {
   test("a token that was returned with a table is sent in requests for that table") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first, ""","config":{"token":"of-the-table"}"""))
-      stub.on(s"POST $path")(table(after(empty, properties), second))
+      stub.on(s"POST $path")(table(updated(empty, properties), second))
       val catalog = stub.catalog("token" -> "mine")
       catalog.load(id)
       commit(catalog)
       assert(stub.requests.takeRight(2).map(_.headers("authorization")) == Vector("Bearer mine", "Bearer of-the-table"))
-      stub.on(s"POST $path")(refuse(401, "NotAuthorizedException", "old"), table(after(empty, properties), second))
+      stub.on(s"POST $path")(refuse(401, "NotAuthorizedException", "old"), table(updated(empty, properties), second))
       commit(catalog)
-      assert(stub.requests.last.headers("authorization") == "Bearer mine", "one that is too old is left")
+      assert(stub.requests.last.headers("authorization") == "Bearer mine", "a rejected table token is not sent again")
     }
   }
 
-  test("a purge deletes the files here, or delegates it to the server") {
+  test("a purge deletes the files of the table, unless a property delegates the purge to the server") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first)).on(s"DELETE $path")(answer(204))
       val files = new MemoryFileIO

@@ -11,7 +11,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 
-/** The shared REST server of the tests, empty for each test. The server can read the directory with the files. */
+/** The REST server of the test environment. Its catalog is emptied before and after each test. */
 object RestFixture extends CatalogFixture {
   override val kind = "rest"
   override def readsMetadata: Boolean = false
@@ -40,7 +40,7 @@ object RestFixture extends CatalogFixture {
   }
 }
 
-/** A catalog that creates tables in its own warehouse instead of the server's. */
+/** Creates tables below the warehouse of the catalog properties, instead of the server's warehouse. */
 final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner) {
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {

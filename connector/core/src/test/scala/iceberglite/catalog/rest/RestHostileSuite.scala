@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 
-/** Broken or malicious servers. */
+/** Tests that requests to broken or malicious servers fail safely, with one clear error. */
 class RestHostileSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
@@ -24,35 +24,35 @@ class RestHostileSuite extends AnyFunSuite {
     error
   }
 
-  test("redirects are not followed, whatever the status, and the error names the target") {
-    withStub { elsewhere =>
+  test("redirects of any status are not followed, and the error contains the target") {
+    withStub { otherServer =>
       Seq(301, 302, 303, 307, 308).foreach { status =>
         withStub { stub =>
           stub.on("GET /v1/config")(
-            answer(status).withHeader("Location" -> s"${elsewhere.uri}/v1/config?token=t0ken-of-mine")
+            answer(status).withHeader("Location" -> s"${otherServer.uri}/v1/config?token=t0ken-of-mine")
           )
           val error = failure(stub.catalog("token" -> "t0ken-of-mine").listNamespaces(Vector.empty))
-          assert(error.getMessage.contains(elsewhere.uri) && error.getMessage.contains("Set uri"))
+          assert(error.getMessage.contains(otherServer.uri) && error.getMessage.contains("Set uri"))
         }
       }
-      assert(elsewhere.requests.isEmpty)
+      assert(otherServer.requests.isEmpty)
     }
   }
 
-  test("a server that names another server for the catalog or for tokens is not trusted") {
-    withStub { elsewhere =>
+  test("a configuration response that sets another server for the catalog or for tokens is rejected") {
+    withStub { otherServer =>
       Seq("uri", "oauth2-server-uri").foreach { key =>
         withStub { stub =>
-          stub.on("GET /v1/config")(json(s"""{"overrides":{"$key":"${elsewhere.uri}/tokens"}}"""))
+          stub.on("GET /v1/config")(json(s"""{"overrides":{"$key":"${otherServer.uri}/tokens"}}"""))
           val error = failure(stub.catalog("token" -> "t0ken-of-mine").listNamespaces(Vector.empty))
-          assert(error.getMessage.contains(key) && error.getMessage.contains(elsewhere.uri))
+          assert(error.getMessage.contains(key) && error.getMessage.contains(otherServer.uri))
         }
       }
-      assert(elsewhere.requests.isEmpty)
+      assert(otherServer.requests.isEmpty)
     }
   }
 
-  test("any invalid response gives one error that names the server") {
+  test("the error for an invalid response contains the address of the server") {
     val answers = Seq(
       "",
       "<html><body>Welcome</body></html>",
@@ -85,13 +85,13 @@ class RestHostileSuite extends AnyFunSuite {
     answers.foreach { body =>
       withStub { stub =>
         stub.on("GET /v1/config")(answer(200, body))
-        // An object without any of the keys is an empty configuration.
+        // An object without `defaults` and `overrides` is a valid, empty configuration.
         if (!body.startsWith("{\"metadata")) failure(stub.catalog().listNamespaces(Vector.empty))
       }
     }
   }
 
-  test("errors outside the protocol become one error, without long pages or stack traces") {
+  test("the message of an error response that violates the protocol is short and has no control characters") {
     withStub { stub =>
       val bodies = Seq("", "<html>" + "x" * 100000, "[]", """{"error":7}""", """{"error":{"message":7}}""")
       bodies.foreach { body =>
@@ -105,7 +105,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a response that is too long is aborted, compressed or not") {
+  test("reading a response stops at the maximum length, compressed or not") {
     withStub { stub =>
       val settings = new RestSettings("lite", Map("uri" -> stub.uri))
       val transport = new JdkTransport(settings, maxBytes = 10000)
@@ -118,13 +118,13 @@ class RestHostileSuite extends AnyFunSuite {
         }
       }
       stub.on("GET /endless")(endless)
-      val packed = new java.io.ByteArrayOutputStream
-      val zip = new java.util.zip.GZIPOutputStream(packed)
+      val gzipped = new java.io.ByteArrayOutputStream
+      val zip = new java.util.zip.GZIPOutputStream(gzipped)
       zip.write(new Array[Byte](1 << 20))
       zip.close()
-      assert(packed.size < 10000)
-      stub.on("GET /bomb")(bytes(200, packed.toByteArray).withHeader("Content-Encoding" -> "gzip"))
-      stub.on("GET /cut")(bytes(200, packed.toByteArray.take(30)).withHeader("Content-Encoding" -> "gzip"))
+      assert(gzipped.size < 10000)
+      stub.on("GET /bomb")(bytes(200, gzipped.toByteArray).withHeader("Content-Encoding" -> "gzip"))
+      stub.on("GET /cut")(bytes(200, gzipped.toByteArray.take(30)).withHeader("Content-Encoding" -> "gzip"))
       Seq("endless", "bomb").foreach { page =>
         val result = transport.send(HttpCall("GET", java.net.URI.create(s"${stub.uri}/$page")))
         assert(result == SendResult.NoResponse("its response is longer than 10000 bytes"), page)
@@ -138,7 +138,7 @@ class RestHostileSuite extends AnyFunSuite {
   test("a server that sends its response slowly is limited by the request timeout") {
     withStub { stub =>
       val stop = new java.util.concurrent.CountDownLatch(1)
-      val drip = new Reply {
+      val slow = new Reply {
         override def send(exchange: HttpExchange): Unit = {
           exchange.sendResponseHeaders(200, 0)
           try
@@ -155,7 +155,7 @@ class RestHostileSuite extends AnyFunSuite {
           ()
         }
       }
-      stub.on("GET /v1/namespaces")(drip, silent)
+      stub.on("GET /v1/namespaces")(slow, silent)
       val catalog = stub.catalog("rest.client.socket-timeout-ms" -> "300", "rest.client.max-retries" -> "1")
       try assert(failure(catalog.listNamespaces(Vector.empty)).getMessage.contains("300 ms"))
       finally stop.countDown()
@@ -163,7 +163,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("an unreachable server is reported as such") {
+  test("the error for an unreachable server says that there is no connection or that the host name is unknown") {
     val port = {
       val socket = new java.net.ServerSocket(0)
       try socket.getLocalPort
@@ -187,7 +187,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("secrets that a server repeats are hidden") {
+  test("secrets are masked in error messages if the server repeats them in a response") {
     withStub { stub =>
       stub.on(path)(refuse(400, "Bad", "the header was Bearer t0ken-of-mine"))
       assert(failure(stub.catalog("token" -> "t0ken-of-mine").load(id)).getMessage.contains("***"))
@@ -219,7 +219,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("objects with secrets do not show them as text") {
+  test("the text form of settings, requests and catalogs does not contain secrets") {
     withStub { stub =>
       val properties = Map("uri" -> stub.uri, "token" -> "t0ken-of-mine", "credential" -> "me:s3cret-of-mine")
       val settings = new RestSettings("lite", properties)

@@ -11,7 +11,7 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table.{MemoryFileIO, TableIdentifier}
 import iceberglite.table.TestTables.schema
 
-/** Requests, and the interpretation of responses. */
+/** Tests the requests of a REST catalog, and the interpretation of responses. */
 class RestProtocolSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"
@@ -31,7 +31,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("server defaults are below user properties, server overrides above, and the prefix is in every path") {
+  test("user properties override server defaults, server overrides override both, and paths contain the prefix") {
     withStub { stub =>
       stub.on("GET /v1/config")(json(
         """{"defaults":{"header.a":"default","header.b":"default"},"overrides":{"prefix":"ws/one two","header.c":"override"}}"""
@@ -77,7 +77,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("listings are requested in pages of the configured size, and endless paging is stopped") {
+  test("listings are requested in pages of the configured size, and endless paging is an error") {
     withStub { stub =>
       val tables = "/v1/namespaces/db/tables"
       def page(name: String, next: String) =
@@ -102,7 +102,7 @@ class RestProtocolSuite extends AnyFunSuite {
       )
       stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
       val catalog = stub.catalog()
-      assert(catalog.namespaceExists(Vector("db")), "checked by loading it, because HEAD is not listed")
+      assert(catalog.namespaceExists(Vector("db")), "the namespace is loaded, because HEAD is not listed")
       val error = intercept[Unsupported](catalog.rename(id, id.copy(name = "u")))
       assert(error.getMessage.contains("POST /v1/{prefix}/tables/rename"))
       assert(!catalog.viewExists(id))
@@ -110,7 +110,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a server that lists no endpoints has views if the user property says so") {
+  test("a server that lists no endpoints supports views only if view-endpoints-supported is true") {
     withStub { stub =>
       stub.on("GET /v1/namespaces/db/views")(json("""{"identifiers":[{"namespace":["db"],"name":"v"}]}"""))
       intercept[Unsupported](stub.catalog().listViews(Vector("db")))
@@ -118,7 +118,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that the server reports as unchanged is not sent again while it is cached") {
+  test("a load of a cached table sends its ETag, and reuses the cached table if the server reports no change") {
     withStub { stub =>
       stub.on(s"GET $path")(
         table(metadata, first).withHeader("ETag" -> "\"e1\""),
@@ -151,7 +151,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("with snapshot mode refs only referenced snapshots are loaded, and a refresh loads all of them") {
+  test("with snapshot-loading-mode refs only referenced snapshots are loaded, and a refresh loads all snapshots") {
     withStub { stub =>
       stub.on(s"GET $path")(table(metadata, first))
       val catalog = stub.catalog("snapshot-loading-mode" -> "refs")
@@ -163,16 +163,16 @@ class RestProtocolSuite extends AnyFunSuite {
 
   test("compressed responses are accepted") {
     withStub { stub =>
-      val packed = new java.io.ByteArrayOutputStream
-      val zip = new java.util.zip.GZIPOutputStream(packed)
+      val gzipped = new java.io.ByteArrayOutputStream
+      val zip = new java.util.zip.GZIPOutputStream(gzipped)
       zip.write("""{"namespaces":[["a"]]}""".getBytes("UTF-8"))
       zip.close()
-      stub.on("GET /v1/namespaces")(bytes(200, packed.toByteArray).withHeader("Content-Encoding" -> "gzip"))
+      stub.on("GET /v1/namespaces")(bytes(200, gzipped.toByteArray).withHeader("Content-Encoding" -> "gzip"))
       assert(stub.catalog().listNamespaces(Vector.empty) == Vector(Vector("a")))
     }
   }
 
-  test("each rejection is an error with the request and the server's message") {
+  test("the error for a rejected request contains the operation, the server and the server's message") {
     withStub { stub =>
       val catalog = stub.catalog()
       def rejection(status: Int, kind: String): Exception = {
@@ -183,13 +183,13 @@ class RestProtocolSuite extends AnyFunSuite {
       assert(rejection(404, "NoSuchNamespaceException").isInstanceOf[NotFound])
       assert(
         rejection(404, "NotFoundException").isInstanceOf[UnreadableFile],
-        "the table is there, its metadata is not"
+        "the table exists, but its metadata file does not"
       )
       assert(rejection(400, "BadRequestException").isInstanceOf[ValidationFailed])
       assert(rejection(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
-      val others =
+      val statuses =
         Seq(401 -> "rest.auth", 403 -> "permission", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
-      others.foreach { case (status, advice) =>
+      statuses.foreach { case (status, advice) =>
         val error = rejection(status, "SomeException")
         assert(error.isInstanceOf[StorageFailed])
         Seq("load table lite.db.t", stub.uri, "because", advice).foreach(part =>
@@ -199,7 +199,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("an HTML error page of a proxy does not mean that the table is missing") {
+  test("status 404 with an HTML page of a proxy is not reported as a missing table") {
     withStub { stub =>
       stub.on(s"GET $path")(answer(404, "<html>Not Found</html>"))
       val error = intercept[StorageFailed](stub.catalog().load(id))
@@ -207,7 +207,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("the error for an unknown warehouse names it") {
+  test("the error for an unknown warehouse contains the warehouse and the server's message") {
     withStub { stub =>
       stub.on("GET /v1/config")(refuse(404, "NoSuchWarehouseException", "none of them"))
       val error = intercept[NotFound](stub.catalog("warehouse" -> "wh").listNamespaces(Vector.empty))
@@ -215,7 +215,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("requests that were not accepted are retried with doubling waits, or as the server requests") {
+  test("requests that the server does not accept are retried after doubling wait times, or after Retry-After") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(
         refuse(503, "SlowDownException", "later"),
@@ -230,7 +230,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a request fails after the configured attempts, or if the server requests too long a wait") {
+  test("a request fails after the configured number of retries, or if Retry-After is too long") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later"))
       intercept[StorageFailed](stub.catalog("rest.client.max-retries" -> "2").listNamespaces(Vector.empty))
@@ -241,7 +241,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("requests that are not idempotent are sent again only if the server asks for it") {
+  test("a request that is not idempotent is retried only after Retry-After or status 429") {
     withStub { stub =>
       val catalog = stub.catalog()
       stub.on("POST /v1/namespaces")(refuse(503, "x", "y"))
@@ -256,7 +256,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("with idempotency keys, changes are sent again with the same key, and each change has its own key") {
+  test("with idempotency keys a change is retried with the same key, and each change has its own key") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
       stub.on("POST /v1/namespaces")(broken, answer(504), json("{}"), json("{}"))
@@ -284,7 +284,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("invalid properties are rejected immediately, with the property name") {
+  test("invalid properties are rejected when the catalog is opened, and the error contains the property") {
     def error(properties: (String, String)*): String = intercept[Exception](Catalogs.open(
       "lite",
       Map("type" -> "rest", "uri" -> "https://localhost") ++ properties,

@@ -28,7 +28,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 
-/** Tests on a real server, next to Apache Iceberg's own client. */
+/** Tests the REST catalog on a real server, together with the client of Apache Iceberg. */
 class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val peer = new RESTCatalog
   private var namespaceCount = 0
@@ -76,7 +76,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally tasks.close()
   }
 
-  test("both clients append to each other's tables, and read each other's rows") {
+  test("this client and Apache Iceberg's client append to each other's tables and read each other's rows") {
     inNamespace { namespace =>
       val ours = catalog()
       val (mine, theirs) = (TableIdentifier(namespace, "mine"), TableIdentifier(namespace, "theirs"))
@@ -99,7 +99,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("with concurrent writers of both clients, each acknowledged append exists once") {
+  test("each acknowledged append of concurrent writers of both clients exists exactly once") {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "mixed")
       val manyRetries = Seq("num-retries" -> "100", "min-wait-ms" -> "5", "max-wait-ms" -> "50")
@@ -128,29 +128,29 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def path(uri: String): String = uri.replaceFirst("^file:/+", "/")
 
-  test("columns and partitions that the table had before are reused") {
+  test("an earlier schema of the table is reused when a column is dropped or the table is replaced") {
     inNamespace { namespace =>
       val ours = catalog()
       val id = TableIdentifier(namespace, "t")
-      val made = ours.create(id, byCategory())
+      val original = ours.create(id, byCategory())
       def evolve(change: SchemaUpdate => SchemaUpdate) =
         ours.table(id).transaction().add(new UpdateSchema(change)).commit()
       val wide = evolve(_.addColumn(Vector.empty, "extra", LongType, None))
       val narrow = evolve(_.dropColumn(Vector("extra")))
-      assert(wide.schema.fields.size == 3 && narrow.schema == made.schema && narrow.metadata.schemas.size == 2)
+      assert(wide.schema.fields.size == 3 && narrow.schema == original.schema && narrow.metadata.schemas.size == 2)
       ours.stage(id, byCategory(), StageMode.Replace).commit()
       assert(peer.loadTable(peerName(id)).schema.columns.size == 2)
     }
   }
 
-  test("namespaces, including nested ones, and their properties are the same for both clients") {
+  test("both clients see the same namespaces and namespace properties, including nested namespaces") {
     inNamespace { namespace =>
       val ours = catalog()
       val inner = namespace :+ "inner ä"
       ours.createNamespace(inner, Map("a" -> "1", "b" -> "2"))
       ours.alterNamespace(inner, Map("a" -> "3"), Set("b"))
-      val seen = peer.loadNamespaceMetadata(Namespace.of(inner: _*)).asScala
-      assert(seen("a") == "3" && !seen.contains("b"))
+      val fromPeer = peer.loadNamespaceMetadata(Namespace.of(inner: _*)).asScala
+      assert(fromPeer("a") == "3" && !fromPeer.contains("b"))
       peer.setProperties(Namespace.of(inner: _*), Map("c" -> "4").asJava)
       assert(ours.loadNamespace(inner)("c") == "4" && ours.listNamespaces(namespace) == Vector(inner))
       intercept[AlreadyExists](ours.createNamespace(inner, Map.empty))
@@ -161,7 +161,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("tables are renamed, registered and checked for existence, and existing or missing names are errors") {
+  test("tables can be renamed and registered, and existing or missing names are errors") {
     inNamespace { namespace =>
       val ours = catalog()
       val (a, b) = (TableIdentifier(namespace, "a"), TableIdentifier(namespace, "b"))
@@ -182,20 +182,20 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("with snapshot mode refs, older snapshots are loaded when they are needed") {
+  test("with snapshot-loading-mode refs, older snapshots are loaded by a refresh or a commit") {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "t")
       val table = Seq("a", "b", "c").foldLeft(catalog().create(id, unpartitioned()))(append)
-      val part = catalog("snapshot-loading-mode" -> "REFS").table(id)
-      assert(part.metadata.snapshots.map(_.snapshotId) == table.metadata.currentSnapshotId.toVector)
-      assert(!part.version.hasAllSnapshots && part.metadata.snapshotLog.size == 3)
-      assert(part.refresh().metadata.snapshots.size == 3)
-      val more = append(part, "d")
+      val withRefsOnly = catalog("snapshot-loading-mode" -> "REFS").table(id)
+      assert(withRefsOnly.metadata.snapshots.map(_.snapshotId) == table.metadata.currentSnapshotId.toVector)
+      assert(!withRefsOnly.version.hasAllSnapshots && withRefsOnly.metadata.snapshotLog.size == 3)
+      assert(withRefsOnly.refresh().metadata.snapshots.size == 3)
+      val more = append(withRefsOnly, "d")
       assert(liveFiles(more) == Vector("a", "b", "c", "d") && more.metadata.snapshots.size == 4)
     }
   }
 
-  test("several tables change together or not at all") {
+  test("a commit of several tables changes all of them or none") {
     inNamespace { namespace =>
       val ours = catalog()
       val tables = Vector("a", "b").map(name => ours.create(TableIdentifier(namespace, name), unpartitioned()))
@@ -233,12 +233,12 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
         SetCurrentViewVersion(1),
         SetProperties(Map("a" -> "b"))
       )
-      val made = ours.commitView(id, None, ViewChange(creation, Vector.empty))
-      assert(made.metadata.properties("a") == "b" && made.metadata.uuid.isDefined)
+      val original = ours.commitView(id, None, ViewChange(creation, Vector.empty))
+      assert(original.metadata.properties("a") == "b" && original.metadata.uuid.isDefined)
       intercept[AlreadyExists](ours.commitView(id, None, ViewChange(creation, Vector.empty)))
-      val seen = peer.loadView(peerName(id))
-      assert(seen.sqlFor("spark").sql == "SELECT 1" && seen.schema.columns.size == 2)
-      peer.buildView(peerName(id)).withSchema(seen.schema).withDefaultNamespace(Namespace.of("default"))
+      val fromPeer = peer.loadView(peerName(id))
+      assert(fromPeer.sqlFor("spark").sql == "SELECT 1" && fromPeer.schema.columns.size == 2)
+      peer.buildView(peerName(id)).withSchema(fromPeer.schema).withDefaultNamespace(Namespace.of("default"))
         .withQuery("spark", "SELECT 2").replace()
       val replaced = ours.loadView(id)
       assert(replaced.metadata.currentVersion.sql("spark").contains("SELECT 2"))
@@ -248,13 +248,13 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
         Vector(AddViewVersion(version(next, "SELECT 3").copy(schemaId = schemaId)), SetCurrentViewVersion(next))
       ours.commitView(id, Some(replaced), ViewChange(third, Vector(AssertViewUuid(replaced.metadata.uuid.get))))
       assert(peer.loadView(peerName(id)).sqlFor("spark").sql == "SELECT 3")
-      val moved = id.copy(name = "w")
-      ours.renameView(id, moved)
-      assert(ours.listViews(namespace) == Vector(moved) && !ours.viewExists(id) && ours.viewExists(moved))
-      intercept[NotFound](ours.renameView(id, moved))
+      val newName = id.copy(name = "w")
+      ours.renameView(id, newName)
+      assert(ours.listViews(namespace) == Vector(newName) && !ours.viewExists(id) && ours.viewExists(newName))
+      intercept[NotFound](ours.renameView(id, newName))
       intercept[NotFound](ours.loadView(id))
-      intercept[NotFound](ours.table(moved))
-      assert(ours.dropView(moved) && !ours.dropView(moved))
+      intercept[NotFound](ours.table(newName))
+      assert(ours.dropView(newName) && !ours.dropView(newName))
     }
   }
 }

@@ -12,10 +12,10 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table._
 
 /**
- * Makes a stub server serve the namespace `db` of another catalog.
+ * Makes a stub server respond to requests for tables in the namespace `db` with the tables of another catalog.
  *
- * @param behind the catalog with the namespace
- * @param vended the properties in each table response, as a JSON object
+ * @param behind the catalog that contains the tables
+ * @param vended the `config` object of each table response, as JSON
  */
 final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
   stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))

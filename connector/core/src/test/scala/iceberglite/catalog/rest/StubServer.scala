@@ -14,7 +14,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, MemoryFileIO, TestTables}
 
-/** A server with scripted responses, which records the requests. */
+/** An HTTP server that sends scripted responses and records the requests. */
 final class StubServer extends AutoCloseable {
   import StubServer._
 
@@ -32,7 +32,7 @@ final class StubServer extends AutoCloseable {
 
   val uri: String = s"http://127.0.0.1:${server.getAddress.getPort}"
 
-  /** Sets the responses of a request in order; the last one is repeated. */
+  /** Sets the responses to a request, in order. The last response is repeated. */
   def on(request: String)(replies: Reply*): StubServer = {
     scripts.put(request, new ConcurrentLinkedQueue(replies.asJava))
     this
@@ -40,12 +40,12 @@ final class StubServer extends AutoCloseable {
 
   def requests: Vector[Request] = received.asScala.toVector
 
-  /** All requests except those for the configuration. */
+  /** The request lines of all requests, except requests for the configuration. */
   def lines: Vector[String] = requests.map(_.line).filterNot(_.startsWith("GET /v1/config"))
 
   def waits: Vector[Long] = waitTimes.asScala.toVector
 
-  /** An environment that does not wait and uses the clock of this stub. */
+  /** An environment with the clock of this server, which records wait times instead of waiting. */
   val environment: Environment = TestTables.environment.copy(
     nowMs = () => nowMs,
     randomFraction = () => 0.0,
@@ -114,7 +114,7 @@ object StubServer {
   def refuse(status: Int, kind: String, message: String): Reply =
     answer(status, s"""{"error":{"message":"$message","type":"$kind","code":$status}}""")
 
-  /** Breaks the connection before there is a response. */
+  /** Closes the connection without a response. */
   val broken: Reply = new Reply {
     override def send(exchange: HttpExchange): Unit = throw new java.io.IOException("broken by the test")
   }

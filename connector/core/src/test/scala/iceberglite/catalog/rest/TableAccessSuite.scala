@@ -13,7 +13,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** Credentials that a server returns for one table. */
+/** Tests the use of credentials that a server returns for one table. */
 class TableAccessSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
@@ -30,7 +30,7 @@ class TableAccessSuite extends AnyFunSuite {
     case other => fail(other.toString)
   }
 
-  test("a table's files are accessed with its own keys, other tables' files with the catalog's") {
+  test("the credentials in a table response are used only for the files of this table") {
     withStub { stub =>
       val io = new HadoopFileIO(new Configuration(false))
       stub.on(path)(table(metadata, file, s""","config":${config("AK1")}"""))
@@ -56,7 +56,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a refreshed table has the keys of its newest load, and keeps them after a commit") {
+  test("a refreshed table uses the keys of the newest load, and keeps them after a commit") {
     withStub { stub =>
       stub.on(path)(
         table(metadata, file, s""","config":${config("AK1")}"""),
@@ -74,10 +74,10 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a table with expired keys is not taken from the cache") {
+  test("a cached table with expired keys is loaded again") {
     withStub { stub =>
-      val ends = stub.nowMs + 1000
-      val more = s""","config":${config("AK1", s""","s3.session-token-expires-at-ms":"$ends"""")}"""
+      val expiresAtMs = stub.nowMs + 1000
+      val more = s""","config":${config("AK1", s""","s3.session-token-expires-at-ms":"$expiresAtMs"""")}"""
       stub.on(path)(table(metadata, file, more).withHeader("ETag" -> "e"))
       val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
       catalog.table(id)
@@ -88,7 +88,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a server can only set S3 properties and cannot load a class of its choice") {
+  test("a table response can set only S3 properties, and cannot configure classes to load") {
     withStub { stub =>
       val more =
         """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""
@@ -98,7 +98,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("invalid keys are not shown in errors") {
+  test("the error for invalid credentials in a response does not contain their values") {
     withStub { stub =>
       Seq(""","config":{"s3.secret-access-key":["s3cret"]}""", ""","storage-credentials":"s3cret"""").foreach { more =>
         stub.on(path)(table(metadata, file, more))

@@ -8,11 +8,11 @@ import javax.net.ssl.{KeyManagerFactory, SSLContext}
 
 import com.sun.net.httpserver.{HttpsConfigurator, HttpsServer}
 
-/** A server with a self-signed certificate. */
+/** An HTTPS server with a self-signed certificate. */
 object TlsStub {
   private val password = "password"
 
-  /** @param body receives the address and a counter of received requests */
+  /** Runs `body` with the address of a server and a counter of the requests that it has received. */
   def withStub[A](body: (String, AtomicInteger) => A): A = {
     val requests = new AtomicInteger
     val server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress, 0), 0)

@@ -11,7 +11,7 @@ import org.apache.iceberg.types.Types.StructType
 /** Gives access to Apache Iceberg's manifest entries and manifest lists, which are private to its package. */
 object PeerManifests {
 
-  /** A manifest entry as its reader returns it, with inherited values. */
+  /** A manifest entry as a reader of Apache Iceberg returns it, including inherited values. */
   final case class Row(
       status: Int,
       snapshotId: Option[Long],
@@ -54,7 +54,7 @@ object PeerManifests {
   ): Unit = {
     val encryption = PlaintextEncryptionManager.instance
     val parent = Long.box(snapshotId - 1)
-    // The peer uses null for a version without row ids.
+    // Apache Iceberg expects null for a format version without row ids.
     val rowId = firstRowId.map(Long.box).orNull
     val output = io.newOutputFile(path)
     val writer = ManifestLists.write(version, output, encryption, snapshotId, parent, sequenceNumber, rowId)
@@ -62,7 +62,13 @@ object PeerManifests {
     finally writer.close()
   }
 
-  /** Creates a manifest with counts of added, existing and deleted files and rows. */
+  /**
+   * Creates a manifest.
+   *
+   * @param numbers the sequence number and the minimum sequence number
+   * @param files the counts of added, existing and deleted files
+   * @param rows the counts of rows in added, existing and deleted files
+   */
   def manifest(
       path: String,
       length: Long,
