@@ -18,7 +18,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def input(bytes: Array[Byte]): AvroInput = new AvroInput(bytes, 0, bytes.length)
 
-  test("numbers are read and written like Avro's own encoder") {
+  test("numbers are written as by Avro's own encoder, and are read as they were written") {
     forAll(longs) { n =>
       val out = new ByteArrayOutputStream
       val encoder = EncoderFactory.get.binaryEncoder(out, null)
@@ -39,7 +39,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("strings are read and written like Avro's own encoder") {
+  test("Avro's own decoder reads the strings that are written, and strings are read as they were written") {
     forAll(Gen.alphaStr, Gen.oneOf("", "é€", "\uD83E\uDDCA")) { (a, b) =>
       val out = new AvroOutput(1)
       out.writeText(a + b)
@@ -48,7 +48,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("numbers are skipped without being decoded") {
+  test("reading continues after the given count of skipped numbers") {
     forAll(Gen.listOf(longs)) { numbers =>
       val out = new AvroOutput
       numbers.foreach(out.writeLong)
@@ -59,42 +59,42 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  /** Memory allowance of a fault: its message and stack trace. */
+  /** The maximum number of bytes that a failed read may allocate, including its message and stack trace. */
   private val MostBytes = 1L << 20
 
-  /** Checks that a read is a fault, and that it allocates little memory. */
-  private def isFault(read: => Any): Unit = {
-    // The first call loads classes.
+  /** Checks that a read fails with `AvroFault`, and that it allocates at most `MostBytes`. */
+  private def assertFault(read: => Any): Unit = {
+    // The first call loads classes, so that their memory is not measured.
     assertThrows[AvroFault](read)
     val (_, allocated) = Allocation.of(assertThrows[AvroFault](read))
-    assert(allocated < MostBytes, s"$allocated bytes")
+    assert(allocated < MostBytes, s"the failed read allocated $allocated bytes")
   }
 
-  test("truncated input and implausible lengths are faults, without allocating the claimed length") {
+  test("truncated input and impossible lengths are rejected without allocating the claimed length") {
     val huge = new AvroOutput
     huge.writeLong(Long.MaxValue)
-    // A length that could be allocated.
+    // 64 MiB, which could be allocated.
     val large = new AvroOutput
     large.writeLong(1L << 26)
     val negative = new AvroOutput
     negative.writeLong(-5)
     val endless = Array.fill(11)(0x80.toByte)
-    isFault(input(Array.emptyByteArray).readLong())
-    isFault(input(Array(0x80.toByte)).readLong())
-    isFault(input(endless).readLong())
-    isFault(input(huge.toBytes).readInt())
-    isFault(input(negative.toBytes).readBytes())
+    assertFault(input(Array.emptyByteArray).readLong())
+    assertFault(input(Array(0x80.toByte)).readLong())
+    assertFault(input(endless).readLong())
+    assertFault(input(huge.toBytes).readInt())
+    assertFault(input(negative.toBytes).readBytes())
     Seq(huge, large).foreach { claimed =>
-      isFault(input(claimed.toBytes).readText())
-      isFault(input(claimed.toBytes).readBytes())
-      isFault(input(claimed.toBytes).skipBytes())
-      isFault(input(claimed.toBytes).readBlockCount())
+      assertFault(input(claimed.toBytes).readText())
+      assertFault(input(claimed.toBytes).readBytes())
+      assertFault(input(claimed.toBytes).skipBytes())
+      assertFault(input(claimed.toBytes).readBlockCount())
     }
-    Seq(3, 1 << 26, Int.MaxValue).foreach(length => isFault(input(Array[Byte](1, 2)).readFixed(length)))
-    isFault(input(Array[Byte](1)).skipNumbers(2))
+    Seq(3, 1 << 26, Int.MaxValue).foreach(length => assertFault(input(Array[Byte](1, 2)).readFixed(length)))
+    assertFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("a block with its size in bytes is read like one without") {
+  test("the items of a block with a size in bytes are read") {
     val out = new AvroOutput
     out.writeLong(-2)
     out.writeLong(2)

@@ -18,7 +18,7 @@ class AvroCodecSuite extends AnyFunSuite {
   private val schema = new AvroSchema.Parser().parse(json)
   private val random = new Random(7)
 
-  /** Rows for more than one block, half of them hard to compress. */
+  /** Rows that need more than one block. Half of the rows are hard to compress. */
   private val rows: Seq[(Long, String)] =
     (0 until 3000).map(i => (i.toLong, if (i % 2 == 0) "same" else random.alphanumeric.take(100).mkString))
 
@@ -26,7 +26,7 @@ class AvroCodecSuite extends AnyFunSuite {
     AvroContainerReader.open(bytes).records(in => (in.readLong(), in.readText())).toVector
 
   for (codec <- Seq("uncompressed", "gzip", "snappy", "zstd"))
-    test(s"both Avro's own reader and ours read what is written with $codec") {
+    test(s"a file with the codec $codec can be read by this library and by Avro's own reader") {
       val writer = new AvroContainerWriter(
         json,
         Seq("some" -> "thing"),
@@ -47,7 +47,7 @@ class AvroCodecSuite extends AnyFunSuite {
     }
 
   for (codec <- Seq("null", "deflate", "snappy", "zstandard"))
-    test(s"a file from Avro's own writer with $codec is read") {
+    test(s"a file of Avro's own writer with the codec $codec is read") {
       val out = new java.io.ByteArrayOutputStream
       val writer = new DataFileWriter[GenericRecord](new GenericDatumWriter[GenericRecord](schema))
       writer.setCodec(CodecFactory.fromString(codec)).create(schema, out)
@@ -70,7 +70,7 @@ class AvroCodecSuite extends AnyFunSuite {
     assert(error.getMessage.contains("codec lzma") && error.getMessage.contains("zstandard"))
   }
 
-  test("the error for an unknown codec of a table names the property") {
+  test("the error for an unknown codec in a table property contains the property") {
     val error = intercept[InvalidArgument](AvroCodec.of(Map("write.manifest.compression-codec" -> "lzma")))
     assert(error.getMessage.contains("write.manifest.compression-codec"))
   }

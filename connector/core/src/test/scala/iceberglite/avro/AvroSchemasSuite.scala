@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 
 class AvroSchemasSuite extends AnyFunSuite {
 
-  /** The JSON schema, without spaces, of a required field `f` with id 1. */
+  /** Returns the Avro type of a field as JSON without spaces. */
   private def json(field: NestedField): String = {
     val record = AvroSchemas.of(StructType(Vector(field)), "r")
     new AvroSchema.Parser().parse(record.toString).getFields.get(0).schema.toString
@@ -45,13 +45,13 @@ class AvroSchemasSuite extends AnyFunSuite {
     sizes.foreach { case (precision, size) => assert(AvroSchemas.bytesOfDecimal(precision) == size, precision) }
   }
 
-  test("an optional field is a union with null first and default null, and has its id") {
+  test("an optional field is a union of null and its type with the default null, and has its field id") {
     val record = AvroSchemas.of(StructType(Vector(NestedField.optional(8, "l", LongType))), "r")
     assert(record.getFields.get(0).toString.contains("l"))
     assert(record.toString.contains("""{"name":"l","type":["null","long"],"default":null,"field-id":8}"""))
   }
 
-  test("lists, maps and structs have the ids of their nested fields") {
+  test("the Avro schemas of lists, maps and structs contain the ids of their nested fields") {
     assert(json(ListType(9, IntType, elementRequired = true)) == """{"type":"array","items":"int","element-id":9}""")
     assert(
       json(MapType(10, StringType, 11, IntType, valueRequired = true)) ==
@@ -74,7 +74,7 @@ class AvroSchemasSuite extends AnyFunSuite {
     assert(record.getFields.asScala.head.getProp("iceberg-field-name") == "a.b")
   }
 
-  test("one fixed type used twice in a schema still parses") {
+  test("a schema that uses the same fixed type twice is valid for Avro's own parser") {
     val decimals = Vector(1, 2).map(i => NestedField.optional(i, s"d$i", DecimalType(9, 2)))
     val text = AvroSchemas.of(StructType(decimals), "r").toString
     assert(new AvroSchema.Parser().parse(text).getFields.size == 2)

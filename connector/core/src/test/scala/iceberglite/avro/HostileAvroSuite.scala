@@ -26,7 +26,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, ManifestLists, Manifests, PartitionCodec}
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Malicious files: each is rejected with its name, in bounded time and without large allocations. */
+/** Tests that malicious files are rejected in bounded time and without large allocations. */
 class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   override val timeLimit: Span = Span(60, Seconds)
 
@@ -49,7 +49,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     error.reason
   }
 
-  /** Writes a header, followed by what `body` writes. */
+  /** Returns an Avro file with a header, followed by the bytes that `body` writes. */
   private def file(json: String, codec: String = "null")(body: AvroOutput => Unit): Array[Byte] = {
     val out = new AvroOutput
     out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
@@ -113,7 +113,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     s"""{"type":"record","name":"e","fields":[{"name":"x","type":$extra},""" +
       ownSchema.substring(ownSchema.indexOf("\"fields\":[") + 10)
 
-  test("a recursive schema, or one that expands without limit, is rejected", ManifestRules.damaged) {
+  test("a recursive schema, or a schema that expands exponentially, is rejected", ManifestRules.damaged) {
     val itself = """{"type":"record","name":"n","fields":[{"name":"again","type":["null","n"]}]}"""
     assert(reasonOf(file(entryWith(itself))(block(_, 1, Array[Byte](0)))).contains("contains itself"))
     val leaf = """{"type":"record","name":"n0","fields":[]}"""
@@ -146,11 +146,13 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val zeros = new Array[Byte](AvroContainer.MaxBlockBytes / 4)
     val codecs = Seq(AvroCodec.Default, AvroCodec.Zstandard(3))
     codecs.foreach { codec =>
-      val packed = codec.compress(zeros, zeros.length)
-      val bomb = file(ownSchema, codec.name)(out => (0 until 6).foreach(_ => block(out, zeros.length.toLong, packed)))
+      val compressed = codec.compress(zeros, zeros.length)
+      val bomb = file(ownSchema, codec.name) { out =>
+        (0 until 6).foreach(_ => block(out, zeros.length.toLong, compressed))
+      }
       assert(reasonOf(bomb).nonEmpty)
       val records = file("""{"type":"record","name":"r","fields":[]}""", codec.name) { out =>
-        (0 until 6).foreach(_ => block(out, 1, packed))
+        (0 until 6).foreach(_ => block(out, 1, compressed))
       }
       val read = AvroContainerReader.open(records).records(in => in.skip(in.remaining))
       assert(intercept[AvroFault](read.foreach(_ => ())).reason.contains("decompress to"))
@@ -169,9 +171,9 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
       assert(reasonOf(file(ownSchema, codec)(block(_, 1, entry))).nonEmpty)
     }
     assert(reasonOf(file(ownSchema, "lzma")(block(_, 1, entry))).contains("codec lzma"))
-    val packed = AvroCodec.SnappyCodec.compress(entry, entry.length)
-    packed(packed.length - 1) = (packed.last + 1).toByte
-    assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, packed))).contains("checksum"))
+    val compressed = AvroCodec.SnappyCodec.compress(entry, entry.length)
+    compressed(compressed.length - 1) = (compressed.last + 1).toByte
+    assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, compressed))).contains("checksum"))
   }
 
   test("a schema with a duplicate field id is rejected", ManifestRules.damaged) {
@@ -191,7 +193,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts contain the column 300 twice"))
   }
 
-  test("negative counts, sizes and offsets are rejected with the field", ManifestRules.damaged) {
+  test("the error for a negative count, size or sequence number contains the field", ManifestRules.damaged) {
     val data = dataFile("a")
     assert(reasonOf(withEntry(data.copy(recordCount = -2L))).contains("record_count (field 103)"))
     assert(reasonOf(withEntry(data.copy(fileSizeInBytes = -5L))).contains("file_size_in_bytes (field 104)"))
@@ -230,7 +232,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(withEntry(equality), deletes).contains("equality_ids (field 135)"))
   }
 
-  test("a manifest list with negative numbers is rejected with the field", ManifestRules.damaged) {
+  test("the error for a negative number in a manifest list contains the field", ManifestRules.damaged) {
     val good = listed()
     val bad = Seq(
       good.copy(length = -1L) -> "manifest_length (field 501)",
@@ -238,15 +240,15 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
       good.copy(deletedFilesCount = Some(-1)) -> "deleted_files_count (field 506)",
       good.copy(sequenceNumber = -2L) -> "sequence_number (field 515)"
     )
-    bad.foreach { case (manifest, named) =>
+    bad.foreach { case (manifest, field) =>
       val io = new MemoryFileIO
       ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(manifest))
       val error = intercept[UnreadableFile](ManifestLists.read(io, "l"))
-      assert(error.file == "l" && error.reason.contains(named))
+      assert(error.file == "l" && error.reason.contains(field))
     }
   }
 
-  test("a negative total of rows is unknown, because some files have no record count", ManifestRules.unknownRecords) {
+  test("a negative row count in a manifest list is read as unknown", ManifestRules.unknownRecords) {
     val io = new MemoryFileIO
     ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(listed().copy(addedRowsCount = Some(-2L))))
     assert(ManifestLists.read(io, "l").map(_.addedRowsCount) == Vector(None))
@@ -271,28 +273,28 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(read.map(_.file.firstRowId) == Vector(Some(5L), None, Some(8L), Some(12L)))
   }
 
-  test("a large manifest is read block by block, on demand", ManifestRules.streamed) {
-    val whole = new MemoryFileIO
+  test("a large manifest is read block by block, only as far as its entries are requested", ManifestRules.streamed) {
+    val intact = new MemoryFileIO
     val entries = (0 until 20000).iterator.map(i => added(dataFile(s"f$i", Some(i % 9L))))
     val content = ManifestContent.Data
     val written =
-      Manifests.write(whole, "m.avro", FormatVersion.V2, content, schema, byId, 7L, entries, AvroCodec.Uncompressed)
-    val bytes = whole.read("m.avro")
+      Manifests.write(intact, "m.avro", FormatVersion.V2, content, schema, byId, 7L, entries, AvroCodec.Uncompressed)
+    val bytes = intact.read("m.avro")
     val stream = new CountingStream(bytes)
     val file = AvroContainerReader.open(AvroSource.of("m.avro", stream))
     val listed = committed(written, 3L)
     val decoded = ManifestDecoder.of(file.schema, byId.partitionType(schema)).entries(file, listed)
     assert(decoded.next().file.path.endsWith("f0.parquet"))
-    assert(stream.taken < bytes.length / 4 && !stream.closed)
+    assert(stream.bytesTaken < bytes.length / 4 && !stream.closed)
     assert(decoded.size == 19999 && stream.closed && file.position == bytes.length)
   }
 
-  test("a truncated large manifest is rejected like a small one", ManifestRules.streamed) {
-    val whole = new MemoryFileIO
+  test("a truncated manifest that is listed with a large length is rejected", ManifestRules.streamed) {
+    val intact = new MemoryFileIO
     val entry = added(dataFile("a"))
     val data = ManifestContent.Data
-    val written = Manifests.write(whole, "m.avro", FormatVersion.V2, data, schema, byId, 7L, Iterator(entry))
-    val bytes = whole.read("m.avro")
+    val written = Manifests.write(intact, "m.avro", FormatVersion.V2, data, schema, byId, 7L, Iterator(entry))
+    val bytes = intact.read("m.avro")
     Seq(0, 3, 100, bytes.length - 20, bytes.length - 1).foreach { length =>
       val io = new MemoryFileIO
       io.write("m.avro", bytes.take(length))
@@ -304,12 +306,12 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   final private class CountingStream(bytes: Array[Byte]) extends ByteArrayInputStream(bytes) {
     var closed = false
-    def taken: Int = pos
+    def bytesTaken: Int = pos
 
     override def close(): Unit = closed = true
   }
 
-  test("a metadata file that is a gzip bomb is rejected", ManifestRules.metadataBombs) {
+  test("a metadata file that decompresses to more than the limit is rejected", ManifestRules.metadataBombs) {
     val out = new java.io.ByteArrayOutputStream
     val zip = new java.util.zip.GZIPOutputStream(out)
     val spaces = Array.fill(1 << 20)(' '.toByte)

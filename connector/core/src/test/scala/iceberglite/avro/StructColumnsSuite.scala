@@ -24,7 +24,8 @@ class StructColumnsSuite extends AnyFunSuite {
     new DataFileColumns(PartitionCodec.Ignored)
   )
 
-  /** The golden file shows changes of ids, types and presence in reviews; UPDATE_GOLDEN=1 rewrites it. */
+  // Because of the golden file, changes of ids, types and presence are visible in reviews. UPDATE_GOLDEN=1 in the
+  // environment writes the file.
   test("the structs of manifests and manifest lists match the golden file") {
     val printed = tables.map(print).mkString("\n")
     if (sys.env.contains("UPDATE_GOLDEN")) Files.write(golden, printed.getBytes("UTF-8"))
@@ -47,7 +48,7 @@ class StructColumnsSuite extends AnyFunSuite {
     s"${c.id} $versions ${c.name}: ${print(t)} -- ${c.doc}"
   }
 
-  /** Structs are printed as tables of their own; lists and maps show the ids of their nested fields. */
+  /** Returns a type as text, without the fields of structs, which are printed separately. */
   private def print(t: Type): String = t match {
     case _: StructType => "struct"
     case list: ListType => s"list<${list.elementId}: ${print(list.element)}>"

@@ -13,7 +13,7 @@ object Conformance {
   private val Tag = """\b([A-Z]\w*Rules)\.(\w+)""".r
   private val Named = """\bproves: ([\w-]+/[\w-]+)""".r
 
-  def proofs: Vector[Proof] = ofScala ++ ofOthers
+  def proofs: Vector[Proof] = scalaProofs ++ pythonAndSqlProofs
 
   /** Returns the path, relative to the project root, of a file that implements a rule. */
   def source(implementedIn: String): Path = {
@@ -31,7 +31,7 @@ object Conformance {
       .map(m => s"$simple.${m.getName}" -> m.invoke(book).asInstanceOf[Rule].id)
   }.toMap
 
-  private def ofScala: Vector[Proof] = tests.flatMap {
+  private def scalaProofs: Vector[Proof] = tests.flatMap {
     file =>
       ScalaTest.findAllMatchIn(text(file)).toVector.flatMap { m =>
         Tag.findAllMatchIn(m.group(2)).map(t => Proof(idsByName(t.matched), file.toString, m.group(1)))
@@ -42,7 +42,7 @@ object Conformance {
     file.toString.contains("/src/test/") && !file.toString.contains("/conformance/")
   }
 
-  private def ofOthers: Vector[Proof] = (files("tests", ".py") ++ files("tests", ".sql")).flatMap { file =>
+  private def pythonAndSqlProofs: Vector[Proof] = (files("tests", ".py") ++ files("tests", ".sql")).flatMap { file =>
     Named.findAllMatchIn(text(file)).map(m => Proof(m.group(1), file.toString, file.getFileName.toString))
   }
 

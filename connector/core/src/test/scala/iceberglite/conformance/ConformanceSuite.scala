@@ -6,8 +6,8 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Checks that `docs/conformance.md` matches the tests: each rule of the specification, its implementation and its
- * tests. With `UPDATE=1` in the environment the suite writes the page.
+ * Checks that `docs/conformance.md` lists each rule of the specification with its implementation and its tests. With
+ * `UPDATE=1` in the environment, the suite writes the page.
  */
 class ConformanceSuite extends AnyFunSuite {
   private val page: Path = Paths.get("docs", "conformance.md")
@@ -26,7 +26,7 @@ class ConformanceSuite extends AnyFunSuite {
     assert(known.distinct.size == known.size)
   }
 
-  test("every rule lists the files that implement it, and they exist") {
+  test("every rule lists the files that implement the rule, and these files exist") {
     assert(rules.filter(_.implementedIn.isEmpty).map(_.id).isEmpty)
     assert(rules.flatMap(_.implementedIn).distinct.filterNot(f => Files.isRegularFile(Conformance.source(f))).isEmpty)
   }
@@ -66,8 +66,9 @@ private object ConformanceSuite {
   val Head: String =
     """# Conformance
       |
-      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is generated
-      |from the tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not match the tags.
+      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is
+      |generated from the tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not
+      |match the tags.
       |
       |""".stripMargin
 }

@@ -80,13 +80,13 @@ class MetadataTablesSuite extends AnyFunSuite {
         }
       case (BooleanType, _: Boolean) | (IntType | DateType, _: Int) | (StringType, _: String) => ()
       case (LongType | TimestampType | TimestampTzType, _: Long) | (BinaryType, _: ByteBuffer) => ()
-      case (other, v) => fail(s"$where: $v is no $other")
+      case (other, v) => fail(s"$where: $v is not a value of type $other")
     }
   }
 
   private def fileName(row: Map[String, Any]): String = row("file_path").toString.split('/').last
 
-  test("every metadata table has unique field ids and names, and rows that match its schema, for every kind of table") {
+  test("for every kind of table, each metadata table has unique field ids and names, and rows that match its schema") {
     val unpartitioned = new TestTable(schema)
     unpartitioned.append(file("a", metrics = metrics))
     unpartitioned.append(positionDeletes("p", Some("a")))
@@ -107,14 +107,14 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(MetadataTables.find("SNAPSHOTS").contains(SnapshotsTable) && MetadataTables.find("nothing").isEmpty)
   }
 
-  test("snapshots lists the table's snapshots, with the operation separate from the summary") {
+  test("the metadata table snapshots lists the snapshots, and shows the operation separately from the summary") {
     val first = rows(evolved, "snapshots").head
     assert(first("committed_at") == 1000000L && first("snapshot_id") == 1L && first("parent_id") == None)
     assert(first("operation") == Some("append") && first("summary") == Some(Map("added-data-files" -> "2")))
     assert(rows(evolved, "snapshots").map(_("parent_id")) == Vector(None, Some(1L)))
   }
 
-  test("history distinguishes rolled-back snapshots from ancestors of the current one") {
+  test("the metadata table history distinguishes rolled-back snapshots from ancestors of the current snapshot") {
     val t = evolved
     val log = SnapshotLogEntry(3000, 1)
     t.metadata = t.metadata.copy(currentSnapshotId = Some(1), snapshotLog = t.metadata.snapshotLog :+ log)
@@ -123,7 +123,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "history").last("made_current_at") == 3000000L)
   }
 
-  test("refs lists branches and tags with their retention") {
+  test("the metadata table refs lists branches and tags with their retention settings") {
     val t = evolved
     t.metadata = t.metadata.copy(refs =
       t.metadata.refs ++ Map("t1" -> SnapshotRef.Tag(1, Some(5L)), "dev" -> SnapshotRef.Branch(2, Some(3), Some(4L)))
@@ -134,7 +134,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(byName("dev")("type") == "BRANCH" && byName("dev")("min_snapshots_to_keep") == Some(3))
   }
 
-  test("metadata_log_entries ends with the current file") {
+  test("the last row of the metadata table metadata_log_entries is the current metadata file") {
     val t = evolved
     t.metadata = t.metadata.copy(lastUpdatedMs = 2500, metadataLog = Vector(MetadataLogEntry(1500, "mem:/old.json")))
     val entries = rows(t, "metadata_log_entries")
@@ -143,7 +143,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(entries.map(_("latest_sequence_number")) == Vector(Some(1L), Some(2L)))
   }
 
-  test("files shows live files of all specs in one partition struct") {
+  test("the metadata table files lists live files of all specs, with one partition type for all specs") {
     val t = evolved
     val columns = MetadataTables.find("files").get.schema(t.table).fields
     assert(columns.take(7).map(_.name) ==
@@ -164,18 +164,18 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_data_files").map(fileName).toSet == Set("a.parquet", "b.parquet", "c.parquet"))
   }
 
-  test("all_data_files has a row for each manifest that lists a file as live", OfManifests) {
+  test("the metadata table all_data_files has a row for each manifest that lists a file as live", OfManifests) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     assert(rows(t, "all_data_files").map(fileName).sorted ==
       Vector("a.parquet", "b.parquet", "b.parquet", "c.parquet"))
   }
 
-  test("files of an unpartitioned table have no partition column") {
+  test("the metadata table files of an unpartitioned table has no partition column") {
     assert(!MetadataTables.find("files").get.schema(new TestTable(schema).table).fields.exists(_.name == "partition"))
   }
 
-  test("readable_metrics has a struct for each primitive column, by full name") {
+  test("the column readable_metrics has a struct for each primitive column, with its full name") {
     val t = evolved
     val field = MetadataTables.find("files").get.schema(t.table).fields.last
     val structs = field.fieldType.asInstanceOf[StructType].fields
@@ -186,14 +186,14 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(values(2) == Some(MetadataRow.of(None, None, None, None, None, None)))
   }
 
-  test("a bound that is not a valid value of its column is null") {
+  test("a bound that is not a valid value of its column is shown as null") {
     val t = new TestTable(schema)
     t.append(file("a", metrics = MetricMaps(lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2)))))))
     val Some(MetadataRow(values)) = rows(t, "files").head("readable_metrics")
     assert(values.head == Some(MetadataRow.of(None, None, None, None, None, None)))
   }
 
-  test("data_files and delete_files partition the rows of files") {
+  test("the metadata table data_files lists only data files, and delete_files lists only delete files") {
     val t = new TestTable(schema)
     t.append(file("a"), positionDeletes("p", Some("a")), equalityDeletes("e"))
     assert(rows(t, "data_files").map(fileName) == Vector("a.parquet"))
@@ -204,7 +204,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(deletes.head("referenced_data_file") == Some("mem:/t/data/a.parquet"))
   }
 
-  test("entries shows deleted files and the sequence numbers of each entry", OfManifests) {
+  test("the metadata table entries lists deleted entries too, with the sequence number of each entry", OfManifests) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     val shown = rows(t, "entries").map { r =>
@@ -218,7 +218,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     ))
   }
 
-  test("manifests shows counts by content, and partition summaries in readable form", OfManifests) {
+  test("the metadata table manifests shows counts by content, and partition summaries as readable text", OfManifests) {
     val t = evolved
     t.append(positionDeletes("p", partition = day(1)))
     val found = rows(t, "manifests")
@@ -231,11 +231,11 @@ class MetadataTablesSuite extends AnyFunSuite {
 
   test("required columns that the manifest list omits are read from the manifest", OfManifests) {
     val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
-    val weighed = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
-    val t = new TestTable(weighed, Vector(byWeight))
-    def at(weight: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(weight))))
-    t.append(file("a", at(1)), file("b", at(2)))
-    t.append(file("c", at(Double.NaN)))
+    val withWeight = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
+    val t = new TestTable(withWeight, Vector(byWeight))
+    def inPartition(weight: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(weight))))
+    t.append(file("a", inPartition(1)), file("b", inPartition(2)))
+    t.append(file("c", inPartition(Double.NaN)))
     val tree = new TreeReader(t.table.io, t.metadata)
     val values = new ManifestValues(t.metadata, tree.files(t.metadata.currentSnapshot.get))
     val found = tree.manifests(t.metadata.currentSnapshot.get).map { m =>
@@ -252,7 +252,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(found == Vector((1, true), (2, false)))
   }
 
-  test("partitions aggregates the live files of each partition") {
+  test("the metadata table partitions aggregates the live files of each partition") {
     val t = evolved
     t.append(file("d", day(1), records = 7, size = 30), positionDeletes("p", partition = day(1)))
     val found = rows(t, "partitions").map(r => r("partition") -> r).toMap
@@ -265,7 +265,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(found(MetadataRow.of(Some(1), Some(3)))("last_updated_at") == Some(2000000L))
   }
 
-  test("partitions of an unpartitioned table has one row without a partition column") {
+  test("the metadata table partitions of an unpartitioned table has one row, without a partition column") {
     val t = new TestTable(schema)
     assert(rows(t, "partitions").isEmpty)
     t.append(file("a"), file("b"))
@@ -274,7 +274,10 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(!found.head.contains("partition") && !found.head.contains("spec_id"))
   }
 
-  test("a field that version 1 dropped keeps its type in the union of the specs", PartitionRules.droppedSource) {
+  test(
+    "a partition field that a version 1 table has dropped keeps its type in the partition column",
+    PartitionRules.droppedSource
+  ) {
     val dropped = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Void)))
     val t = new TestTable(schema, Vector(byDay, dropped), FormatVersion.V1)
     t.append(file("a", day(1)))
@@ -282,13 +285,13 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "files").map(_("partition")) == Vector(MetadataRow.of(None), MetadataRow.of(Some(1))))
   }
 
-  test("two fields with the same name are distinguished by their ids") {
+  test("if two partition fields have the same name, the name of the older field gets its id as suffix") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1001, "ts_day", Identity)))
     val t = new TestTable(schema, Vector(byDay, other))
     assert(new PartitionStruct(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
   }
 
-  test("the error for a field id with two meanings names it") {
+  test("the error for a partition field id with two meanings contains the id") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
     val t = new TestTable(schema, Vector(byDay, other), FormatVersion.V1)
     val e = intercept[Unsupported](MetadataTables.find("files").get.schema(t.table))

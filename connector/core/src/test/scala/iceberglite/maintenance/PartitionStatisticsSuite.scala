@@ -18,14 +18,14 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.{FastAppend, SetPartitionStatistics}
 import iceberglite.tree.UnifiedPartition
 
-/** Spec, "Partition Statistics". */
+/** Tests partition statistics (specification, "Partition Statistics"). */
 class PartitionStatisticsSuite extends AnyFunSuite {
   private def field(sourceId: Int, id: Int, name: String, transform: Transform): PartitionField =
     PartitionField(sourceId, id, name, transform)
 
   private val byDay = field(3, 1000, "day", Identity)
   private val byBucket = field(1, 1001, "id_bucket", Bucket(16))
-  private val byTs = field(4, 1002, "amount", Identity)
+  private val byAmount = field(4, 1002, "amount", Identity)
 
   private def table(version: FormatVersion, specs: Vector[PartitionField]*): TableMetadata =
     SampleTables.withHistory(version).copy(specs = specs.toVector.zipWithIndex.map { case (fields, id) =>
@@ -49,19 +49,19 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     ManifestEntry(status, Some(snapshotId), Some(1L), Some(1L), file)
   }
 
-  private def computed(metadata: TableMetadata, entries: ManifestEntry*): Vector[PartitionStatistics] = {
+  private def computeRows(metadata: TableMetadata, entries: ManifestEntry*): Vector[PartitionStatistics] = {
     def sums = new PartitionStatistics.Sums(new UnifiedPartition(metadata), metadata.snapshotsById.get)
-    val (some, others) = entries.splitAt(entries.size / 2)
-    (some.foldLeft(sums)(_ += _) ++= others.foldLeft(sums)(_ += _)).result()
+    val (firstHalf, secondHalf) = entries.splitAt(entries.size / 2)
+    (firstHalf.foldLeft(sums)(_ += _) ++= secondHalf.foldLeft(sums)(_ += _)).result()
   }
 
   private val day1 = tuple(Some(DateLiteral(1)))
 
   test(
-    "a row counts the live files of a partition, and counts vectors separately from position delete files",
+    "a row counts the live files of a partition, and deletion vectors separately from position delete files",
     StatisticsRules.partitionFileCounts
   ) {
-    val rows = computed(
+    val rows = computeRows(
       evolved,
       entry(0, day1, 10),
       entry(0, day1, 5, status = EntryStatus.Existing),
@@ -80,11 +80,11 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "last_updated is the newest snapshot that added or removed a file of the partition",
+    "last_updated_snapshot_id is the newest existing snapshot that added or removed a file of the partition",
     StatisticsRules.partitionFileCounts
   ) {
     val second = evolved.snapshot(2L)
-    val rows = computed(
+    val rows = computeRows(
       evolved,
       entry(0, day1, 1, snapshotId = 1),
       entry(0, day1, 1, snapshotId = 2, status = EntryStatus.Deleted),
@@ -96,12 +96,12 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "each spec has its own rows, in one partition type, sorted ascending with nulls first",
+    "each spec has its own rows with the unified partition type, sorted ascending with nulls first",
     StatisticsRules.partitionFileOrder,
     StatisticsRules.unifiedPartition
   ) {
     def both(day: Option[Int], bucket: Option[Int]) = tuple(day.map(DateLiteral), bucket.map(IntLiteral))
-    val rows = computed(
+    val rows = computeRows(
       evolved,
       entry(1, both(Some(1), Some(3)), 1),
       entry(0, tuple(Some(DateLiteral(2))), 2),
@@ -125,20 +125,23 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "section Partition Statistics File: the two examples of the unified partition type",
+    "section Partition Statistics File: the unified partition types of the two examples are computed",
     StatisticsRules.unifiedPartition
   ) {
     def ids(specs: Vector[PartitionField]*): Vector[Int] =
       new UnifiedPartition(table(FormatVersion.V2, specs: _*)).structType.fields.map(_.id)
-    assert(ids(Vector(byDay, byBucket), Vector(byDay, byBucket, byTs)) == Vector(1000, 1001, 1002))
+    assert(ids(Vector(byDay, byBucket), Vector(byDay, byBucket, byAmount)) == Vector(1000, 1001, 1002))
     assert(ids(Vector(byDay, byBucket), Vector(byBucket)) == Vector(1000, 1001))
-    assert(ids(Vector(byBucket, byDay)) == Vector(1000, 1001), "ascending, whatever the order in the spec")
+    assert(ids(Vector(byBucket, byDay)) == Vector(1000, 1001), "field ids are ascending, independent of the spec")
     val dropped = Vector(byDay.copy(transform = Void), byBucket)
     val type1 = new UnifiedPartition(table(FormatVersion.V1, Vector(byDay, byBucket), dropped)).structType
     assert(type1.fields.map(_.fieldType) == Vector(Type.DateType, Type.IntType))
   }
 
-  test("section Partition Statistics File: the columns of each version", StatisticsRules.partitionFileColumns) {
+  test(
+    "section Partition Statistics File: a file has the columns of its format version",
+    StatisticsRules.partitionFileColumns
+  ) {
     val unified = new UnifiedPartition(evolved).structType
     def asText(version: FormatVersion): Vector[String] =
       PartitionStatisticsColumns.schema(unified, version).fields.map(_.copy(doc = None).toString)
@@ -170,7 +173,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
 
   for (format <- DataFormats.all; version <- FormatVersion.all)
     test(
-      s"a ${format.format.name} file of version $version round-trips",
+      s"the rows of a ${format.format.name} file of a version $version table are read as they were written",
       StatisticsRules.partitionFileFormat
     ) {
       val properties = Seq("write.format.default" -> format.format.name, "format-version" -> version.toString)
@@ -196,7 +199,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
       }
     }
 
-  test("an unpartitioned table, and a snapshot without files, have no partition statistics") {
+  test("partition statistics of an unpartitioned table are an error, and a snapshot without files has none") {
     withTable(TestTables.unpartitioned()) { empty =>
       val table = empty.transaction(Map.empty, TestTables.environment)
         .add(new FastAppend(Vector(TestTables.file("f")))).commit()
@@ -210,7 +213,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     }
   }
 
-  test("a file name without known format is rejected, and the error for a damaged file names it") {
+  test("a file name without a known extension is rejected, and the error for a damaged file contains its path") {
     withTable(TestTables.byCategory()) { table =>
       def read(name: String) = intercept[UnreadableFile] {
         PartitionStatisticsFiles.read(
@@ -225,7 +228,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     }
   }
 
-  test("a statistics file is used only if the metadata lists it", StatisticsRules.onePartitionFileOfASnapshot) {
+  test(
+    "a partition statistics file is registered only by an action, and replaces the previous file of its snapshot",
+    StatisticsRules.onePartitionFileOfASnapshot
+  ) {
     withTable(TestTables.byCategory()) { empty =>
       def commit(table: Table, action: iceberglite.table.Action): Table =
         table.transaction(Map.empty, TestTables.environment).add(action).commit()

@@ -20,7 +20,10 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def upper(text: String, length: Int): Option[Literal] =
     ColumnBounds.upper(StringLiteral(text), Truncate(length))
 
-  test("text is truncated at code points, and the upper bound is raised", MetricsRules.truncatedUpward) {
+  test(
+    "text bounds are truncated to a number of code points, and the upper bound is raised",
+    MetricsRules.truncatedUpward
+  ) {
     assert(ColumnBounds.lower(StringLiteral(s"a${ice}b"), Truncate(2)).contains(StringLiteral(s"a$ice")))
     assert(upper(s"a${ice}b", 2).contains(StringLiteral("a\uD83E\uDDCB")))
     assert(upper("abc", 3).contains(StringLiteral("abc")))
@@ -31,7 +34,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(upper(highest * 3, 2).isEmpty)
   }
 
-  test("a long text of surrogate pairs is truncated between them", MetricsRules.truncatedUpward) {
+  test("a long text of surrogate pairs is truncated between two pairs", MetricsRules.truncatedUpward) {
     val long = ice * 5000
     assert(ColumnBounds.lower(StringLiteral(long), Truncate(16)).contains(StringLiteral(ice * 16)))
     assert(upper(long, 16).contains(StringLiteral(ice * 15 + "\uD83E\uDDCB")))
@@ -40,7 +43,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(upper(highest * 16, 16).contains(StringLiteral(highest * 16)))
   }
 
-  test("values of type fixed are never truncated", MetricsRules.bounds) {
+  test("bounds of type fixed are never truncated", MetricsRules.bounds) {
     val value = FixedLiteral(bytes(255, 255, 1))
     assert(
       ColumnBounds.lower(value, Truncate(1)).contains(value) && ColumnBounds.upper(value, Truncate(1)).contains(value)
@@ -48,7 +51,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "metrics modes determine the stored bounds, and zeros of unknown sign get both signs",
+    "the metrics mode determines the bounds, and zero bounds of unknown sign become -0.0 and 0.0",
     MetricsRules.modes,
     MetricsRules.zeros
   ) {
@@ -66,7 +69,10 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ColumnBounds.upper(StringLiteral("x" * 100), Full).contains(StringLiteral("x" * 100)))
   }
 
-  test("bytes are truncated, and the upper bound is raised without overflow", MetricsRules.truncatedUpward) {
+  test(
+    "binary bounds are truncated, and the upper bound is raised at its last byte below 255",
+    MetricsRules.truncatedUpward
+  ) {
     assert(ColumnBounds.lower(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 2))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 3))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 255, 3)), Truncate(2)).contains(BinaryLiteral(bytes(2))))

@@ -25,13 +25,13 @@ class MetricsModesSuite extends AnyFunSuite {
   private def sortedBy(id: Int, transform: Transform): SortOrder =
     SortOrder(1, Vector(SortField(Vector(id), transform, SortDirection.Ascending, NullOrder.NullsFirst)))
 
-  test("by default every leaf column has bounds truncated to 16") {
+  test("the default mode of every primitive column is truncate(16)") {
     assert(modes() == Map(1 -> Truncate(16), 3 -> Truncate(16), 4 -> Truncate(16)))
     assert(MetricsModes.of(Map.empty, schema, SortOrder.Unsorted).of(2) == NoMetrics)
   }
 
   test(
-    "a column's own mode overrides the default, also for nested columns and names with dots",
+    "the mode of a column overrides the default mode, also for nested columns and names with dots",
     MetricsRules.modes
   ) {
     val set = modes(
@@ -49,8 +49,8 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(none, schema, sortedBy(4, Bucket(4))).of(4) == NoMetrics)
     val full = Map("write.metadata.metrics.default" -> "full")
     assert(MetricsModes.of(full, schema, sortedBy(4, Identity)).of(4) == Full)
-    val own = none + ("write.metadata.metrics.column.b" -> "none")
-    assert(MetricsModes.of(own, schema, sortedBy(4, Identity)).of(4) == NoMetrics)
+    val explicitNone = none + ("write.metadata.metrics.column.b" -> "none")
+    assert(MetricsModes.of(explicitNone, schema, sortedBy(4, Identity)).of(4) == NoMetrics)
   }
 
   test(
@@ -69,7 +69,7 @@ class MetricsModesSuite extends AnyFunSuite {
   }
 
   test(
-    "paths and positions in position deletes are never truncated, and deleted rows use the table's modes",
+    "the columns file_path and pos of position deletes have mode full, and other columns have the table's modes",
     MetricsRules.deleteFiles
   ) {
     val ofDeletes = MetricsModes.ofPositionDeletes(MetricsModes.of(
@@ -83,7 +83,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(ofDeletes.of(1) == NoMetrics && ofDeletes.of(4) == Counts)
   }
 
-  test("the error for an invalid mode names its property") {
+  test("the error for an invalid metrics mode contains the property") {
     val error = intercept[InvalidArgument](modes("write.metadata.metrics.column.a" -> "some"))
     assert(error.getMessage.contains("write.metadata.metrics.column.a"))
   }

@@ -65,7 +65,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def fixed(bytes: Int*): Binary = Binary.fromConstantByteArray(bytes.map(_.toByte).toArray)
 
-  test("counts and bounds of plain columns match the rows", MetricsRules.counts, MetricsRules.columnSizes) {
+  test("counts and bounds of top-level columns match the rows", MetricsRules.counts, MetricsRules.columnSizes) {
     val fields = Seq(required(1, "l", LongType), optional(2, "s", StringType), optional(3, "n", IntType))
     val m = metrics(MetricsMode.Full, fields: _*)(
       _.append("l", 5L).append("s", "b"),
@@ -82,7 +82,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test(
-    "bounds are literals of the column's type, whatever the physical type in Parquet",
+    "bounds are encoded with the type of the column, independent of the physical type in Parquet",
     MetricsRules.bounds,
     MetricsRules.uuids
   ) {
@@ -123,7 +123,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test(
-    "without writer metrics, a column with a NaN has no bounds, and zero bounds have both signs",
+    "without metrics of the writer, a column with NaN has no bounds, and zero bounds become -0.0 and 0.0",
     MetricsRules.zeros
   ) {
     val fields = Seq(optional(1, "nan", DoubleType), optional(2, "z", DoubleType), optional(3, "f", FloatType))
@@ -136,18 +136,18 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 3) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
   }
 
-  test("floating-point metrics of the writer override the footer", MetricsRules.nans) {
-    val seen = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
+  test("floating-point metrics of the writer override the statistics in the footer", MetricsRules.nans) {
+    val fromWriter = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
     def of(mode: MetricsMode): Metrics =
-      metrics(mode, Map(1 -> seen), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
+      metrics(mode, Map(1 -> fromWriter), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
     assert(of(MetricsMode.Full).nanValueCount(1).contains(1L))
     assert(bounds(of(MetricsMode.Truncate(1)), 1) == this.of(DoubleLiteral(1.0), DoubleLiteral(0.5)))
     assert(bounds(of(MetricsMode.Counts), 1) == ((None, None)) && of(MetricsMode.Counts).nanValueCount(1).contains(1L))
     assert(of(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
   }
 
-  test("unsigned columns and bounds that are not valid text have no bounds", MetricsRules.unknownStatistics) {
+  test("unsigned columns, and text columns with invalid UTF-8 bounds, have no bounds", MetricsRules.unknownStatistics) {
     val imported = MessageTypeParser.parseMessageType(
       "message m { optional int32 u (INTEGER(32,false)) = 1; optional binary s (UTF8) = 2; }"
     )
@@ -186,8 +186,8 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     def of(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
     assert(of(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && of(MetricsMode.NoMetrics).columnSize(1).isEmpty)
     assert(of(MetricsMode.Counts).valueCount(1).contains(2L) && of(MetricsMode.Counts).lowerBound(1).isEmpty)
-    val cut = of(MetricsMode.Truncate(2))
-    assert(bounds(cut, 1) == this.of(StringLiteral("ab"), StringLiteral("xz")))
+    val truncated = of(MetricsMode.Truncate(2))
+    assert(bounds(truncated, 1) == this.of(StringLiteral("ab"), StringLiteral("xz")))
     assert(bounds(of(MetricsMode.Full), 1) == this.of(StringLiteral("abcdef"), StringLiteral("xyz")))
   }
 
@@ -210,7 +210,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test(
-    "imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are omitted",
+    "in imported files INT96 has only sizes, milliseconds become microseconds, and columns without id are omitted",
     MetricsRules.unknownStatistics
   ) {
     val imported = MessageTypeParser.parseMessageType(

@@ -50,19 +50,19 @@ class ParquetSchemasSuite extends AnyFunSuite {
   )
 
   test(
-    "Appendix A, Parquet: each type has its physical and logical type",
+    "Appendix A, Parquet: each type is mapped to its physical and logical type",
     ParquetRules.typesWritten,
     ParquetRules.idsOnNodes
   ) {
     assert(parquet(types: _*) == file)
   }
 
-  test("Appendix A, Parquet: the schema of a file maps back to the table's schema", ParquetRules.typesRead) {
+  test("Appendix A, Parquet: the schema of a file is mapped to the table's schema", ParquetRules.typesRead) {
     assert(SchemaOfParquet.of(file) == Schema(0, types))
   }
 
   test(
-    "Appendix A, Parquet: every node of lists, maps and structs has its id, and lists have three levels",
+    "Appendix A, Parquet: elements, keys, values and fields have their ids, and lists have three levels",
     ParquetRules.threeLevelLists,
     ParquetRules.idsOnNodes,
     ParquetRules.typesRead
@@ -84,7 +84,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     assert(SchemaOfParquet.of(expected) == Schema(0, fields))
   }
 
-  test("names that Parquet tools cannot handle are escaped, but letters of any script are not") {
+  test("special characters and leading digits in names are escaped, but letters of any script are not") {
     val names = Map("a.b" -> "a_x2Eb", "a b" -> "a_x20b", "größe" -> "größe", "漢字" -> "漢字", "1" -> "_1")
     names.foreach { case (name, escaped) =>
       assert(parquet(optional(1, name, IntType)).getFields.get(0).getName == escaped)
@@ -109,10 +109,10 @@ class ParquetSchemasSuite extends AnyFunSuite {
     assert(schema == expected)
   }
 
-  test("the error for a struct or list without stored fields names it") {
-    val hollow =
+  test("the error for a struct or list without stored fields mentions the type unknown") {
+    val withoutStoredFields =
       Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false))
-    hollow.foreach(t =>
+    withoutStoredFields.foreach(t =>
       assert(intercept[Unsupported](parquet(optional(1, "hollow", t))).getMessage.contains("unknown"))
     )
   }
@@ -147,7 +147,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     ))
   }
 
-  test("the error for a file column that no table can have names it") {
+  test("the error for a file column whose type no table column can have contains the column") {
     Seq("optional int64 c (INTEGER(64,false));", "repeated int32 c;", "optional int64 c (TIME(NANOS,true));").foreach {
       c =>
         val error = intercept[Unsupported](SchemaOfParquet.of(MessageTypeParser.parseMessageType(s"message m { $c }")))

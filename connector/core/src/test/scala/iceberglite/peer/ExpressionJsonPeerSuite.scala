@@ -40,10 +40,10 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   ) {
     forAll(ChangeGenerators.condition.suchThat(isCommon)) { e =>
       val json = ExpressionJson.toJson(e)
-      val fromPeer = ExpressionParser.toJson(ExpressionParser.fromJson(json))
+      val byPeer = ExpressionParser.toJson(ExpressionParser.fromJson(json))
       val twice =
-        ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", fromPeer))))
-      assert(ExpressionJson.parse("peer", twice) == ExpressionJson.parse("peer", fromPeer))
+        ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", byPeer))))
+      assert(ExpressionJson.parse("peer", twice) == ExpressionJson.parse("peer", byPeer))
     }
   }
 }

@@ -64,7 +64,8 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(theirs.blobs.asScala.map(b => (b.offset, b.length)) == written.blobs.map(b => (b.offset, b.length)))
         assert(theirs.blobs.asScala.map(fromPeer) == newBlobs.map(_.metadata))
         val contents = reader.readAll(theirs.blobs).asScala.map(pair => bytes(pair.second)).toVector
-        assert(contents.size == newBlobs.size && contents.zip(newBlobs).forall { case (a, b) => a.sameElements(b.contents) })
+        assert(contents.size == newBlobs.size)
+        assert(contents.zip(newBlobs).forall { case (a, b) => a.sameElements(b.contents) })
       }
     }
   }

@@ -17,17 +17,18 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * Several processes write to one table concurrently. Some of them halt at a step chosen by the seed, or are killed, in
- * the middle of a commit. The table has all acknowledged commits, and remains writable.
+ * Runs several processes that write to one table concurrently. Some processes halt at a step of a commit that the seed
+ * determines, or are killed during a commit. The suite checks that the table contains all acknowledged commits and
+ * remains writable.
  */
 class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** The number of writers. Six of eight writers die, or all of four. */
+  /** The number of writers. Six of eight writers die, and four of four. */
   private val writers = if (Sampling.isFast) 4 else 8
 
-  /** The fast tier runs only the catalog without a server. */
+  /** Returns the tag of slow tests, except for the file-system catalog. The fast tier runs only this catalog. */
   private def slow(kind: String): Seq[Tag] = Sampling.slowUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {
@@ -54,20 +55,20 @@ class KilledWritersSuite extends AnyFunSuite {
   private def checkOutcome(all: Vector[WriterOutput], catalog: Catalog): Unit = {
     val table = catalog.table(Id)
     val live = TestTables.liveFiles(table)
-    assert(live.distinct == live, "a file is listed twice")
+    assert(live.distinct == live, "the table lists a file twice")
     val lost = all.flatMap(_.done).toSet -- live
     assert(lost.isEmpty, "acknowledged commits are missing")
     assert((all.flatMap(_.failed).toSet & live.toSet).isEmpty, "commits reported as failed are in the table")
     assert((live.toSet -- all.flatMap(_.begun)).isEmpty)
-    all.filterNot(_.died).foreach(said => assert(said.begun == said.done ++ said.failed, said.writer))
-    history(table)
+    all.filterNot(_.died).foreach(output => assert(output.begun == output.done ++ output.failed, output.writer))
+    checkHistory(table)
     checkUnreferencedFiles(table, all)
     val next = table.transaction().add(new FastAppend(Vector(TestTables.file("afterwards")))).commit()
     assert(TestTables.liveFiles(catalog.table(Id)) == (live :+ "afterwards").sorted)
     assert(next.metadata.snapshots.size == table.metadata.snapshots.size + 1)
   }
 
-  private def history(table: Table): Unit = {
+  private def checkHistory(table: Table): Unit = {
     val snapshots = table.metadata.snapshots
     val chain = table.metadata.ancestors(table.currentSnapshot.get).toVector
     assert(chain.map(_.snapshotId).toSet == snapshots.map(_.snapshotId).toSet, "the history forked")
@@ -76,12 +77,12 @@ class KilledWritersSuite extends AnyFunSuite {
     assert(table.currentSnapshot.get.summary("total-records") == (snapshots.size * 10).toString)
   }
 
-  /** Checks that unreferenced files belong to dead writers; surviving writers have cleaned up. */
+  /** Checks that only writers that died have left unreferenced files, and that all referenced files exist. */
   private def checkUnreferencedFiles(table: Table, all: Vector[WriterOutput]): Unit = {
     val needed = TestTables.reachable(table.io, table.version)
     val writtenByDead = all.filter(_.died).flatMap(_.written).toSet
     val orphans = all.flatMap(_.written).toSet.filter(table.io.exists) -- needed
-    assert((orphans -- writtenByDead).isEmpty, "files left by a surviving writer")
+    assert((orphans -- writtenByDead).isEmpty, "a surviving writer left unreferenced files")
     assert(needed.filterNot(table.io.exists).isEmpty, "referenced files are missing")
   }
 

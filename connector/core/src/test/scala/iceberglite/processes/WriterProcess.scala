@@ -14,15 +14,15 @@ import iceberglite.table.{Environment, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * A process that appends to a table, and may die at any step of a commit. It prints what it is about to write
- * (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`). A commit without such a line has an unknown
- * outcome.
+ * A program that appends to a table, and may halt at any step of a commit. It prints a line before each file that it
+ * writes (`WRITES`), at the start of each commit (`BEGIN`), and at its end (`DONE`, `FAILED` or `UNKNOWN`). A commit
+ * without a line at its end has an unknown outcome.
  */
 object WriterProcess {
 
   /**
-   * @param args the file with the catalog's properties, the writer's name, the number of commits, and the step at which
-   *   to die
+   * @param args the file with the catalog's properties, the name of the writer, the number of commits, and the step at
+   *   which the program halts; 0 if it does not halt
    */
   def main(args: Array[String]): Unit = {
     val Array(settings, writer, commits, step) = args
@@ -66,11 +66,11 @@ object WriterProcess {
     System.out.flush()
   }
 
-  /** Storage that halts the process before or after its call number `step`. */
+  /** Halts the process at step number `step`. Each storage call has one step before and one after the call. */
   final private class DyingFileIO(inner: FileIO, step: Int) extends FileIOWrapper(inner) {
     private val steps = new AtomicInteger
 
-    /** Halts as abruptly as `kill -9`: no finally block runs. */
+    /** Counts a step, and halts the process at the chosen step. As with `kill -9`, no finally block runs. */
     def step(): Unit = if (steps.incrementAndGet() == step) Runtime.getRuntime.halt(137)
 
     private def stepping[A](call: => A): A = {

@@ -13,18 +13,22 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
-/** The output of a writer process before it ended or died. */
+/**
+ * The output of a writer process.
+ *
+ * @param died whether the process halted itself or was killed
+ */
 final case class WriterOutput(writer: String, lines: Vector[String], died: Boolean) {
-  private def after(word: String): Vector[String] =
+  private def textAfter(word: String): Vector[String] =
     lines.filter(_.startsWith(word + " ")).map(_.substring(word.length + 1))
 
-  def begun: Set[String] = after("BEGIN").toSet
-  def done: Set[String] = after("DONE").toSet
-  def failed: Set[String] = after("FAILED").map(_.takeWhile(_ != ' ')).toSet
-  def written: Set[String] = after("WRITES").toSet
+  def begun: Set[String] = textAfter("BEGIN").toSet
+  def done: Set[String] = textAfter("DONE").toSet
+  def failed: Set[String] = textAfter("FAILED").map(_.takeWhile(_ != ' ')).toSet
+  def written: Set[String] = textAfter("WRITES").toSet
 }
 
-/** Runs processes of [[WriterProcess]] on one table, and kills some of them. */
+/** Runs processes of [[WriterProcess]] that write to one table, and kills some of them. */
 final class Writers(settings: Map[String, String], directory: Path, random: Random) {
   private val Timeout = 180L
   private val ended = new ConcurrentLinkedQueue[WriterOutput]
@@ -40,7 +44,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     file
   }
 
-  /** @return the output of all processes, including replacements of dead ones */
+  /** @return the output of all processes, including the replacements of processes that died */
   def run(count: Int, commits: Int): Vector[WriterOutput] = {
     val threads = (1 to count).map { n =>
       val plan = Writers.plans(n % Writers.plans.size)(random)
@@ -56,7 +60,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     ended.asScala.toVector
   }
 
-  /** Runs a writer; a writer that dies has one replacement, which is not killed. */
+  /** Runs a writer. If it dies, runs one replacement, which is not killed. */
   private def work(writer: String, commits: Int, plan: Writers.Plan): Unit = {
     val output = runProcess(writer, commits, plan)
     ended.add(output)
@@ -76,10 +80,13 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     val process = new ProcessBuilder(command.asJava).redirectError(log.toFile).start()
     try {
       val lines = Writers.follow(process, plan)
-      if (!process.waitFor(Timeout, TimeUnit.SECONDS)) throw new IllegalStateException(s"$writer hangs: see $log")
+      if (!process.waitFor(Timeout, TimeUnit.SECONDS)) {
+        throw new IllegalStateException(s"The writer $writer did not end within $Timeout s. See $log")
+      }
       val killed = process.exitValue == Writers.Killed
       if (process.exitValue != 0 && !killed) {
-        throw new IllegalStateException(s"$writer ended with ${process.exitValue}: ${Files.readString(log)}")
+        val output = Files.readString(log)
+        throw new IllegalStateException(s"The writer $writer ended with exit code ${process.exitValue}: $output")
       }
       WriterOutput(writer, lines, killed)
     } finally {
@@ -96,7 +103,7 @@ object Writers {
   def storage(properties: Map[String, String]): FileIO =
     new HadoopFileIO(StorageSettings.configuration(new Configuration, properties))
 
-  /** Exit code of a process killed by signal 9, and of our processes that halt themselves. */
+  /** Exit code of a process that was killed by signal 9 or has halted itself. */
   val Killed = 137
 
   sealed trait Plan
@@ -108,7 +115,7 @@ object Writers {
   /** Is killed a number of milliseconds after it started a commit. */
   final case class IsKilled(commit: Int, afterMs: Int) extends Plan
 
-  /** Used in rotation, so that of eight writers three die at a step, three are killed and two survive. */
+  /** The plans of the writers, in rotation. Of eight writers, three halt at a step, three are killed, two survive. */
   private val plans: Vector[Random => Plan] = Vector(
     _ => Lives,
     random => DiesAtStep(1 + random.nextInt(60)),

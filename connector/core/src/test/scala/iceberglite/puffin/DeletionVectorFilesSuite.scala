@@ -19,17 +19,17 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     DeletedRows("t/data/3.avro", 0, inA, DeletionVector.Empty)
   )
 
-  private def written: (MemoryFileIO, Vector[ContentFile]) = {
+  private def writeVectors: (MemoryFileIO, Vector[ContentFile]) = {
     val io = new MemoryFileIO
     (io, DeletionVectorFiles.write(io, path, rows))
   }
 
   test(
-    "one Puffin file contains the vectors of many data files, each with its own delete file entry",
+    "one Puffin file contains the vectors of several data files, each with its own delete file entry",
     StatisticsRules.vectorEntry,
     StatisticsRules.oneVectorOfAFile
   ) {
-    val (io, files) = written
+    val (io, files) = writeVectors
     assert(files.map(_.referencedDataFile) == Vector(Some("t/data/1.parquet"), Some("t/data/2.orc")))
     assert(files.forall(f => f.content == Content.PositionDeletes && f.format == FileFormat.Puffin && f.path == path))
     assert(files.map(_.recordCount) == Vector(3L, 1000L))
@@ -41,10 +41,10 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "the blob of a vector is uncompressed, and names its data file and its cardinality",
+    "the blob of a vector is uncompressed, and its properties contain the data file and the cardinality",
     StatisticsRules.vectorBlob
   ) {
-    val (io, _) = written
+    val (io, _) = writeVectors
     val blob = PuffinFile.open(io, path).blobs.head
     assert(blob.compressionCodec.isEmpty && blob.metadata.blobType == "deletion-vector-v1")
     assert(blob.metadata.snapshotId == -1L && blob.metadata.sequenceNumber == -1L)
@@ -64,10 +64,10 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "an entry that contradicts its vector is rejected with the name of the data file",
+    "the error for an entry that contradicts its vector contains the contradiction",
     StatisticsRules.vectorIsChecked
   ) {
-    val (io, files) = written
+    val (io, files) = writeVectors
     val file = files.head
     def rejection(changed: ContentFile): String = {
       val error = intercept[UnreadableFile](DeletionVectorFiles.read(io, changed))
@@ -87,8 +87,8 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     Seq(-1L, Long.MaxValue, Int.MaxValue.toLong).foreach { size =>
       assert(rejection(file.copy(contentSizeInBytes = Some(size))).contains("The manifest entry states"))
     }
-    val claiming = file.copy(contentSizeInBytes = Some(Int.MaxValue.toLong), fileSizeInBytes = Long.MaxValue)
-    assert(rejection(claiming).contains("does not begin like a deletion vector"))
+    val withHugeSize = file.copy(contentSizeInBytes = Some(Int.MaxValue.toLong), fileSizeInBytes = Long.MaxValue)
+    assert(rejection(withHugeSize).contains("does not begin like a deletion vector"))
     assert(rejection(file.copy(path = "t/data/gone.puffin")).contains("does not exist"))
   }
 }

@@ -30,8 +30,8 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     error.reason
   }
 
-  /** Returns the blob with other content and a correct checksum. */
-  private def sealedBlob(inside: Array[Byte]): Array[Byte] = {
+  /** Returns a blob with the given content, and with its correct length and checksum. */
+  private def blobOf(inside: Array[Byte]): Array[Byte] = {
     val crc = new java.util.zip.CRC32
     crc.update(inside)
     java.nio.ByteBuffer.allocate(inside.length + 8).putInt(inside.length).put(inside).putInt(crc.getValue.toInt).array
@@ -41,7 +41,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     "00000026 d1d33964 0100000000000000 00000000 3a30000001000000 00000200 10000000 010003000500 5a9e5d39"
 
   test(
-    "section Deletion vectors: length, magic, count, keys, portable bitmaps and checksum, byte for byte",
+    "the bytes of a vector are length, magic, bitmap count, keys, portable bitmaps and checksum, as specified",
     StatisticsRules.vectorLayout
   ) {
     assert(hex(DeletionVector.of(5, 1, 3, 3).toBytes) == threeRows.replace(" ", ""))
@@ -51,7 +51,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "runs are written as run containers where that is shorter, and every key has its bitmap",
+    "runs are written as run containers if they are shorter, and every key has its bitmap",
     StatisticsRules.vectorLayout
   ) {
     val runs = "00000035 d1d33964 0200000000000000 00000000 3b300000 01 00000900 0100 00000900" +
@@ -77,7 +77,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     lengths <- Gen.listOfN(starts.size, Gen.choose(1L, 9000L))
   } yield single ++ starts.zip(lengths).flatMap { case (start, length) => start until start + length }
 
-  test("the serialized bytes of a vector restore the same deleted rows", StatisticsRules.vectorLayout) {
+  test("a vector that is parsed from its bytes has the same deleted positions", StatisticsRules.vectorLayout) {
     forAll(rows) { deleted =>
       val vector = DeletionVector.of(deleted.toSeq: _*)
       val read = parse(vector.toBytes)
@@ -96,14 +96,14 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a vector is a subset of any vector that contains all of its positions") {
+  test("a vector is a subset of another vector if the other contains all of its positions") {
     forAll(rows, rows) { (a, b) =>
       val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
       assert(one.isSubsetOf(other) == a.subsetOf(b) && one.isSubsetOf(one.union(other)))
     }
   }
 
-  test("iterating over a range returns the positions in it") {
+  test("foreachIn visits the positions in the given range in ascending order") {
     forAll(rows, position, position) { (deleted, a, b) =>
       val (from, until) = (math.min(a, b), math.max(a, b))
       val found = mutable.ArrayBuffer.empty[Long]
@@ -116,20 +116,20 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidArgument](DeletionVector.of(-1L))
     assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    assert(rejection(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("negative positions"))
+    assert(rejection(blobOf(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("negative positions"))
   }
 
   test(
     "a wrong length, magic or checksum, and a truncated or extended blob, are rejected",
     StatisticsRules.vectorIsChecked
   ) {
-    val whole = bytes(threeRows)
-    whole.indices.foreach(length => rejection(whole.take(length)))
-    rejection(whole :+ 0.toByte)
-    assert(rejection(whole.updated(3, 0x27.toByte)).contains("a length of 39 bytes, but 38 bytes"))
-    assert(rejection(whole.updated(4, 0xd2.toByte)).contains("magic"))
-    assert(rejection(whole.updated(36, 9.toByte)).contains("checksum"))
-    assert(rejection(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
+    val validBlob = bytes(threeRows)
+    validBlob.indices.foreach(length => rejection(validBlob.take(length)))
+    rejection(validBlob :+ 0.toByte)
+    assert(rejection(validBlob.updated(3, 0x27.toByte)).contains("a length of 39 bytes, but 38 bytes"))
+    assert(rejection(validBlob.updated(4, 0xd2.toByte)).contains("magic"))
+    assert(rejection(validBlob.updated(36, 9.toByte)).contains("checksum"))
+    assert(rejection(validBlob.updated(validBlob.length - 1, 0.toByte)).contains("checksum"))
   }
 
   test(
@@ -138,7 +138,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) {
     val head = "d1d33964"
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    def of(text: String): String = rejection(sealedBlob(bytes(head + text)))
+    def of(text: String): String = rejection(blobOf(bytes(head + text)))
     assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
     assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
     assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))

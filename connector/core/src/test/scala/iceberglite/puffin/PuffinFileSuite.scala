@@ -27,12 +27,12 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   private def blob(text: String, codec: PuffinCodec = PuffinCodec.Uncompressed): NewBlob =
     NewBlob(metadata("some-type"), text.getBytes(UTF_8), codec)
 
-  private def written(blobs: Seq[NewBlob], packFooter: Boolean = false): (MemoryFileIO, WrittenPuffin) = {
+  private def writeBlobs(blobs: Seq[NewBlob], packFooter: Boolean = false): (MemoryFileIO, WrittenPuffin) = {
     val io = new MemoryFileIO
     (io, PuffinWriter.write(io, path, blobs.iterator, Map("k" -> "v"), packFooter))
   }
 
-  private def opened(bytes: Array[Byte]): PuffinFile = {
+  private def openBytes(bytes: Array[Byte]): PuffinFile = {
     val io = new MemoryFileIO
     io.write(path, bytes)
     PuffinFile.open(io, path)
@@ -51,11 +51,11 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     s"""{"blobs":[{"type":"a","fields":[1],"snapshot-id":2,"sequence-number":3,"offset":$offset,"length":$length$more}]}"""
 
   test(
-    "section Puffin's layout: magic, blobs, and a footer of magic, payload, its size, flags and magic",
+    "a file consists of magic, blobs and a footer with magic, payload, payload size, flags and magic, as specified",
     StatisticsRules.puffinLayout,
     StatisticsRules.puffinFooter
   ) {
-    val (io, puffin) = written(Seq(blob("abc"), blob("")))
+    val (io, puffin) = writeBlobs(Seq(blob("abc"), blob("")))
     val json = """{"blobs":[""" +
       """{"type":"some-type","snapshot-id":7,"sequence-number":3,"fields":[1,2],"offset":4,"length":3},""" +
       """{"type":"some-type","snapshot-id":7,"sequence-number":3,"fields":[1,2],"offset":7,"length":0}],""" +
@@ -79,15 +79,15 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   test(
-    "any blobs written with any codecs are read back",
+    "random blobs with any codecs are read as they were written",
     StatisticsRules.puffinCodecs,
     StatisticsRules.puffinPackedFooter
   ) {
     val codecs = Gen.oneOf(PuffinCodec.all)
     val blobs = Gen.listOf(Gen.zip(contents, codecs, Gen.mapOf(Gen.zip(Gen.alphaStr, Gen.asciiPrintableStr))))
-    forAll(blobs, Gen.oneOf(true, false)) { (made, packFooter) =>
-      val all = made.map { case (bytes, codec, p) => NewBlob(metadata("x", p.toSeq: _*), bytes, codec) }
-      val (io, puffin) = written(all, packFooter)
+    forAll(blobs, Gen.oneOf(true, false)) { (generated, packFooter) =>
+      val all = generated.map { case (bytes, codec, p) => NewBlob(metadata("x", p.toSeq: _*), bytes, codec) }
+      val (io, puffin) = writeBlobs(all, packFooter)
       val read = PuffinFile.open(io, path)
       assert(read.blobs.map(_.metadata) == all.map(_.metadata))
       assert(read.blobs.map(_.compressionCodec) == all.map(_.codec.name))
@@ -96,61 +96,61 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     }
   }
 
-  test("a footer longer than the first read is read completely", StatisticsRules.puffinFooter) {
+  test("a footer that is longer than the first read request is read completely", StatisticsRules.puffinFooter) {
     val blobs = (0 until 2000).map(i => NewBlob(metadata("x", "n" -> i.toString), Array(i.toByte)))
     val io = new HadoopFileIO(new Configuration(false))
-    val place = directory.resolve("many.puffin").toString
-    val puffin = PuffinWriter.write(io, place, blobs.iterator)
+    val filePath = directory.resolve("many.puffin").toString
+    val puffin = PuffinWriter.write(io, filePath, blobs.iterator)
     assert(puffin.footerSizeInBytes > 100000)
-    val read = PuffinFile.open(io, place, Some(Files.size(directory.resolve("many.puffin"))))
+    val read = PuffinFile.open(io, filePath, Some(Files.size(directory.resolve("many.puffin"))))
     assert(read.blobs == puffin.blobs && read.read(read.blobs(1234)).sameElements(blobs(1234).contents))
   }
 
   test("a compressed footer is an LZ4 frame, and unknown flags are rejected", StatisticsRules.puffinPackedFooter) {
     val json = blobJson(4, 0)
     val packed = PuffinCodec.Lz4.compress(json.getBytes(UTF_8))
-    assert(opened(withFooter(packed, Array.emptyByteArray, 1)).blobs.size == 1)
+    assert(openBytes(withFooter(packed, Array.emptyByteArray, 1)).blobs.size == 1)
     Seq(2, 3, 0x100, 0x80000000).foreach { flags =>
-      val error = intercept[UnreadableFile](opened(file(json, flags = flags)))
+      val error = intercept[UnreadableFile](openBytes(file(json, flags = flags)))
       assert(error.getMessage.startsWith(s"Cannot read Puffin file $path: The footer has the flags"))
     }
-    assert(intercept[UnreadableFile](opened(file(json, flags = 1))).reason.contains("The data is not an LZ4 frame"))
+    assert(intercept[UnreadableFile](openBytes(file(json, flags = 1))).reason.contains("The data is not an LZ4 frame"))
   }
 
   test("a truncated file is rejected", StatisticsRules.puffinIsChecked) {
-    val (io, _) = written(Seq(blob("abc"), blob("def", PuffinCodec.ZStandard)))
-    val whole = io.read(path)
-    whole.indices.foreach(length => intercept[UnreadableFile](opened(whole.take(length))))
+    val (io, _) = writeBlobs(Seq(blob("abc"), blob("def", PuffinCodec.ZStandard)))
+    val validFile = io.read(path)
+    validFile.indices.foreach(length => intercept[UnreadableFile](openBytes(validFile.take(length))))
     assert(intercept[UnreadableFile](PuffinFile.open(io, "t/none.puffin")).reason.contains("does not exist"))
   }
 
   test("a wrong magic at any of its three positions is rejected", StatisticsRules.puffinIsChecked) {
-    val whole = file(blobJson(4, 0))
-    Seq(0, 4, whole.length - 4).foreach { at =>
-      assert(intercept[UnreadableFile](opened(whole.updated(at, 'X'.toByte))).reason.contains("magic PFA1"))
+    val validFile = file(blobJson(4, 0))
+    Seq(0, 4, validFile.length - 4).foreach { at =>
+      assert(intercept[UnreadableFile](openBytes(validFile.updated(at, 'X'.toByte))).reason.contains("magic PFA1"))
     }
   }
 
-  test("an impossible payload size is rejected before anything is read", StatisticsRules.puffinIsChecked) {
-    val whole = file(blobJson(4, 0))
-    Seq(Int.MaxValue, -1, Int.MinValue, whole.length).foreach { size =>
-      val changed = whole.clone()
-      ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(whole.length - 12, size)
-      assert(intercept[UnreadableFile](opened(changed)).reason.contains(s"a payload of $size bytes"))
+  test("an impossible size of the footer payload is rejected", StatisticsRules.puffinIsChecked) {
+    val validFile = file(blobJson(4, 0))
+    Seq(Int.MaxValue, -1, Int.MinValue, validFile.length).foreach { size =>
+      val changed = validFile.clone()
+      ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(validFile.length - 12, size)
+      assert(intercept[UnreadableFile](openBytes(changed)).reason.contains(s"a payload of $size bytes"))
     }
   }
 
-  test("a file shorter than the metadata says is rejected", StatisticsRules.puffinIsChecked) {
-    val (io, puffin) = written(Seq(blob("abc")))
+  test("a file whose size differs from the size in the metadata is rejected", StatisticsRules.puffinIsChecked) {
+    val (io, puffin) = writeBlobs(Seq(blob("abc")))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(puffin.fileSizeInBytes + 1)))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(Long.MaxValue)))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(-5L)))
   }
 
-  test("the error for a blob outside the blob area has its number", StatisticsRules.puffinIsChecked) {
+  test("the error for a blob outside the blob area contains the index of the blob", StatisticsRules.puffinIsChecked) {
     def rejection(json: String): InvalidMetadata =
-      intercept[InvalidMetadata](opened(file(json, "abcdef".getBytes(UTF_8))))
-    assert(opened(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
+      intercept[InvalidMetadata](openBytes(file(json, "abcdef".getBytes(UTF_8))))
+    assert(openBytes(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
     val places = Seq[(Any, Any)](0 -> 1, 3 -> 1, 4 -> 7, 10 -> 1, 11 -> 0, Long.MaxValue -> 1, 4 -> Long.MaxValue)
     places.foreach { case (offset, length) => assert(rejection(blobJson(offset, length)).path == "$.blobs[0]") }
     assert(rejection(blobJson(-1, 1)).path == "$.blobs[0].offset")
@@ -163,8 +163,11 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(rejection("{}").getMessage == s"Invalid metadata in $path at $$: The key blobs is missing")
   }
 
-  test("an unknown codec prevents reading only its own blob", StatisticsRules.puffinCodecs) {
-    val read = opened(file(blobJson(4, 2, ""","compression-codec":"brotli""""), "ab".getBytes(UTF_8)))
+  test(
+    "a file can be opened even if a blob has an unknown codec, and reading this blob fails",
+    StatisticsRules.puffinCodecs
+  ) {
+    val read = openBytes(file(blobJson(4, 2, ""","compression-codec":"brotli""""), "ab".getBytes(UTF_8)))
     val error = intercept[UnreadableFile](read.read(read.blobs.head))
     assert(error.getMessage ==
       s"Cannot read blob a at 4 of $path: The codec brotli is not supported. Supported codecs are lz4 and zstd")
@@ -174,7 +177,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     val name = codec.name.getOrElse("")
 
     def rejection(packed: Array[Byte]): String = {
-      val read = opened(file(blobJson(4, packed.length, s""","compression-codec":"$name""""), packed))
+      val read = openBytes(file(blobJson(4, packed.length, s""","compression-codec":"$name""""), packed))
       intercept[UnreadableFile](read.read(read.blobs.head)).reason
     }
 
@@ -205,13 +208,13 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("bytes expand to"))
   }
 
-  test("a decompression bomb is rejected by its claimed size", StatisticsRules.puffinIsChecked) {
+  test("a blob whose claimed uncompressed size is above the limit is rejected", StatisticsRules.puffinIsChecked) {
     val bomb = PuffinCodec.ZStandard.compress(new Array[Byte]((1 << 28) + 1))
     assert(bomb.length < 100000)
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the limit"))
   }
 
-  test("a frame without content size is rejected", StatisticsRules.puffinCodecs) {
+  test("a compressed frame without content size is rejected", StatisticsRules.puffinCodecs) {
     val out = new java.io.ByteArrayOutputStream
     val frame = new net.jpountz.lz4.LZ4FrameOutputStream(out)
     frame.write(Array[Byte](1, 2, 3))
@@ -224,8 +227,11 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(stream.toByteArray))
   }
 
-  test("table statistics have the path, the sizes and the blobs of the file", StatisticsRules.tableStatistics) {
-    val (io, puffin) = written(Seq(blob("abc")))
+  test(
+    "a statistics file entry has the path, the sizes and the blobs of the Puffin file",
+    StatisticsRules.tableStatistics
+  ) {
+    val (io, puffin) = writeBlobs(Seq(blob("abc")))
     val statistics = puffin.statistics(7L)
     assert(statistics.statisticsPath == path && statistics.snapshotId == 7L)
     assert(statistics.fileSizeInBytes == io.read(path).length)
@@ -234,7 +240,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   test("missing footer keys have default values, and unknown keys are ignored", StatisticsRules.puffinFooter) {
-    val read = opened(file("""{"x":1,"blobs":[{"type":"a","fields":[],"snapshot-id":-1,"sequence-number":-1,
+    val read = openBytes(file("""{"x":1,"blobs":[{"type":"a","fields":[],"snapshot-id":-1,"sequence-number":-1,
       "offset":4,"length":0,"compression-codec":null,"y":{}}],"properties":null}"""))
     assert(read.footer == PuffinFooter(
       Vector(PuffinBlob(BlobMetadata("a", -1, -1, Vector.empty, Map.empty), 4, 0)),

@@ -14,7 +14,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
-/** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and no other error. */
+/** Tests that reading damaged Puffin files, deletion vectors or sketches succeeds or throws an `IcebergError`. */
 @MoreRounds
 class PuffinFuzzSuite extends AnyFunSuite {
   private val path = "s.puffin"
@@ -45,12 +45,12 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged Puffin file gives a value or an error", StatisticsRules.puffinIsChecked) {
+  test("reading a damaged Puffin file succeeds or throws an IcebergError", StatisticsRules.puffinIsChecked) {
     val valid = for (packed <- IndexedSeq(false, true); codec <- PuffinCodec.all) yield puffin(packed, codec)
     Fuzz.bytes("Puffin file", 1500, valid)(readAll)
   }
 
-  test("a damaged footer gives a value or an error", StatisticsRules.puffinIsChecked) {
+  test("parsing a damaged footer succeeds or throws an IcebergError", StatisticsRules.puffinIsChecked) {
     val io = new MemoryFileIO
     io.write(path, puffin(packFooter = false, PuffinCodec.Uncompressed))
     val json = PuffinFooterJson.toJson(PuffinFile.open(io, path).footer)
@@ -58,7 +58,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
   }
 
   test(
-    "a damaged deletion vector gives a value or an error, even if its checksum is correct",
+    "parsing a damaged deletion vector succeeds or throws an IcebergError, even if its checksum is correct",
     StatisticsRules.vectorIsChecked
   ) {
     val valid = vectors.map(_.toBytes)
@@ -69,14 +69,14 @@ class PuffinFuzzSuite extends AnyFunSuite {
       val blob = java.nio.ByteBuffer.allocate(inside.length + 8).putInt(inside.length).put(inside)
         .putInt(crc.getValue.toInt)
       val vector = DeletionVector.parse(path, "d.parquet", blob.array)
-      // A vector that was read is consistent: it can be queried and written.
+      // A vector that is parsed without an error must be consistent.
       var count = 0
       vector.foreachIn(0, 200000)(p => { assert(vector.isDeleted(p)); count += 1 })
       assert(count <= vector.cardinality && DeletionVector.parse(path, "d", vector.toBytes) == vector)
     }
   }
 
-  test("a damaged frame gives a value or an error", StatisticsRules.puffinIsChecked) {
+  test("decompressing a damaged frame succeeds or throws DamagedBlob", StatisticsRules.puffinIsChecked) {
     val contents = vectors.map(_.toBytes)
     Seq(PuffinCodec.Lz4, PuffinCodec.ZStandard).foreach { codec =>
       Fuzz.bytes(s"$codec frame", 1000, contents.map(codec.compress)) { packed =>
@@ -86,7 +86,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged theta sketch gives a value or an error", StatisticsRules.puffinIsChecked) {
+  test("parsing a damaged Theta sketch succeeds or throws an IcebergError", StatisticsRules.puffinIsChecked) {
     val valid = IndexedSeq(0, 1, 50, 6000).map { size =>
       (0 until size).foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result().toBytes
     }
@@ -96,7 +96,10 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged entry of a deletion vector gives a value or an error", StatisticsRules.vectorIsChecked) {
+  test(
+    "reading a deletion vector by a damaged entry succeeds or throws an IcebergError",
+    StatisticsRules.vectorIsChecked
+  ) {
     val io = new MemoryFileIO
     val entry = DeletionVectorFiles.write(io, path, Seq(DeletedRows("d", 0, PartitionTuple.Empty, vectors(2)))).head
     val numbers =

@@ -11,12 +11,12 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /**
- * A server of tests/servers, with its connection properties. Its process exits when its pipe is closed, and thus also
- * when this JVM is killed.
+ * A server of the Python package in tests/servers, with its connection properties. The server process exits when its
+ * pipe is closed, which happens even if this JVM is killed.
  */
 final class Server private[servers] (kind: String, isShared: Boolean) {
 
-  private def started: String = {
+  private def startServer: String = {
     val python = new File(".venv/bin/python").getAbsoluteFile
     if (!python.exists) throw new IllegalStateException(s"$python is missing: run make .venv/.ready")
     val process = new ProcessBuilder(python.getPath, "-m", "servers", kind)
@@ -28,7 +28,7 @@ final class Server private[servers] (kind: String, isShared: Boolean) {
   }
 
   /** Waits for the connection properties, which tests/run.py writes when the server responds. */
-  private def awaited(directory: String): String = {
+  private def awaitSharedServer(directory: String): String = {
     val file = Paths.get(directory, s"$kind.json")
     val deadline = System.nanoTime + TimeUnit.MINUTES.toNanos(4)
     while (!Files.exists(file) && System.nanoTime < deadline) Thread.sleep(50)
@@ -36,13 +36,15 @@ final class Server private[servers] (kind: String, isShared: Boolean) {
   }
 
   private val values: Map[String, String] = {
-    val line = sys.env.get("ICEBERG_LITE_SERVERS").filter(_ => isShared).fold(started)(awaited)
-    if (line == null) throw new IllegalStateException(s"The $kind server did not start; see its output above")
+    val line = sys.env.get("ICEBERG_LITE_SERVERS").filter(_ => isShared).fold(startServer)(awaitSharedServer)
+    if (line == null) throw new IllegalStateException(s"The $kind server did not start. Its error output is above")
     new ObjectMapper().readTree(line).fields.asScala.map(f => f.getKey -> f.getValue.asText).toMap
   }
 
-  def apply(key: String): String =
-    values.getOrElse(key, throw new NoSuchElementException(s"The $kind server has ${values.keys.mkString(", ")}"))
+  def apply(key: String): String = values.getOrElse(
+    key,
+    throw new NoSuchElementException(s"The $kind server has no property $key, only ${values.keys.mkString(", ")}")
+  )
 }
 
 final class RestServer(server: Server) {
@@ -52,7 +54,7 @@ final class RestServer(server: Server) {
 
 final class HiveServer(server: Server) {
 
-  /** thrift://... */
+  /** The address of the Metastore, which starts with `thrift://`. */
   def uri: String = server("uri")
   def warehouse: String = server("warehouse")
 }
@@ -85,12 +87,12 @@ final class S3Server(server: Server) {
       .PUT(java.net.http.HttpRequest.BodyPublishers.noBody).build()
     val answer = java.net.http.HttpClient.newHttpClient()
       .send(request, java.net.http.HttpResponse.BodyHandlers.ofString())
-    if (answer.statusCode != 200) throw new IllegalStateException(s"No bucket $name: ${answer.body}")
+    if (answer.statusCode != 200) throw new IllegalStateException(s"Creating the bucket $name failed: ${answer.body}")
     name
   }
 }
 
-/** Real servers on the loopback interface, each started on first use and stopped with this JVM. */
+/** The real servers of the test environment. Each server is started on first use, and stopped with this JVM. */
 object Servers {
   lazy val rest: RestServer = new RestServer(new Server("rest", isShared = false))
   lazy val hive: HiveServer = new HiveServer(new Server("hive", isShared = false))

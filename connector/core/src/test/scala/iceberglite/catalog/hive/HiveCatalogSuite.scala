@@ -18,11 +18,11 @@ import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.{Environment, StageMode, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** Behavior specific to the Hive Metastore. */
+/** Tests the behavior of the Hive catalog that differs from other catalogs. */
 class HiveCatalogSuite extends HiveTests {
 
-  /** Creates a plain Hive table. */
-  private def makeForeign(hive: Metastore, name: String): Unit = {
+  /** Creates a Hive table that is not an Iceberg table. */
+  private def createHiveTable(hive: Metastore, name: String): Unit = {
     val serde = new SerDeInfo
     serde.setSerializationLib("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
     val storage = new StorageDescriptor
@@ -40,7 +40,7 @@ class HiveCatalogSuite extends HiveTests {
   }
 
   onHive("tables that are not Iceberg tables are not listed, opened or changed") { hive =>
-    makeForeign(hive, Id.name)
+    createHiveTable(hive, Id.name)
     val catalog = hive.open()
     assert(catalog.listTables(Vector("db")).isEmpty && !catalog.tableExists(Id))
     assert(hive.open("list-all-tables" -> "true").listTables(Vector("db")) == Vector(Id))
@@ -95,33 +95,33 @@ class HiveCatalogSuite extends HiveTests {
 
   onHive("a table is created in the location of its database") { hive =>
     val catalog = hive.open()
-    // The server omits the empty host.
+    // The server returns locations without the empty host, as file:/path.
     val warehouse = hive.warehouse.replace("///", "/")
     assert(catalog.defaultLocation(Id) == s"$warehouse/db.db/t")
     assert(catalog.create(Id, unpartitioned()).location == s"$warehouse/db.db/t")
     catalog.createNamespace(Vector("far"), Map("location" -> s"${hive.warehouse}/far/"))
     assert(catalog.defaultLocation(TableIdentifier(Vector("far"), "t")) == s"$warehouse/far/t")
-    val without = Catalogs.open("lite", HiveFixture.settings, new HadoopFileIO(new Configuration(false)))
-    without.createNamespace(Vector("servers"), Map.empty)
-    assert(without.loadNamespace(Vector("servers"))("location").endsWith("/warehouse/servers.db"))
-    without.close()
+    val withoutWarehouse = Catalogs.open("lite", HiveFixture.settings, new HadoopFileIO(new Configuration(false)))
+    withoutWarehouse.createNamespace(Vector("servers"), Map.empty)
+    assert(withoutWarehouse.loadNamespace(Vector("servers"))("location").endsWith("/warehouse/servers.db"))
+    withoutWarehouse.close()
   }
 
-  onHive("columns with types or names that Hive does not support are part of the table") { hive =>
+  onHive("a table can have columns whose types or names Hive does not support") { hive =>
     val types = Vector(TimeType, UuidType, UnknownType, VariantType, TimestampNsType, FixedType(3), GeometryType("x"))
-    val odd = types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 2, s"c $i", t) }
+    val unsupported = types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 2, s"c $i", t) }
     val element = StructType(Vector(NestedField.optional(22, "a", LongType)))
     val list = NestedField.optional(20, "l", ListType(21, element, elementRequired = false))
     val cased = Vector(NestedField.optional(1, "key", LongType), NestedField.optional(30, "KEY", LongType), list)
-    val creation = TableCreation(Schema(0, odd ++ cased), properties = Map("format-version" -> "3"))
+    val creation = TableCreation(Schema(0, unsupported ++ cased), properties = Map("format-version" -> "3"))
     val table = hive.open().create(Id, creation)
-    assert(table.schema.fields.map(_.name) == (odd ++ cased).map(_.name))
+    assert(table.schema.fields.map(_.name) == (unsupported ++ cased).map(_.name))
     val columns = hive.stored().getSd.getCols.asScala.map(c => c.getName -> c.getType).toVector
     assert(columns.takeRight(2) == Vector("key" -> "bigint", "l" -> "array<struct<a:bigint>>"))
     assert(columns.map(_._2).take(7) == Vector("string", "string", "string", "binary", "timestamp", "binary", "binary"))
   }
 
-  onHive("the owner of a table is set by its property, otherwise it is the user") { hive =>
+  onHive("the owner of a table is the value of hive.metastore.table.owner, or the user by default") { hive =>
     val catalog = hive.open()
     catalog.create(Id, unpartitioned("hive.metastore.table.owner" -> "somebody"))
     assert(hive.stored().getOwner == "somebody" && !hive.parameters().contains("hive.metastore.table.owner"))
@@ -129,7 +129,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(hive.stored("u").getOwner == System.getProperty("user.name"))
   }
 
-  onHive("unused connections are closed, and opened again when needed") { hive =>
+  onHive("unused connections are closed, and a later call opens a new connection") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "client.pool.cache.eviction-interval-ms" -> "20")
     catalog.listTables(Vector("db"))
@@ -137,7 +137,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(catalog.listTables(Vector("db")).isEmpty)
   }
 
-  onHive("errors for invalid properties name the property") { hive =>
+  onHive("the error for an invalid property value contains the property") { hive =>
     def message(settings: (String, String)*): String = intercept[InvalidArgument](hive.open(settings: _*)).getMessage
     assert(message("clients" -> "none").contains("clients"))
     assert(message("list-all-tables" -> "maybe").contains("list-all-tables"))
@@ -145,7 +145,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(message("hadoop.iceberg.engine.hive.lock-enabled" -> "2").contains("iceberg.engine.hive.lock-enabled"))
   }
 
-  test("without Hive classes other catalogs work, and a Hive catalog reports what is missing") {
+  test("without Hive classes other catalogs work, and the error of a Hive catalog contains the missing jars") {
     val own = Seq(classOf[HiveCatalog], classOf[FileIO], classOf[NotFound], classOf[Environment])
       .map(_.getProtectionDomain.getCodeSource.getLocation).distinct
     val loader = new WithoutHive(own.toArray, getClass.getClassLoader)
@@ -164,7 +164,7 @@ class HiveCatalogSuite extends HiveTests {
   }
 }
 
-/** Loads our classes again, and delegates all others except Hive's. */
+/** A class loader that loads the classes of this project again, and delegates all other classes except Hive's. */
 final private class WithoutHive(own: Array[URL], parent: ClassLoader) extends URLClassLoader(own, parent) {
   override def loadClass(name: String, resolve: Boolean): Class[_] =
     if (name.startsWith("org.apache.hadoop.hive.")) throw new ClassNotFoundException(name)

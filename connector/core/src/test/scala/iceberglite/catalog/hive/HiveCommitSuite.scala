@@ -17,14 +17,14 @@ import iceberglite.table.{TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** The lock of the Metastore, and failures of calls to the Metastore. */
+/** Tests the Metastore lock of a commit, and failures of calls to the Metastore. */
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
   private val shortTimeout = Seq("hadoop.iceberg.hive.lock-timeout-ms" -> "50")
   private val noRetries = Map("commit.retry.num-retries" -> "0", "commit.status-check.min-wait-ms" -> "1")
 
-  /** Acquires the lock of a table, as another process would. */
+  /** Acquires the lock of a table, as another process would do, and returns the lock id. */
   private def lock(client: IMetaStoreClient, table: String = Id.name): Long = {
     val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, "db")
     component.setTablename(table)
@@ -51,27 +51,27 @@ class HiveCommitSuite extends HiveTests {
   onHive("while another process holds the lock, nothing is committed, renamed or purged") { hive =>
     val catalog = hive.open(shortTimeout: _*)
     val table = catalog.create(Id, TableCreation(schema, properties = noRetries))
-    val held = lock(hive.client)
+    val lockId = lock(hive.client)
     val files = hive.files(".metadata.json")
     val error = intercept[CommitConflict](append(table, "x"))
     assert(error.getMessage.contains("other writers held the lock for 50 ms"))
     assert(intercept[StorageFailed](catalog.rename(Id, other)).getMessage.contains("other writers held the lock"))
     intercept[StorageFailed](catalog.drop(Id, purge = true))
     assert(hive.files(".metadata.json") == files && catalog.table(Id).metadata == table.metadata)
-    assert(locks(hive.client) == 1, "abandoned lock requests are withdrawn")
-    hive.client.unlock(held)
+    assert(locks(hive.client) == 1, "only the lock of the other process remains")
+    hive.client.unlock(lockId)
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("the lock of a writer that died expires, and the next writer gets it", Slow) { hive =>
+  onHive("the lock of a dead writer expires, and the next writer acquires the lock", Slow) { hive =>
     val table = hive.open().create(Id, unpartitioned())
-    val dead = HiveFixture.connect(Servers.hive.uri)
-    lock(dead)
-    dead.close()
+    val deadWriter = HiveFixture.connect(Servers.hive.uri)
+    lock(deadWriter)
+    deadWriter.close()
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("a lock that is held for a long time is renewed, so that no other writer gets it") { hive =>
+  onHive("a commit that takes long renews its lock with heartbeats, and stops them after the unlock") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "100")
     val table = catalog.create(Id, unpartitioned())
@@ -100,20 +100,20 @@ class HiveCommitSuite extends HiveTests {
   for {
     call <- Seq("lock", "check_lock", "get_table", Alter, "unlock")
     fault <- Seq(Before, After)
-  } onHive(s"a commit is applied once when the connection breaks at $call ($fault)") { hive =>
+  } onHive(s"a commit is applied exactly once if the connection breaks at the call $call ($fault)") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
-    val held = if (call == "check_lock") Some(lock(hive.client)) else None
+    val lockId = if (call == "check_lock") Some(lock(hive.client)) else None
     proxy.next(call, fault)
-    held.foreach(id => proxy.next("check_lock", Meanwhile(() => hive.client.unlock(id))))
+    lockId.foreach(id => proxy.next("check_lock", Meanwhile(() => hive.client.unlock(id))))
     assert(liveFiles(append(table, "x")) == Vector("x"))
     assert(hive.open().table(Id).metadata.snapshots.size == 1)
-    val referred = Set(table.metadataLocation, hive.parameters()("metadata_location"))
-    assert(hive.files(".metadata.json") == referred.map(_.replaceFirst("^file:/+", "/")))
+    val referenced = Set(table.metadataLocation, hive.parameters()("metadata_location"))
+    assert(hive.files(".metadata.json") == referenced.map(_.replaceFirst("^file:/+", "/")))
     assert(locks(hive.client) == 0)
   }
 
-  for (fault <- Seq(Before, After)) onHive(s"a table is created once when the connection breaks ($fault)") { hive =>
+  for (fault <- Seq(Before, After)) onHive(s"a table is created only once if the connection breaks ($fault)") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     proxy.next("create_table_with_environment_context", fault)
@@ -121,14 +121,14 @@ class HiveCommitSuite extends HiveTests {
     assert(catalog.listTables(Vector("db")) == Vector(Id) && hive.files(".metadata.json").size == 1)
     proxy.next(Alter, fault)
     if (fault == After) catalog.rename(Id, other) else intercept[StorageFailed](catalog.rename(Id, other))
-    val at = if (fault == After) other else Id
+    val currentName = if (fault == After) other else Id
     proxy.next("drop_table_with_environment_context", fault)
-    if (fault == After) assert(catalog.drop(at, purge = false))
-    else intercept[StorageFailed](catalog.drop(at, purge = false))
-    assert(catalog.tableExists(at) == (fault == Before))
+    if (fault == After) assert(catalog.drop(currentName, purge = false))
+    else intercept[StorageFailed](catalog.drop(currentName, purge = false))
+    assert(catalog.tableExists(currentName) == (fault == Before))
   }
 
-  onHive("a commit with a lost response, followed by another commit, is found in the metadata log") { hive =>
+  onHive("a commit with a lost response is found in the metadata log if another commit follows it") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     proxy.next(Alter, After)
@@ -139,14 +139,14 @@ class HiveCommitSuite extends HiveTests {
     assert(liveFiles(hive.open().table(Id)) == Vector("other", "x"))
   }
 
-  onHive("a concurrent commit is a conflict, and the change is retried on top of it") { hive =>
+  onHive("after a conflict with a concurrent commit, the change is retried on the new version") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, unpartitioned())
     proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")) == Vector("other", "x"))
   }
 
-  onHive("commits without lock are rejected if the Metastore does not compare the metadata location") { hive =>
+  onHive("commits without a lock are rejected if the Metastore does not support compare-and-swap") { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val unlocked = hive.open("hadoop.iceberg.engine.hive.lock-enabled" -> "false")
     val error = intercept[Unsupported](append(unlocked.table(Id), "x"))
@@ -157,7 +157,7 @@ class HiveCommitSuite extends HiveTests {
     assert(hive.files(".metadata.json").size == 2)
   }
 
-  onHive("an unreachable server is one error that names it") { hive =>
+  onHive("the error for an unreachable server contains its address") { hive =>
     val proxy = hive.proxy()
     proxy.close()
     val conf = "hadoop.hive.metastore.connect.retries" -> "1"
@@ -165,7 +165,7 @@ class HiveCommitSuite extends HiveTests {
     assert(error.getMessage.contains(s"Cannot connect to the Hive Metastore ${proxy.address}"))
   }
 
-  onHive("column changes that the Metastore would reject by position are applied to the table") { hive =>
+  onHive("a column can be dropped even if the Metastore would reject the change of the columns by position") { hive =>
     val catalog = hive.open()
     val columns = Vector(NestedField.optional(1, "text", StringType), NestedField.optional(2, "number", LongType))
     val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = noRetries))

@@ -12,17 +12,17 @@ import iceberglite.servers.Servers
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** The shared Metastore of the tests, empty for each test. */
+/** The Metastore of the test environment. It is emptied before and after each test. */
 object HiveFixture extends CatalogFixture {
   override val kind = "hive"
 
   override def properties(store: CatalogFixture.Store): Map[String, String] = settings + ("warehouse" -> "mem://wh")
 
-  /** Properties without a warehouse. */
+  /** The catalog properties without a warehouse. */
   def settings: Map[String, String] = Map(
     "type" -> "hive",
     "uri" -> Servers.hive.uri,
-    // Writers take turns, so the default would only add long waits.
+    // Concurrent writers of a test wait for each other's locks, and the default wait times would make the tests slow.
     "hadoop.iceberg.hive.lock-check-min-wait-ms" -> "5",
     "hadoop.iceberg.hive.lock-check-max-wait-ms" -> "50"
   )
@@ -35,7 +35,7 @@ object HiveFixture extends CatalogFixture {
   override def withStore[A](body: CatalogFixture.Store => A): A =
     withMetastore(_ => body(CatalogFixture.Store(new MemoryFileIO, Map.empty)))
 
-  /** Runs `body` with Hive's own client, isolated from other tests. */
+  /** Runs `body` with Hive's own client on an empty Metastore. */
   def withMetastore[A](body: IMetaStoreClient => A): A = {
     val client = connect(Servers.hive.uri)
     try {
@@ -58,7 +58,10 @@ object HiveFixture extends CatalogFixture {
   }
 }
 
-/** Creates missing namespaces of new tables, as other catalogs do; in a Metastore, users must create them. */
+/**
+ * Creates the missing namespace of a new table, as the catalogs of other fixtures do. Suites that run on all catalogs
+ * rely on this.
+ */
 private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
   override def name: String = inner.name
   override def io: FileIO = inner.io

@@ -17,15 +17,15 @@ import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.UpdateProperties
 
-/** Tables written by Apache Iceberg's HiveCatalog can be used here, and vice versa. */
+/** Tests that this library and Apache Iceberg's HiveCatalog can use each other's tables. */
 class HivePeerSuite extends HiveTests {
   private val mapper = new ObjectMapper
   private val peerId = PeerId.of("db", "t")
 
-  private def peerAppend(table: PeerTable, path: String): Unit =
+  private def appendWithPeer(table: PeerTable, path: String): Unit =
     table.newFastAppend().appendFile(PeerFiles.dataFile(file(path), PeerSpec.unpartitioned)).commit()
 
-  /** Returns the parts of a Metastore entry that are equal for equal tables, without times and locations. */
+  /** Returns a Metastore entry with constants instead of times, UUID and locations, so that entries can be compared. */
   private def comparable(table: HiveTable): (String, String, String, String, Map[String, AnyRef]) = {
     val parameters: Map[String, AnyRef] = table.getParameters.asScala.toMap.map {
       case (key, _) if Set("uuid", "transient_lastDdlTime")(key) || key.endsWith("_location") => key -> "another"
@@ -37,7 +37,7 @@ class HivePeerSuite extends HiveTests {
     (table.getTableType, table.getOwner, storage.toString, String.valueOf(table.getPartitionKeys), parameters)
   }
 
-  onHive("the Metastore entry of a table equals the one that Apache Iceberg creates") { hive =>
+  onHive("the Metastore entry of a table equals the entry that Apache Iceberg creates for the same table") { hive =>
     val catalog = hive.open()
     val creation = byCategory("engine.hive.enabled" -> "true", "a" -> "b", "gc.enabled" -> "false")
     val ours = catalog.create(Id, creation)
@@ -51,10 +51,10 @@ class HivePeerSuite extends HiveTests {
     assert(hive.parameters()("previous_metadata_location") == ours.metadataLocation)
   }
 
-  onHive("the snapshot in the table parameters equals the one of Apache Iceberg") { hive =>
+  onHive("the table parameters of the current snapshot are the same as in Apache Iceberg") { hive =>
     append(hive.open().create(Id, unpartitioned()), "x")
     val ours = hive.parameters()
-    peerAppend(hive.peer().loadTable(peerId), "y")
+    appendWithPeer(hive.peer().loadTable(peerId), "y")
     val theirs = hive.parameters()
     assert(ours.keySet == theirs.keySet)
     assert(ours("numRows") == "10" && theirs("numRows") == "20" && ours("snapshot-count") == "1")
@@ -62,7 +62,7 @@ class HivePeerSuite extends HiveTests {
     assert(!ours("current-snapshot-summary").contains("operation"))
   }
 
-  onHive("metadata that is too long is omitted from the parameters, and all of it if the limit is 0") { hive =>
+  onHive("parameters above table-property-max-size are omitted, and all metadata parameters if it is 0") { hive =>
     val short = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "40")
     append(short.create(Id, unpartitioned()), "x")
     val parameterKeys = hive.parameters().keySet
@@ -74,29 +74,29 @@ class HivePeerSuite extends HiveTests {
     assert(hive.parameters().keys.forall(key => !key.startsWith("current-")))
   }
 
-  onHive("tables of each implementation can be written by the other") { hive =>
+  onHive("this library and Apache Iceberg can write, rename and register each other's tables") { hive =>
     val catalog = hive.open()
     val peer = hive.peer()
     append(catalog.create(Id, unpartitioned()), "ours-1")
     val theirs = peer.loadTable(peerId)
-    peerAppend(theirs, "theirs-1")
-    val both = append(catalog.table(Id), "ours-2")
-    assert(liveFiles(both) == Vector("ours-1", "ours-2", "theirs-1"))
+    appendWithPeer(theirs, "theirs-1")
+    val afterAppends = append(catalog.table(Id), "ours-2")
+    assert(liveFiles(afterAppends) == Vector("ours-1", "ours-2", "theirs-1"))
     theirs.refresh()
-    assert(theirs.currentSnapshot.snapshotId == both.currentSnapshot.get.snapshotId)
-    peer.createTable(PeerId.of("db", "u"), PeerFiles.schema(both.schema))
+    assert(theirs.currentSnapshot.snapshotId == afterAppends.currentSnapshot.get.snapshotId)
+    peer.createTable(PeerId.of("db", "u"), PeerFiles.schema(afterAppends.schema))
     assert(catalog.listTables(Vector("db")).map(_.name) == Vector("t", "u"))
     assert(peer.listTables(Namespace.of("db")).asScala.map(_.name).toSet == Set("t", "u"))
     catalog.rename(Id, TableIdentifier(Vector("db"), "v"))
     assert(peer.loadTable(PeerId.of("db", "v")).currentSnapshot.snapshotId == theirs.currentSnapshot.snapshotId)
     peer.renameTable(PeerId.of("db", "v"), peerId)
-    assert(catalog.table(Id).metadata == both.metadata)
+    assert(catalog.table(Id).metadata == afterAppends.metadata)
     assert(catalog.drop(Id, purge = false) && !peer.tableExists(peerId))
-    val registered = peer.registerTable(peerId, both.metadataLocation)
+    val registered = peer.registerTable(peerId, afterAppends.metadataLocation)
     assert(registered.currentSnapshot.snapshotId == theirs.currentSnapshot.snapshotId)
   }
 
-  onHive("concurrent writers of both implementations lose no rows") { hive =>
+  onHive("concurrent writers of this library and of Apache Iceberg lose no rows") { hive =>
     val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
     hive.open().create(Id, TableCreation(schema, properties = manyRetries))
     val appends = 5
@@ -108,7 +108,7 @@ class HivePeerSuite extends HiveTests {
         }
         else () => {
           val table = hive.peer().loadTable(peerId)
-          (1 to appends).foreach(i => peerAppend(table, s"w$n-$i"))
+          (1 to appends).foreach(i => appendWithPeer(table, s"w$n-$i"))
         }
       make
     }
@@ -121,15 +121,15 @@ class HivePeerSuite extends HiveTests {
     assert(table.metadata.lastSequenceNumber == 4 * appends)
   }
 
-  onHive("namespaces and their properties are shared") { hive =>
+  onHive("this library and Apache Iceberg see the same namespaces and namespace properties") { hive =>
     val catalog = hive.open()
     val peer = hive.peer()
     catalog.createNamespace(
       Vector("mine"),
       Map("k" -> "v", "comment" -> "about", "owner" -> "me", "location" -> s"${hive.warehouse}/elsewhere")
     )
-    val seen = peer.loadNamespaceMetadata(Namespace.of("mine")).asScala
-    assert(seen("k") == "v" && seen("comment") == "about" && seen("hive.metastore.database.owner") == "me")
+    val fromPeer = peer.loadNamespaceMetadata(Namespace.of("mine")).asScala
+    assert(fromPeer("k") == "v" && fromPeer("comment") == "about" && fromPeer("hive.metastore.database.owner") == "me")
     assert(catalog.loadNamespace(Vector("mine"))("owner") == "me")
     assert(catalog.defaultLocation(TableIdentifier(Vector("mine"), "t")).endsWith("/wh/elsewhere/t"))
     peer.createNamespace(
@@ -146,17 +146,17 @@ class HivePeerSuite extends HiveTests {
     assert(catalog.dropNamespace(Vector("theirs")) && !peer.namespaceExists(Namespace.of("theirs")))
   }
 
-  onHive("views are shared, and cannot have the name of a table") { hive =>
+  onHive("this library and Apache Iceberg can use each other's views, which cannot have the name of a table") { hive =>
     val catalog = views(hive.open())
     val peer = hive.peer()
     val id = TableIdentifier(Vector("db"), "v")
-    val made = catalog.commitView(id, None, SampleViews.create(s"${hive.warehouse}/db.db/v", "SELECT 1"))
+    val created = catalog.commitView(id, None, SampleViews.create(s"${hive.warehouse}/db.db/v", "SELECT 1"))
     assert(hive.stored("v").getTableType == "VIRTUAL_VIEW" && hive.stored("v").getViewExpandedText == "SELECT 1")
     val theirs = peer.loadView(PeerId.of("db", "v"))
     assert(theirs.sqlFor("spark").sql == "SELECT 1")
     theirs.updateProperties().set("k", "v").commit()
     val changed = catalog.loadView(id)
-    assert(changed.metadata.properties("k") == "v" && changed.metadata.uuid == made.metadata.uuid)
+    assert(changed.metadata.properties("k") == "v" && changed.metadata.uuid == created.metadata.uuid)
     catalog.commitView(id, Some(changed), SampleViews.replace(changed.metadata, "SELECT 2"))
     assert(peer.loadView(PeerId.of("db", "v")).sqlFor("spark").sql == "SELECT 2")
     assert(catalog.listViews(Vector("db")) == Vector(id) && hive.open().listTables(Vector("db")).isEmpty)

@@ -19,7 +19,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TestTables}
 import iceberglite.table.action.FastAppend
 
-/** A Metastore with an empty database `db`, and catalogs of both implementations on it. */
+/** Gives each test a Metastore with an empty database `db`, and opens catalogs of this library and Apache Iceberg. */
 trait HiveTests extends AnyFunSuite {
 
   final protected class Metastore(val client: IMetaStoreClient, directory: Path) extends AutoCloseable {
@@ -82,6 +82,6 @@ trait HiveTests extends AnyFunSuite {
 
   protected def views(catalog: Catalog): ViewCatalog = catalog match {
     case views: ViewCatalog => views
-    case other => fail(s"$other has no views")
+    case other => fail(s"The catalog $other does not support views")
   }
 }

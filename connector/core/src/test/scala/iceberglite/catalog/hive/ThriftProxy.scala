@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.Try
 
-/** A proxy between a client and a Metastore that applies network faults to the calls that a test names. */
+/** A proxy between a client and a Metastore, which applies network faults to the calls that a test selects. */
 final class ThriftProxy(uri: String) extends AutoCloseable {
   import ThriftProxy._
 
@@ -15,15 +15,15 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
   private val listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress)
   private val sockets = ConcurrentHashMap.newKeySet[Socket]()
   @volatile private var faults = Vector.empty[(String, Fault)]
-  @volatile private var seen = Vector.empty[String]
+  @volatile private var called = Vector.empty[String]
 
   def address: String = s"thrift://127.0.0.1:${listener.getLocalPort}"
 
-  /** Applies a fault to the next call with this name, once. */
+  /** Applies a fault to the next call of the given method. The fault applies only once. */
   def next(call: String, fault: Fault): Unit = synchronized(faults :+= call -> fault)
 
-  /** The names of all calls so far. */
-  def calls: Vector[String] = seen
+  /** The method names of all calls so far. */
+  def calls: Vector[String] = called
 
   daemon(accept())
 
@@ -44,9 +44,9 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
     daemon(forward(client.getInputStream, server.getOutputStream)(onRequest))
     daemon(forward(server.getInputStream, client.getOutputStream)(_ => dropsResponse && hangUp()))
 
-    /** @return whether to drop the bytes */
+    /** Applies the fault of a request. @return whether to drop the bytes of the request */
     private def onRequest(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
-      ThriftProxy.this.synchronized(seen :+= name)
+      ThriftProxy.this.synchronized(called :+= name)
       take(name) match {
         case None => false
         case Some(Before) => hangUp()
@@ -110,7 +110,8 @@ object ThriftProxy {
   final case class Meanwhile(work: () => Unit) extends Fault
 
   /**
-   * Returns the name of a message: Thrift's binary protocol starts with version and kind, and the length of the name.
+   * Returns the method name of a message. In Thrift's binary protocol, the name follows the version, the message type
+   * and the length of the name.
    */
   private def nameOf(bytes: String): Option[String] =
     if (!bytes.startsWith("\u0080\u0001\u0000") || bytes.length < 8) None

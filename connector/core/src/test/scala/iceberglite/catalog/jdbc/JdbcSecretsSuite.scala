@@ -38,7 +38,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assert(!error.getMessage.contains("secret"))
   }
 
-  test("messages show only the address of a database") {
+  test("the text form of a JDBC URL contains only the address of the database") {
     def asText(url: String) = new JdbcUrl(url, Map.empty).toString
     assert(asText("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
     assert(asText("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")
@@ -47,7 +47,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assert(asText("jdbc:sqlite:/data/a@b.db") == "jdbc:sqlite:/data/a@b.db")
   }
 
-  test("secrets are removed from driver messages, wherever they are in the URL") {
+  test("secrets in the URL or in the properties are masked in driver messages") {
     def redacted(url: String, message: String, settings: (String, String)*) =
       new JdbcUrl(url, settings.toMap).redacted(message)
     assert(redacted("jdbc:mysql://u:p%40w@host/db", "not u:p%40w but p@w") == "not u:*** but ***")
@@ -63,7 +63,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assertNoSecret(error)
   }
 
-  test("a password that PostgreSQL rejects is not shown") {
+  test("the error of a failed login to PostgreSQL does not contain the password") {
     TestDatabase.Postgres.withNew { database =>
       val right = database.url
       val encoded = java.net.URLEncoder.encode(Secret, "UTF-8")
@@ -83,7 +83,7 @@ class JdbcSecretsSuite extends JdbcTests {
     }
   }
 
-  onEach("the message of a driver that contains a password is not shown, nor are its causes") { f =>
+  onEach("if the message of a driver contains a password, errors contain neither the message nor its causes") { f =>
     val catalog = f.open("jdbc.trustStorePassword" -> Secret, "jdbc.user" -> f.database.user)
     catalog.create(Id, unpartitioned())
     def exceptionWithSecret =

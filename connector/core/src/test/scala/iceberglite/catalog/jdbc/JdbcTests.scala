@@ -9,16 +9,16 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.FastAppend
 
-/** Base class of tests of JDBC catalogs; each test runs on every kind of database. */
+/** Base class of suites for JDBC catalogs. Each test runs on every kind of database. */
 abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
 
   override def afterEach(): Unit = FaultyDriver.reset()
 
-  /** A catalog's database, which other processes could use as well. */
+  /** An empty database, on which tests open catalogs. */
   final protected class Fixture(val kind: TestDatabase, val database: JdbcDatabase) {
     val files: MemoryFileIO = new MemoryFileIO
 
-    /** Opens a catalog whose connections fail on request. */
+    /** Opens a catalog whose connections fail as scripted in [[FaultyDriver]]. */
     def open(properties: (String, String)*): Catalog = openIn(environment, properties: _*)
 
     def openIn(environment: Environment, properties: (String, String)*): Catalog = {
@@ -31,7 +31,7 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
     def rows(query: String): Vector[Vector[String]] = TestDatabase.rows(database)(query)._2
     def columns(table: String): Vector[String] = TestDatabase.rows(database)(s"SELECT * FROM $table")._1
 
-    /** Creates the catalog tables of a release without views. */
+    /** Creates the catalog table of early releases of Apache Iceberg, without the column `iceberg_type`. */
     def makeOldTables(): Unit = sql(
       "CREATE TABLE iceberg_tables(catalog_name VARCHAR(255) NOT NULL,table_namespace VARCHAR(255) NOT NULL," +
         "table_name VARCHAR(255) NOT NULL,metadata_location VARCHAR(1000),previous_metadata_location VARCHAR(1000)," +
@@ -47,5 +47,7 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
   protected def append(table: Table, path: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
 
+
+  /** The start of the statement that makes a commit visible. */
   protected val swap = "UPDATE iceberg_tables SET metadata_location"
 }

@@ -16,7 +16,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.table.{Environment, MemoryFileIO, Table, TableCreation}
 
-/** A real server that closes connections, refuses them, locks rows and cancels statements. */
+/** Tests a JDBC catalog on a real server that closes or refuses connections, locks rows and cancels statements. */
 class PostgresSuite extends AnyFunSuite {
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
@@ -45,13 +45,13 @@ class PostgresSuite extends AnyFunSuite {
 
     def connections(): Int = TestDatabase.run(database)(number(_, s"SELECT count(*) $activity"))
 
-    /** Terminates the catalog's connections. @return their number */
+    /** Terminates the catalog's connections. @return the number of terminated connections */
     def terminate(): Int = TestDatabase.run(database)(terminate)
 
     private def terminate(connection: Connection): Int =
       number(connection, s"SELECT count(pg_terminate_backend(pid)) $activity")
 
-    /** Locks the row of the table while `body` runs; statements of the catalog wait for the lock. */
+    /** Locks the row of the table while `body` runs, so that statements of the catalog wait for the lock. */
     def whileLocked[A](body: Locked => A): A = TestDatabase.run(database) { connection =>
       connection.setAutoCommit(false)
       connection.createStatement().executeQuery("SELECT * FROM iceberg_tables FOR UPDATE").next()
@@ -91,7 +91,7 @@ class PostgresSuite extends AnyFunSuite {
   /** Runs `body` while `writing` runs in another thread. */
   private def during(writing: => Any)(body: => Unit): Unit = inParallel(Seq(() => writing, () => body))
 
-  withServer("connections that the server closed between statements are opened again") { f =>
+  withServer("after the server closed idle connections, the catalog opens new connections") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     assert(f.terminate() > 0)
@@ -107,7 +107,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(catalog.drop(Id.copy(name = "u"), purge = false) && second.metadata.snapshots.size == 1)
   }
 
-  withServer("a connection that the server closes in the middle of a commit leaves no doubt") { f =>
+  withServer("a commit whose connection the server closes succeeds and is applied only once") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     f.whileLocked { row =>
@@ -121,7 +121,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(f.files.paths == reachable(f.files, committed.version))
   }
 
-  withServer("a row that stays locked for too long is a conflict, which is retried") { f =>
+  withServer("if a row stays locked for longer than lock_timeout, the commit is retried") { f =>
     val table = f.open().create(Id, unpartitioned())
     f.whileLocked { row =>
       val waiting = environment.copy(sleep = _ => row.release())
@@ -159,7 +159,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(f.files.paths == reachable(f.files, table.version))
   }
 
-  withServer("a catalog opens no more connections than the limit") { f =>
+  withServer("a catalog opens at most as many connections as the property clients allows") { f =>
     val catalog = f.open(properties = Map("clients" -> "3"))
     catalog.create(Id, TableCreation(schema, properties = manyRetries))
     inParallel((1 to 8).map(w => () => (1 to 4).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$w-$i"))))
@@ -168,7 +168,7 @@ class PostgresSuite extends AnyFunSuite {
     catalog.close()
   }
 
-  test("a commit waits for a server that restarts in the middle of it") {
+  test("a commit waits until a server that refuses connections during the commit accepts them again") {
     val (database, other) = (Servers.postgres.newDatabase(), Servers.postgres.newDatabase())
     val name = database.url.split('/').last
     def accept(connections: Boolean): Unit =
@@ -185,12 +185,13 @@ class PostgresSuite extends AnyFunSuite {
       during(append(table, "x")) {
         accept(connections = false)
         TestDatabase.run(other) { connection =>
-          val of = s"FROM pg_stat_activity WHERE application_name = 'restarted'"
+          val ofCatalog = s"FROM pg_stat_activity WHERE application_name = 'restarted'"
           while ({
-            val results = connection.createStatement().executeQuery(s"SELECT count(*) $of AND wait_event_type = 'Lock'")
+            val waiting = s"SELECT count(*) $ofCatalog AND wait_event_type = 'Lock'"
+            val results = connection.createStatement().executeQuery(waiting)
             results.next() && results.getInt(1) == 0
           }) Thread.sleep(5)
-          connection.createStatement().executeQuery(s"SELECT pg_terminate_backend(pid) $of").next()
+          connection.createStatement().executeQuery(s"SELECT pg_terminate_backend(pid) $ofCatalog").next()
         }
         row.release()
       }
