@@ -31,10 +31,10 @@ class ArchitectureSuite extends AnyFunSuite {
   test("the spec module uses no Spark, no Hadoop, no I/O and no clock") {
     val outside = Seq("org", "com", "java.io", "java.net", "java.sql", "java.nio.file", "java.nio.channels")
     val json = Seq("com.fasterxml.jackson", "java.io")
-    val bad = importsOf("spec/src/main").filter { case (file, name) =>
+    val violations = importsOf("spec/src/main").filter { case (file, name) =>
       isInAny(name, outside) && !(isInAny(name, json) && Seq("/json/", "/rest/").exists(file.toString.contains(_)))
     }
-    assert(bad.isEmpty)
+    assert(violations.isEmpty)
     val clock =
       """System\.(currentTimeMillis|nanoTime)|Instant\.now|UUID\.randomUUID|new Random|java\.io\.File\b|\bFiles\.""".r
     val impure =
@@ -48,10 +48,10 @@ class ArchitectureSuite extends AnyFunSuite {
   /** The package of a file and the packages that its code names, without the prefix `iceberglite.`. */
   private def usesOf(file: Path): (String, Set[String]) = {
     val lines = Files.readAllLines(file).asScala.toVector
-    val own = lines.flatMap(packageClause.findFirstMatchIn(_)).head.group(1)
+    val ownPackage = lines.flatMap(packageClause.findFirstMatchIn(_)).head.group(1)
     val code = lines.filterNot(isComment).map(_.replaceAll("\"[^\"]*\"", ""))
     val used = code.flatMap(otherPackage.findAllMatchIn(_).map(m => m.group(1).stripPrefix(".")))
-    (own.stripPrefix("iceberglite."), used.toSet - own.stripPrefix("iceberglite."))
+    (ownPackage.stripPrefix("iceberglite."), used.toSet - ownPackage.stripPrefix("iceberglite."))
   }
 
   private def packagesOf(files: Seq[Path]): Map[String, Set[String]] =
@@ -103,9 +103,9 @@ class ArchitectureSuite extends AnyFunSuite {
     val found = packagesOf(sources("core/src/main")).groupBy(p => top(p._1)).mapValues(_.values.flatten.map(top).toSet)
     val allowed = layers.toMap
     assert(found.keySet == allowed.keySet)
-    val bad = for ((name, uses) <- found; used <- uses if used != name && used != "spec" && !allowed(name)(used))
+    val violations = for ((name, uses) <- found; used <- uses if used != name && used != "spec" && !allowed(name)(used))
       yield s"$name uses $used"
-    assert(bad.isEmpty)
+    assert(violations.isEmpty)
   }
 
   test("subpackages of iceberglite.spark do not use the entry points, which are in iceberglite.spark itself") {
@@ -123,12 +123,12 @@ class ArchitectureSuite extends AnyFunSuite {
     val outside =
       sources("core/src/main").filterNot(f => f.toString.contains("/tree/")) ++
         sources("spark/src/main")
-    val bad = for {
+    val violations = for {
       file <- outside if !manifestTables.exists(file.toString.endsWith)
       line <- Files.readAllLines(file).asScala
       if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
     } yield s"$file: ${line.trim}"
-    assert(bad.isEmpty)
+    assert(violations.isEmpty)
     val users = outside.filter(usesOf(_)._2.exists(_.startsWith("tree.manifestlist")))
     assert(users.isEmpty)
   }

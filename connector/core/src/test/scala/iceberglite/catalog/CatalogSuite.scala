@@ -240,9 +240,9 @@ class CatalogSuite extends AnyFunSuite {
     assert(table.metadataLocation.endsWith(".gz.metadata.json"))
     assert(store.files.read(table.metadataLocation).take(2).toSeq == Seq(0x1f.toByte, 0x8b.toByte))
     assert(catalog.table(Id).metadata == table.metadata)
-    val plain = table.transaction(Map.empty, environment)
+    val uncompressed = table.transaction(Map.empty, environment)
       .add(new UpdateProperties(Map("write.metadata.compression-codec" -> "none"))).commit()
-    assert(append(append(plain, "y"), "z").metadataLocation.stripSuffix(".metadata.json").endsWith(".gz") == false)
+    assert(!append(append(uncompressed, "y"), "z").metadataLocation.stripSuffix(".metadata.json").endsWith(".gz"))
     assert(liveFiles(catalog.table(Id)) == Vector("x", "y", "z"))
   }
 

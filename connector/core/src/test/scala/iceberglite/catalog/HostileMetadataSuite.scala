@@ -218,8 +218,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       catalog.register(Victim, forged(copy))
       assertFilesKept(catalog.drop(Victim, purge = true), isAttackersFile)
     }
-    val again = filled(catalog, Victim.copy(name = "v2"))
-    catalog.rename(again.id, Victim.copy(name = "v3"))
+    val secondVictim = filled(catalog, Victim.copy(name = "v2"))
+    catalog.rename(secondVictim.id, Victim.copy(name = "v3"))
     assert(catalog.drop(Victim.copy(name = "v3"), purge = true))
     assert(!Files.exists(warehouse.resolve("db/v2/data/x.parquet")), "purging a renamed table deletes its files")
     catalog.create(Victim, unpartitioned())
@@ -231,28 +231,28 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   test("a purge keeps another table's files, even if their paths are spelled in other ways") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
-    val place = victim.location.stripPrefix("file:")
+    val victimPath = victim.location.stripPrefix("file:")
     val evil = catalog.create(Evil, unpartitioned())
-    val own = evil.location.stripPrefix("file:")
+    val evilPath = evil.location.stripPrefix("file:")
     val spellings = Seq(
-      s"$place/data/x.parquet",
-      s"file://$place/data/x.parquet",
-      s"FILE:$place/data/x.parquet",
-      s"file:/$place/data/x.parquet",
-      s"//$place/data/x.parquet",
-      s"$own/../victim/data/x.parquet",
-      s"$own/data/../../victim/data/x.parquet",
-      s"$own/data/%2e%2e/%2E%2E/victim/data/x.parquet",
-      s"file:$own/./../victim//data/x.parquet",
-      s"$own//../victim/data/x.parquet/",
-      s"${own}2/data/x.parquet",
-      s"hdfs://$place/data/x.parquet",
-      place.stripPrefix("/") + "/data/x.parquet",
-      Paths.get("").toAbsolutePath.relativize(Paths.get(place)).toString + "/data/x.parquet",
-      s"$place/data",
-      place
+      s"$victimPath/data/x.parquet",
+      s"file://$victimPath/data/x.parquet",
+      s"FILE:$victimPath/data/x.parquet",
+      s"file:/$victimPath/data/x.parquet",
+      s"//$victimPath/data/x.parquet",
+      s"$evilPath/../victim/data/x.parquet",
+      s"$evilPath/data/../../victim/data/x.parquet",
+      s"$evilPath/data/%2e%2e/%2E%2E/victim/data/x.parquet",
+      s"file:$evilPath/./../victim//data/x.parquet",
+      s"$evilPath//../victim/data/x.parquet/",
+      s"${evilPath}2/data/x.parquet",
+      s"hdfs://$victimPath/data/x.parquet",
+      victimPath.stripPrefix("/") + "/data/x.parquet",
+      Paths.get("").toAbsolutePath.relativize(Paths.get(victimPath)).toString + "/data/x.parquet",
+      s"$victimPath/data",
+      victimPath
     )
-    data(s"file:${own}2/data")
+    data(s"file:${evilPath}2/data")
     append(evil, spellings.map(path => path): _*)
     assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
     catalog.close()

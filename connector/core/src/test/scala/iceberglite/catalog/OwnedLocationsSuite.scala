@@ -69,25 +69,25 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     val at = s"file:$directory/elsewhere/t"
     filled(catalog, Evil, unpartitioned().copy(location = Some(at)))
     assert(catalog.drop(Evil, purge = true) && FilesBelow.of(directory.resolve("elsewhere")).isEmpty)
-    val apart = filled(
+    val separate = filled(
       catalog,
       Evil,
       unpartitioned("write.metadata.path" -> s"file:$directory/metadata").copy(location = Some(at))
     )
     assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
-    assert(io.exists(s"${apart.location}/data/x.parquet"))
+    assert(io.exists(s"${separate.location}/data/x.parquet"))
     catalog.close()
   }
 
   test("purging a table in the directory of a dropped table keeps the files of the dropped table") {
     val catalog = jdbc("a")
     val first = filled(catalog, Evil)
-    val kept = FilesBelow.of(warehouse)
+    val filesBefore = FilesBelow.of(warehouse)
     catalog.drop(Evil, purge = false)
     val second = catalog.create(Evil, unpartitioned())
     append(second, data(s"${second.location}/data", "new.parquet"))
     assert(second.location == first.location && catalog.drop(Evil, purge = true))
-    assert(FilesBelow.of(warehouse) == kept)
+    assert(FilesBelow.of(warehouse) == filesBefore)
     catalog.close()
   }
 

@@ -15,10 +15,10 @@ class ReloadSuite extends AnyFunSuite {
     test(s"reloading a table returns its current version (${fixture.kind})") {
       fixture.withStore { store =>
         val (ours, theirs) = (fixture.open(store, store.files), fixture.open(store, store.files))
-        val known = ours.create(Id, unpartitioned()).version
-        assert(ours.reload(Id, known) == known)
+        val loaded = ours.create(Id, unpartitioned()).version
+        assert(ours.reload(Id, loaded) == loaded)
         val newer = theirs.table(Id).transaction(Map.empty, environment).add(new FastAppend(Vector(file("f")))).commit()
-        assert(ours.reload(Id, known) == newer.version)
+        assert(ours.reload(Id, loaded) == newer.version)
         theirs.drop(Id, purge = false)
         intercept[NotFound](ours.reload(Id, newer.version))
         val recreated = theirs.create(Id, unpartitioned("again" -> "1"))
@@ -39,9 +39,9 @@ class ReloadSuite extends AnyFunSuite {
       }
       val catalog = CatalogFixture.Jdbc.open(store, counting)
       catalog.create(Id, unpartitioned())
-      val known = catalog.load(Id)
+      val loaded = catalog.load(Id)
       val before = reads.get
-      (1 to 5).foreach(_ => assert(catalog.reload(Id, known) eq known))
+      (1 to 5).foreach(_ => assert(catalog.reload(Id, loaded) eq loaded))
       assert(reads.get == before)
       catalog.close()
     }

@@ -16,14 +16,14 @@ class ConformanceSuite extends AnyFunSuite {
   private def rules: Seq[Rule] = RuleBooks.all.flatMap(_.rules)
 
   test("every rule has a test that shows it") {
-    val shown = proofs.map(_.rule).toSet
-    assert(rules.map(_.id).filterNot(shown).isEmpty)
+    val proved = proofs.map(_.rule).toSet
+    assert(rules.map(_.id).filterNot(proved).isEmpty)
   }
 
   test("every proof refers to an existing rule, and rule ids are unique") {
-    val known = rules.map(_.id)
-    assert(proofs.map(_.rule).filterNot(known.toSet).isEmpty)
-    assert(known.distinct.size == known.size)
+    val ruleIds = rules.map(_.id)
+    assert(proofs.map(_.rule).filterNot(ruleIds.toSet).isEmpty)
+    assert(ruleIds.distinct.size == ruleIds.size)
   }
 
   test("every rule lists the files that implement the rule, and these files exist") {
@@ -35,8 +35,8 @@ class ConformanceSuite extends AnyFunSuite {
     val rendered = render
     if (sys.env.get("UPDATE").contains("1")) Files.write(page, rendered.getBytes(UTF_8))
     else {
-      val now = new String(Files.readAllBytes(page), UTF_8)
-      assert(now == rendered, s"\n$page is out of date: run this suite with UPDATE=1")
+      val saved = new String(Files.readAllBytes(page), UTF_8)
+      assert(saved == rendered, s"\n$page is out of date: run this suite with UPDATE=1")
     }
   }
 
@@ -44,9 +44,9 @@ class ConformanceSuite extends AnyFunSuite {
     val byRule = proofs.groupBy(_.rule)
     val books = RuleBooks.all.filter(_.rules.nonEmpty).map { book =>
       val rows = book.rules.map { r =>
-        val shown = byRule.getOrElse(r.id, Vector.empty).distinct.map(p => s"${cell(p.test)} (`${name(p.file)}`)")
+        val proved = byRule.getOrElse(r.id, Vector.empty).distinct.map(p => s"${cell(p.test)} (`${name(p.file)}`)")
         s"| ${cell(r.sentence)} | ${cell(r.section)} | ${r.implementedIn.map(f => s"`$f`").mkString("<br>")} | " +
-          s"${shown.mkString("<br>")} |"
+          s"${proved.mkString("<br>")} |"
       }
       s"## ${book.title}\n\n| rule | section | implemented in | shown by |\n|---|---|---|---|\n" + rows.mkString(
         "",

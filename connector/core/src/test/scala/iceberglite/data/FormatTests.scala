@@ -50,11 +50,11 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     writer.close()
   }
 
-  protected def read(path: String, wanted: StructType, io: FileIO = hadoop): Vector[Record] =
-    readFrom(DataSource(io, path, io.info(path).fold(0L)(_.length)), wanted)
+  protected def read(path: String, projection: StructType, io: FileIO = hadoop): Vector[Record] =
+    readFrom(DataSource(io, path, io.info(path).fold(0L)(_.length)), projection)
 
-  protected def readFrom(source: DataSource, wanted: StructType): Vector[Record] = {
-    val rows = format.read(source, wanted)
+  protected def readFrom(source: DataSource, projection: StructType): Vector[Record] = {
+    val rows = format.read(source, projection)
     try rows.toVector
     finally rows.close()
   }
@@ -115,12 +115,12 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     val evolving = for {
       schema <- schemas
       rows <- records(schema)
-      wanted <- RecordGenerators.evolved(schema)
-    } yield (schema, rows, wanted)
-    forAll(evolving) { case (schema, rows, wanted) =>
+      projection <- RecordGenerators.evolved(schema)
+    } yield (schema, rows, projection)
+    forAll(evolving) { case (schema, rows, projection) =>
       val file = write(schema, rows)
-      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
-      assertSame(read(file.path, wanted.asStruct), expected)
+      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, projection.asStruct).asInstanceOf[Record])
+      assertSame(read(file.path, projection.asStruct), expected)
     }
   }
 
@@ -145,14 +145,14 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     val default = Some(DefaultValue.OfPrimitive(Literal.StringLiteral("d")))
     val inside =
       StructType(Vector(optional(4, "x", StringType).copy(initialDefault = default), optional(5, "y", IntType)))
-    val wanted = StructType(Vector(
+    val projection = StructType(Vector(
       required(2, "part", StringType).copy(initialDefault = default),
       required(6, "also", StringType).copy(initialDefault = default),
       required(3, "s", inside).copy(initialDefault = Some(DefaultValue.EmptyStruct)),
       optional(7, "none", inside)
     ))
     val source = DataSource(hadoop, file.path, file.fileSizeInBytes, constants = Map(2 -> "p"))
-    assertSame(readFrom(source, wanted), Vector(Record.of("p", "d", Record.of("d", null), null)))
+    assertSame(readFrom(source, projection), Vector(Record.of("p", "d", Record.of("d", null), null)))
     val error = intercept[UnreadableFile](read(file.path, StructType(Vector(required(9, "gone", IntType)))))
     assert(error.getMessage.contains(file.path) && error.getMessage.contains("Column gone"))
   }
@@ -160,8 +160,8 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   test("the error for a required field that the file lacks in a nested struct contains its path", FormatRules.missing) {
     val struct = StructType(Vector(required(2, "a", IntType)))
     val file = write(Schema(0, Vector(required(1, "s", struct))), Vector(Record.of(Record.of(1))))
-    val wanted = StructType(Vector(required(1, "s", StructType(Vector(required(3, "b", IntType))))))
-    assert(intercept[UnreadableFile](read(file.path, wanted)).getMessage.contains("Column s.b"))
+    val projection = StructType(Vector(required(1, "s", StructType(Vector(required(3, "b", IntType))))))
+    assert(intercept[UnreadableFile](read(file.path, projection)).getMessage.contains("Column s.b"))
   }
 
   test(
@@ -170,8 +170,9 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   ) {
     val old = Schema(0, Vector(optional(1, "s", StructType(Vector(optional(2, "a", IntType))))))
     val file = write(old, Vector(Record.of(Record.of(1)), Record.of(null), Record.of(Record.of(null))))
-    val wanted = StructType(Vector(optional(1, "s", StructType(Vector(optional(3, "b", IntType))))))
-    assertSame(read(file.path, wanted), Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null))))
+    val projection = StructType(Vector(optional(1, "s", StructType(Vector(optional(3, "b", IntType))))))
+    val expected = Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null)))
+    assertSame(read(file.path, projection), expected)
   }
 
   test(
@@ -179,11 +180,11 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     FormatRules.promoted
   ) {
     val schema = Schema(0, Vector(required(1, "d", DateType)))
-    val wanted = StructType(Vector(required(1, "d", TimestampNsType)))
+    val projection = StructType(Vector(required(1, "d", TimestampNsType)))
     val inRange = write(schema, Vector(Record.of(-1)))
-    assertSame(read(inRange.path, wanted), Vector(Record.of(-86400000000000L)))
+    assertSame(read(inRange.path, projection), Vector(Record.of(-86400000000000L)))
     val outOfRange = write(schema, Vector(Record.of(2932896)))
-    val error = intercept[UnreadableFile](read(outOfRange.path, wanted))
+    val error = intercept[UnreadableFile](read(outOfRange.path, projection))
     assert(error.getMessage.contains("Column d") && error.getMessage.contains(outOfRange.path))
   }
 
@@ -241,13 +242,13 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test("the error for a missing file or a file of another format contains its path") {
-    val wanted = StructType(Vector(optional(1, "id", IntType)))
+    val projection = StructType(Vector(optional(1, "id", IntType)))
     Seq("", "P", "something else " * 100).foreach { text =>
       val path = newPath()
       hadoop.write(path, text.getBytes)
-      assert(intercept[UnreadableFile](read(path, wanted)).getMessage.contains(path))
+      assert(intercept[UnreadableFile](read(path, projection)).getMessage.contains(path))
     }
-    assert(intercept[UnreadableFile](read("/nowhere/f", wanted)).getMessage.contains("/nowhere/f"))
+    assert(intercept[UnreadableFile](read("/nowhere/f", projection)).getMessage.contains("/nowhere/f"))
   }
 
   test("counts and bounds follow the rows and the metrics mode of each column", FormatRules.metrics) {

@@ -160,9 +160,9 @@ class PartitionStatisticsSuite extends AnyFunSuite {
       "12: last_updated_snapshot_id: optional long"
     )
     assert(asText(FormatVersion.V1) == old && asText(FormatVersion.V2) == old)
-    val now = (old.take(5) ++ old.slice(5, 9).map(_.replace("optional", "required")) ++ old.drop(9)) :+
+    val expected = (old.take(5) ++ old.slice(5, 9).map(_.replace("optional", "required")) ++ old.drop(9)) :+
       "13: dv_count: required int"
-    assert(asText(FormatVersion.V3) == now)
+    assert(asText(FormatVersion.V3) == expected)
   }
 
   private def withTable(creation: TableCreation)(body: Table => Unit): Unit = CatalogFixture.Hadoop.withStore { store =>

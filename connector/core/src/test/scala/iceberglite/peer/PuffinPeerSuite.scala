@@ -102,7 +102,7 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val ours = PuffinFile.open(io, path, Some(size))
       assert(ours.footer.properties == Map("created-by" -> "them") && ours.footerSizeInBytes == footerSize)
       assert(ours.blobs.map(_.metadata) == newBlobs.map(_.metadata))
-      assert(ours.blobs.zip(newBlobs).forall { case (b, wanted) => ours.read(b).sameElements(wanted.contents) })
+      assert(ours.blobs.zip(newBlobs).forall { case (b, expected) => ours.read(b).sameElements(expected.contents) })
     }
   }
 

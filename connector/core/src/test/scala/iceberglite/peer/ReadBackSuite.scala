@@ -103,16 +103,16 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
 
     /** Returns the rows as this library reads them. */
     def liteRows: Set[(Long, String)] = {
-      val now = table
+      val current = table
       val scan = TableScan(
-        now.tree(),
-        now.currentSnapshot,
+        current.tree(),
+        current.currentSnapshot,
         expr.Expression.AlwaysTrue,
         caseSensitive = true,
         ManifestCache.Disabled
       )
-      val columns = now.schema.fields.take(2)
-      val rows = new TableRows(io, now.metadata.specsById, None, now.schema, columns, filtered = true)
+      val columns = current.schema.fields.take(2)
+      val rows = new TableRows(io, current.metadata.specsById, None, current.schema, columns, filtered = true)
       scan.plan().tasks.flatMap(task => rows.of(task).toVector)
         .map(r => (r(0).asInstanceOf[java.lang.Long].longValue, r(1).toString)).toSet
     }
@@ -195,8 +195,8 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     t.commitOn(read, new RewriteFiles(inPartition("c").filter(_.content == Content.Data), Vector(small), id(read)))
     assert(t.liteRows.filter(_._2 == "c") == Set(20L -> "c", 22L -> "c"), "the equality delete applies")
     Seq("c", "a").foreach { c =>
-      val now = t.liteRows.filter(_._2 == c).map(_._1).toVector.sorted
-      t.commit(new RewriteFiles(inPartition(c), Vector(t.data(c, s"${c}9", now: _*)), id(t.table)))
+      val ids = t.liteRows.filter(_._2 == c).map(_._1).toVector.sorted
+      t.commit(new RewriteFiles(inPartition(c), Vector(t.data(c, s"${c}9", ids: _*)), id(t.table)))
     }
     assert(entries.forall(_.content == Content.Data))
   }

@@ -102,20 +102,20 @@ abstract class RowFilesPeerTests(format: DataFormat)
   ) {
     val evolving = for {
       c <- cases
-      wanted <- RecordGenerators.evolved(c._1, peerReadsDefaults)
-    } yield (c._1, c._2, wanted)
-    forAll(evolving) { case (schema, rows, wanted) =>
+      projection <- RecordGenerators.evolved(c._1, peerReadsDefaults)
+    } yield (c._1, c._2, projection)
+    forAll(evolving) { case (schema, rows, projection) =>
       val datesPromoted = schema.byId.exists { case (id, f) =>
-        f.fieldType == DateType && wanted.byId.get(id).exists(_.fieldType == TimestampType)
+        f.fieldType == DateType && projection.byId.get(id).exists(_.fieldType == TimestampType)
       }
       val path = newPath()
       writeWithPeer(path, schema, rows, MetricsConfig.getDefault)
-      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
-      assert(comparable(read(path, wanted), wanted) == comparable(expected, wanted))
+      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, projection.asStruct).asInstanceOf[Record])
+      assert(comparable(read(path, projection), projection) == comparable(expected, projection))
       // Apache Iceberg does not yet read dates as timestamps.
       if (!datesPromoted) {
         val ours = write(schema, rows)
-        assert(comparable(readWithPeer(ours.path, wanted), wanted) == comparable(expected, wanted))
+        assert(comparable(readWithPeer(ours.path, projection), projection) == comparable(expected, projection))
       }
     }
   }
@@ -151,9 +151,9 @@ abstract class RowFilesPeerTests(format: DataFormat)
     forAll(imported) { case (schema, rows, mapping) =>
       val path = newPath()
       writeWithoutIds(path, schema, rows)
-      val wanted = allOptional(schema)
-      val ours = comparable(read(path, wanted, mapping), wanted)
-      assert(ours == comparable(readWithPeer(path, wanted, mapping), wanted))
+      val projection = allOptional(schema)
+      val ours = comparable(read(path, projection, mapping), projection)
+      assert(ours == comparable(readWithPeer(path, projection, mapping), projection))
       if (mapping.isEmpty) assert(ours == comparable(rows, schema))
     }
   }

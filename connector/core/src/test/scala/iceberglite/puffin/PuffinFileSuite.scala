@@ -91,7 +91,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
       val read = PuffinFile.open(io, path)
       assert(read.blobs.map(_.metadata) == all.map(_.metadata))
       assert(read.blobs.map(_.compressionCodec) == all.map(_.codec.name))
-      assert(read.blobs.zip(all).forall { case (b, wanted) => read.read(b).sameElements(wanted.contents) })
+      assert(read.blobs.zip(all).forall { case (b, expected) => read.read(b).sameElements(expected.contents) })
       assert(read.footerSizeInBytes == puffin.footerSizeInBytes)
     }
   }
@@ -151,8 +151,8 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     def rejection(json: String): InvalidMetadata =
       intercept[InvalidMetadata](openBytes(file(json, "abcdef".getBytes(UTF_8))))
     assert(openBytes(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
-    val places = Seq[(Any, Any)](0 -> 1, 3 -> 1, 4 -> 7, 10 -> 1, 11 -> 0, Long.MaxValue -> 1, 4 -> Long.MaxValue)
-    places.foreach { case (offset, length) => assert(rejection(blobJson(offset, length)).path == "$.blobs[0]") }
+    val ranges = Seq[(Any, Any)](0 -> 1, 3 -> 1, 4 -> 7, 10 -> 1, 11 -> 0, Long.MaxValue -> 1, 4 -> Long.MaxValue)
+    ranges.foreach { case (offset, length) => assert(rejection(blobJson(offset, length)).path == "$.blobs[0]") }
     assert(rejection(blobJson(-1, 1)).path == "$.blobs[0].offset")
     assert(rejection(blobJson(4, -1)).path == "$.blobs[0].length")
     val two = s"""{"blobs":[${Seq(8 -> 2, 4 -> 5).map { case (o, l) =>

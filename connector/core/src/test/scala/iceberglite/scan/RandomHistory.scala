@@ -35,9 +35,9 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   /** Makes a random commit to a branch, or to main for `None`. The commit may have no effect. */
   def step(branch: Option[String]): Unit = {
     val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
-    val now = table
-    val live = tasks(now, to.head(now.metadata)).map(_.file)
-    val v1 = now.metadata.formatVersion == FormatVersion.V1
+    val current = table
+    val live = tasks(current, to.head(current.metadata)).map(_.file)
+    val v1 = current.metadata.formatVersion == FormatVersion.V1
     random.nextInt(11) match {
       case 0 | 1 | 2 => commit(new MergeAppend(newFiles(), to))
       case 3 if live.nonEmpty => overwrite(someOf(live), to)
@@ -120,22 +120,24 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
 
   private def rowsOf(files: Vector[ContentFile], to: SnapshotTarget): Vector[(ContentFile, Record)] = {
     val paths = files.map(_.path).toSet
-    val now = table
-    val wanted = now.schema.fields ++ RandomHistory.lineage
-    val rows = new TableRows(now.io, now.metadata.specsById, None, now.schema, wanted, filtered = false)
-    tasks(now, to.head(now.metadata)).filter(t => paths(t.file.path)).flatMap(t => rows.of(t).toVector.map(t.file -> _))
+    val current = table
+    val projection = current.schema.fields ++ RandomHistory.lineage
+    val rows = new TableRows(current.io, current.metadata.specsById, None, current.schema, projection, filtered = false)
+    tasks(current, to.head(current.metadata)).filter(t => paths(t.file.path))
+      .flatMap(t => rows.of(t).toVector.map(t.file -> _))
   }
 
   /** Deletes rows by random ids, or by random ids and categories, and may add new rows, as an upsert does. */
   private def deleteKeys(to: SnapshotTarget): Unit = {
-    val now = table
-    val columns = if (random.nextBoolean()) now.schema.fields.take(1) else now.schema.fields.take(2)
+    val current = table
+    val columns = if (random.nextBoolean()) current.schema.fields.take(1) else current.schema.fields.take(2)
     val rows = Vector.fill(1 + random.nextInt(3))(Record.of(someId(), someCategory()))
-    val partitions = if (!now.metadata.spec.isPartitioned) Vector(PartitionTuple.Empty)
+    val partitions = if (!current.metadata.spec.isPartitioned) Vector(PartitionTuple.Empty)
     else rows.map(r => RandomHistory.tuple(r(1))).distinct
     val deletes = partitions.map { partition =>
       val inside = rows.filter(r => partition == PartitionTuple.Empty || RandomHistory.tuple(r(1)) == partition)
-      write(columns, inside.map(r => Record.of(r.values.take(columns.size): _*)), partition, now.metadata.defaultSpecId)
+      val records = inside.map(r => Record.of(r.values.take(columns.size): _*))
+      write(columns, records, partition, current.metadata.defaultSpecId)
         .copy(content = Content.EqualityDeletes, equalityIds = columns.map(_.id))
     }
     commit(new RowDelta(deletes ++ (if (random.nextBoolean()) newFiles() else Vector.empty), to = to))
@@ -163,40 +165,40 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
 
   /** Writes deletion vectors of the given positions and of all positions that earlier deletes contain. */
   private def vectors(deleted: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
-    val now = table
+    val current = table
     val deletesByPath =
-      tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
-    val reader = new DeleteReader(now.io, now.metadata.specsById, None)
+      tasks(current, to.head(current.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
+    val reader = new DeleteReader(current.io, current.metadata.specsById, None)
     val all = deleted.map { case (file, positions) =>
       val before = reader.of(file.path, deletesByPath.getOrElse(file.path, Vector.empty)).positions
       DeletedRows(file.path, file.specId, file.partition, before.union(DeletionVector.of(positions: _*)))
     }
-    DeletionVectorFiles.write(now.io, path("puffin"), all)
+    DeletionVectorFiles.write(current.io, path("puffin"), all)
   }
 
   private def replaced(vectors: Vector[ContentFile], to: SnapshotTarget): Vector[ContentFile] = {
     val files = vectors.flatMap(_.referencedDataFile).toSet
-    val now = table
-    tasks(now, to.head(now.metadata)).filter(t => files(t.file.path)).flatMap(_.deletes.map(_.file))
+    val current = table
+    tasks(current, to.head(current.metadata)).filter(t => files(t.file.path)).flatMap(_.deletes.map(_.file))
       .filter(f => f.isDeletionVector)
   }
 
   /** Removes a random delete file, so that the rows it deleted are live again. */
   private def restore(to: SnapshotTarget): Unit = {
-    val now = table
-    val deletes = tasks(now, to.head(now.metadata)).flatMap(_.deletes.map(_.file)).distinct
+    val current = table
+    val deletes = tasks(current, to.head(current.metadata)).flatMap(_.deletes.map(_.file)).distinct
     if (deletes.nonEmpty) commit(new RowDelta(Vector.empty, someOf(deletes).take(1), to = to))
   }
 
   private def newFiles(): Vector[ContentFile] = Vector.fill(1 + random.nextInt(2)) {
-    val now = table
+    val current = table
     val category = someCategory()
-    val partitioned = now.metadata.spec.isPartitioned
+    val partitioned = current.metadata.spec.isPartitioned
     val rows = Vector.fill(1 + random.nextInt(6))(
       Record.of(someId(), if (partitioned) category else someCategory(), note(), null, null)
     )
     val partition = if (partitioned) RandomHistory.tuple(category) else PartitionTuple.Empty
-    writeFiles(rows.map((partition, now.metadata.defaultSpecId, _))).head
+    writeFiles(rows.map((partition, current.metadata.defaultSpecId, _))).head
   }
 
   /** Writes rows to one file per partition. Rows with a row id keep it. */

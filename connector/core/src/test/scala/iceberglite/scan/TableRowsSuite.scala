@@ -85,13 +85,13 @@ class TableRowsSuite extends AnyFunSuite {
     def rows(
         file: ContentFile,
         deletes: Seq[DeleteFile] = Nil,
-        wanted: Vector[NestedField] = Vector(id),
+        projection: Vector[NestedField] = Vector(id),
         residual: Expression = AlwaysTrue,
         number: Long = 4
     ): Vector[Record] = {
       val bound = Bind(residual, schema, caseSensitive = true)
       val task = FileScanTask.whole(file, number, specs(file.specId), bound).copy(deletes = deletes.toVector)
-      val read = new TableRows(io, specs, None, schema, wanted, filtered = true).of(task)
+      val read = new TableRows(io, specs, None, schema, projection, filtered = true).of(task)
       try read.toVector
       finally read.close()
     }
@@ -233,11 +233,11 @@ class TableRowsSuite extends AnyFunSuite {
     val file = withOneColumn.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
     val partition =
       optional(MetadataColumns.PartitionId, "_partition", StructType(Vector(optional(1000, "category", StringType))))
-    val wanted =
+    val columns =
       Vector(category, MetadataColumns.FilePath, MetadataColumns.SpecId, partition, added, MetadataColumns.Deleted)
-    assert(files.rows(file, wanted = wanted) == Vector(Record.of("even", file.path, 0, Record.of("even"), 7, false)))
+    assert(files.rows(file, Nil, columns) == Vector(Record.of("even", file.path, 0, Record.of("even"), 7, false)))
     val empty = partition.copy(fieldType = StructType(Vector.empty))
-    assert(files.rows(withOneColumn, wanted = Vector(empty)) == Vector(Record.of(null)))
+    assert(files.rows(withOneColumn, projection = Vector(empty)) == Vector(Record.of(null)))
   }
 
   test(
@@ -256,7 +256,7 @@ class TableRowsSuite extends AnyFunSuite {
       )
       val fresh = files.write(format, Vector(id), Seq(Record.of(1L), Record.of(2L)))
       def read(file: ContentFile, first: Option[Long]) =
-        files.rows(file.copy(firstRowId = first), wanted = lineage :+ id, number = 8)
+        files.rows(file.copy(firstRowId = first), projection = lineage :+ id, number = 8)
       assert(read(kept, Some(40)) == Vector(Record.of(90L, 2L, 1L), Record.of(41L, 8L, 2L), Record.of(70L, 8L, 3L)))
       assert(read(fresh, Some(40)) == Vector(Record.of(40L, 8L, 1L), Record.of(41L, 8L, 2L)))
       assert(read(kept, None).map(r => (r(0), r(1))) == Vector.fill(3)((null, null)))
@@ -270,7 +270,7 @@ class TableRowsSuite extends AnyFunSuite {
     val files = new Files
     val file = files.write(FileFormat.Parquet, fileColumns, sampleRows)
     val filter = And(GreaterThan(Term.Named("place.zip"), IntLiteral(5)), NotNull(Term.Named("id")))
-    assert(files.rows(file, residual = filter, wanted = Vector(category)) == Vector(
+    assert(files.rows(file, residual = filter, projection = Vector(category)) == Vector(
       Record.of("even"),
       Record.of("odd")
     ))

@@ -79,8 +79,9 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.script = Vector(f.swap -> CallFault.ResponseLost)
     f.downAfterSwap = true
     val unknown = intercept[CommitStateUnknown](f.append("mine"))
-    val now = f.actualTable
-    assert((now.metadata.metadataLog.map(_.metadataFile) :+ now.metadataLocation).contains(unknown.metadataFile))
+    val current = f.actualTable
+    val metadataFiles = current.metadata.metadataLog.map(_.metadataFile) :+ current.metadataLocation
+    assert(metadataFiles.contains(unknown.metadataFile))
   }
 
   test("a version hint that is stale, reset, missing or invalid does not make any commit or read fail (ClickHouse " +
@@ -180,8 +181,8 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.in("b")))
     f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.in("a")))
     assert(f.livePaths == Vector("a1", "a2", "b1", "b2"))
-    val late = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.in("b"))
-    assert(intercept[ValidationFailed](f.commit(read, late)).getMessage.contains("category = 'b'"))
+    val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.in("b"))
+    assert(intercept[ValidationFailed](f.commit(read, conflicting)).getMessage.contains("category = 'b'"))
   }
 
   onEach("setting a branch fails if another writer has set it concurrently") { f =>

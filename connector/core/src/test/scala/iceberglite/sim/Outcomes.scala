@@ -24,8 +24,8 @@ object Outcomes extends Check {
         Some(s"was acknowledged with ${version.metadataLocation}, which the table never had")
       case Outcome.Acknowledged(version) =>
         steps.headOption.fold(missing(history, operation, version.metadataLocation)) { step =>
-          val late = history.chain.indexOf(step.after.location) > history.chain.indexOf(version.metadataLocation)
-          if (late) Some("was acknowledged with a version older than its commit") else None
+          val afterStep = history.chain.indexOf(step.after.location) > history.chain.indexOf(version.metadataLocation)
+          if (afterStep) Some("was acknowledged with a version older than its commit") else None
         }
       case _ => None
     }

@@ -78,14 +78,14 @@ final class SimulatedIO(
     }
     // A late request does not delete a file that is named only by its version, because the name may already belong to
     // another commit.
-    def late(): Unit = if (!nameOf(path).startsWith("v")) files.delete(path)
+    def deleteUnlessMetadata(): Unit = if (!nameOf(path).startsWith("v")) files.delete(path)
     caller(Call(
       s"delete ${nameOf(path)}",
       CallFault.all,
       () => files.delete(path),
       () => failed,
       () => failed,
-      () => late()
+      () => deleteUnlessMetadata()
     ))
   }
 

@@ -99,11 +99,11 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val tree = new TreeReader(io, table.metadata, ManifestCache.Disabled)
     val list = table.currentSnapshot.get.manifestList.get
     val manifest = tree.manifests(table.currentSnapshot.get).head
-    val whole = Files.readAllBytes(Paths.get(manifest.path))
-    Files.write(Paths.get(manifest.path), whole.take(whole.length / 2))
+    val content = Files.readAllBytes(Paths.get(manifest.path))
+    Files.write(Paths.get(manifest.path), content.take(content.length / 2))
     rejection(manifest.path)(tree.entries(manifest).size)
     // A file that is longer than its recorded length is read to its end, and the additional bytes are an error.
-    Files.write(Paths.get(manifest.path), whole ++ whole.takeRight(16))
+    Files.write(Paths.get(manifest.path), content ++ content.takeRight(16))
     rejection(manifest.path)(tree.entries(manifest).size)
     Files.write(Paths.get(list), Files.readAllBytes(Paths.get(list)).take(50))
     rejection(list)(tree.manifests(table.currentSnapshot.get))

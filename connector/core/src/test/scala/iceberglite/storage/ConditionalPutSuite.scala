@@ -81,10 +81,10 @@ class ConditionalPutSuite extends AnyFunSuite {
         store.faults.add(fault)
         set(table, s"p$i")
       }
-      val now = lite.table(id)
-      assert(faults.indices.forall(i => now.properties.contains(s"p$i")))
-      assert(now.metadataLocation.endsWith(s"v${faults.size + 1}.metadata.json"))
-      assert(now.metadata.metadataLog.size == faults.size)
+      val current = lite.table(id)
+      assert(faults.indices.forall(i => current.properties.contains(s"p$i")))
+      assert(current.metadataLocation.endsWith(s"v${faults.size + 1}.metadata.json"))
+      assert(current.metadata.metadataLog.size == faults.size)
     }
   }
 }

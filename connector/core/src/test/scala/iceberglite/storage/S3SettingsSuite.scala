@@ -101,10 +101,10 @@ class S3SettingsSuite extends AnyFunSuite {
   }
 
   test("a configured client class of S3A is not replaced silently") {
-    val own = "hadoop.fs.s3a.s3.client.factory.impl" -> "com.example.Mine"
+    val clientFactory = "hadoop.fs.s3a.s3.client.factory.impl" -> "com.example.Mine"
     val message =
-      intercept[InvalidArgument](S3Storage.files(Map("s3.write.storage-class" -> "GLACIER", own))).getMessage
+      intercept[InvalidArgument](S3Storage.files(Map("s3.write.storage-class" -> "GLACIER", clientFactory))).getMessage
     assert(message.contains("com.example.Mine") && message.contains("s3.write.storage-class"))
-    S3Storage.files(Map("s3.acl" -> "private", own))
+    S3Storage.files(Map("s3.acl" -> "private", clientFactory))
   }
 }

@@ -120,9 +120,9 @@ class BranchActionsSuite extends AnyFunSuite {
     val t = tableWithTwoFiles
     val staged = stage(t, "w", new DeleteFiles(category("a"), to = Staged))
     assert(id(t.commit(new CherryPick(staged))) == staged)
-    val late = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
+    val lateDelete = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
     t.append(fileOf("c", "c1"))
-    assert(rejection(t.commit(new CherryPick(late))).contains("neither an append nor a dynamic overwrite"))
+    assert(rejection(t.commit(new CherryPick(lateDelete))).contains("neither an append nor a dynamic overwrite"))
   }
 
   test("a cherry-pick that loses a commit race is retried, and creates a new snapshot instead of a fast-forward") {

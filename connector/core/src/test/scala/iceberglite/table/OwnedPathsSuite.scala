@@ -27,9 +27,9 @@ class OwnedPathsSuite extends AnyFunSuite {
   test("a location that only the metadata contains is owned if the metadata file is below it") {
     val at = version("mem://b/elsewhere/t")
     assert(owns(at, Some("mem://b/wh/t"))("mem://b/elsewhere/t/data/f"))
-    val apart = at.copy(metadataLocation = "mem://b/other/metadata/v1.metadata.json")
-    assert(!owns(apart, Some("mem://b/wh/t"))("mem://b/elsewhere/t/data/f"))
-    assert(!owns(apart, None)("mem://b/other/data/f"))
+    val separate = at.copy(metadataLocation = "mem://b/other/metadata/v1.metadata.json")
+    assert(!owns(separate, Some("mem://b/wh/t"))("mem://b/elsewhere/t/data/f"))
+    assert(!owns(separate, None)("mem://b/other/data/f"))
   }
 
   test(

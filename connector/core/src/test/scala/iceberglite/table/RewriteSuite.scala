@@ -137,9 +137,9 @@ class RewriteSuite extends AnyFunSuite {
   test("a rewrite that adds a deletion vector for a file that already has a vector is rejected") {
     val t = withTwoFiles(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
-    val bad =
+    val secondVector =
       new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
-    assert(rejection(t.commit(bad)).contains("another deletion vector"))
+    assert(rejection(t.commit(secondVector)).contains("another deletion vector"))
   }
 
   test("equality deletes with different sequence numbers are not rewritten into one file") {
@@ -167,11 +167,11 @@ class RewriteSuite extends AnyFunSuite {
       val before = t.table
       val table = t.commit(new RewriteManifests())
       val rewritten = manifests(t, table)
-      def known(table: Table): Set[(ContentFile, Option[Long], Option[Long], Option[Long])] =
+      def identities(table: Table): Set[(ContentFile, Option[Long], Option[Long], Option[Long])] =
         live(t.store, table).map(e =>
           (e.file.copy(metrics = Metrics.Empty), e.sequenceNumber, e.fileSequenceNumber, e.snapshotId)
         ).toSet
-      assert(known(table) == known(before))
+      assert(identities(table) == identities(before))
       assert(live(t.store, table).map(_.file.path.head) == "aaabbcc".toVector)
       assert(rewritten.size > 1 && rewritten.forall(m => m.addedFilesCount.contains(0)))
       val s = summary(table)

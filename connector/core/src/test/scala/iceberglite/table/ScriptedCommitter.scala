@@ -7,7 +7,7 @@ import iceberglite.spec.ObjectKind
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
   private var versions = Vector.empty[TableVersion]
 
-  /** Responses of the next commits; afterwards commits succeed. */
+  /** Responses of the next commits. Commits after the last response succeed. */
   var script: Vector[ScriptedCommitter.Answer] = Vector.empty
   /** Callbacks to run before the next loads, one per load. */
   var loads: Vector[() => Unit] = Vector.empty

@@ -119,8 +119,8 @@ class TableActionsSuite extends AnyFunSuite {
     other.append(fileOf("a", "a1"))
     val old = other.table
     other.commit(new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None)))
-    val late = new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None))
-    intercept[CommitConflict](other.commitOn(old, new DeleteFiles(category("a")), late))
+    val schemaChange = new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None))
+    intercept[CommitConflict](other.commitOn(old, new DeleteFiles(category("a")), schemaChange))
     assert(liveFiles(other.table) == Vector("a1") && other.orphanFiles.isEmpty)
   }
 
@@ -151,15 +151,15 @@ class TableActionsSuite extends AnyFunSuite {
       UUID.randomUUID
     )
     val staged = StagedTable.begin(target, start, Some(t.table.version), environment)
-    val fresh = file("fresh")
-    staged.table.transaction(Map.empty, environment).add(new MergeAppend(Vector(fresh))).commit()
+    val newFile = file("fresh")
+    staged.table.transaction(Map.empty, environment).add(new MergeAppend(Vector(newFile))).commit()
     val before = t.committer.commits
     assert(liveFiles(t.table) == Vector("low"))
-    val deletes = new RowDelta(t.vectors("d.puffin", fresh -> Seq(1L)))
+    val deletes = new RowDelta(t.vectors("d.puffin", newFile -> Seq(1L)))
     staged.table.transaction(Map.empty, environment).add(deletes).commit()
     val table = staged.commit()
     assert(t.committer.commits == before + 1)
-    assert(liveFiles(table) == Vector("d.puffin", "fresh") && t.deleted(table, fresh) == Vector(1L))
+    assert(liveFiles(table) == Vector("d.puffin", "fresh") && t.deleted(table, newFile) == Vector(1L))
     assert(table.metadata.snapshots.size == 3, "the history of the replaced table stays")
   }
 }

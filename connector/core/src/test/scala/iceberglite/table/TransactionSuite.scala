@@ -132,8 +132,8 @@ class TransactionSuite extends AnyFunSuite {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     f.committer.loads = Vector(() => {
-      val now = new Table(f.table.id, f.table.name, f.committer.current, f.store, f.committer)
-      f.append("later", now)
+      val reloaded = new Table(f.table.id, f.table.name, f.committer.current, f.store, f.committer)
+      f.append("later", reloaded)
       ()
     })
     assert(liveFiles(f.append("mine")) == Vector("first", "later", "mine"))

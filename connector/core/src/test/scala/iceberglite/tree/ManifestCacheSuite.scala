@@ -25,8 +25,8 @@ class ManifestCacheSuite extends AnyFunSuite {
     t.append(file("c"))
     assert(t.live.map(e => nameOf(e.file)) == Seq("c", "a", "b"))
     assert(t.io.reads.get == 0)
-    val fresh = new ManifestCache(1 << 20)
-    val tree = new TreeReader(t.io, t.metadata, fresh)
+    val emptyCache = new ManifestCache(1 << 20)
+    val tree = new TreeReader(t.io, t.metadata, emptyCache)
     (1 to 3).foreach(_ => tree.entries(t.metadata.currentSnapshot.get))
     assert(t.io.reads.get == 3)
   }

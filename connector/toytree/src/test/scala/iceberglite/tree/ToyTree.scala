@@ -23,8 +23,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.{AddedFileCheck, RowIdAssigner}
 
 /**
- * A tree format for tests only: all entries of a snapshot are in one JSON file, for tables of any version. It shows
- * that code outside the tree does not depend on manifests.
+ * A tree format for tests only: all entries of a snapshot are in one JSON file, for tables of any version. The tests
+ * with this format show that code outside the tree does not depend on manifests.
  */
 object ToyTree extends MetadataTree {
   private val Extension = ".toy.json"
@@ -169,7 +169,10 @@ private object ToyPart {
     try new ToyEntries(specs).parse(path, io.read(path))
     catch { case e: IcebergError.InvalidMetadata => throw IcebergError.UnreadableFile(path, "toy tree", e.getMessage) }
 
-  /** Computes bounds over all files, for columns with bounds in every file; nulls and NaN may be anywhere. */
+  /**
+   * Computes bounds over all files, for the columns that have bounds in every file. Counts of nulls and NaNs are left
+   * out, so any column may contain them.
+   */
   private def statistics(live: Vector[ManifestEntry], schema: Schema): Metrics = {
     val types = schema.fields.map(f => f.id -> f.fieldType).collect { case (id, t: PrimitiveType) => id -> t }
     def bounds(boundOf: Metrics => Int => Option[java.nio.ByteBuffer], least: Boolean) =
@@ -193,7 +196,7 @@ final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[
   private val files = new ContentFileJson(specs.byId, specs.sources)
 
   override def read(json: JsonValue): Vector[ManifestEntry] = json.map { e =>
-    val status = EntryStatus.all.find(_.code == e.int("status")).getOrElse(e.fail("It has no status"))
+    val status = EntryStatus.all.find(_.code == e.int("status")).getOrElse(e.fail("The status of the entry is unknown"))
     val numbers = (e.optionalLong("sequence-number"), e.optionalLong("file-sequence-number"))
     ManifestEntry(status, e.optionalLong("snapshot-id"), numbers._1, numbers._2, files.read(e("file")))
   }

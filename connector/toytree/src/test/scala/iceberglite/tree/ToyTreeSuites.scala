@@ -6,6 +6,8 @@ import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
 import iceberglite.table._
 
+// These suites run tests of core with ToyTree as the tree format.
+
 class ToySimulationSuite extends SimulationSuite
 class ToyTableScanSuite extends TableScanSuite
 class ToyDeletePlanSuite extends DeletePlanSuite

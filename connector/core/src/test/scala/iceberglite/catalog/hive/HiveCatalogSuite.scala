@@ -146,9 +146,9 @@ class HiveCatalogSuite extends HiveTests {
   }
 
   test("without Hive classes other catalogs work, and the error of a Hive catalog contains the missing jars") {
-    val own = Seq(classOf[HiveCatalog], classOf[FileIO], classOf[NotFound], classOf[Environment])
+    val ownJars = Seq(classOf[HiveCatalog], classOf[FileIO], classOf[NotFound], classOf[Environment])
       .map(_.getProtectionDomain.getCodeSource.getLocation).distinct
-    val loader = new WithoutHive(own.toArray, getClass.getClassLoader)
+    val loader = new WithoutHive(ownJars.toArray, getClass.getClassLoader)
     val kinds = loader.loadClass("iceberglite.catalog.Catalogs$")
     val catalogs = kinds.getField("MODULE$").get(None.orNull)
     val io: AnyRef = loader.loadClass("iceberglite.storage.HadoopFileIO").getConstructor(classOf[Configuration])
@@ -165,7 +165,7 @@ class HiveCatalogSuite extends HiveTests {
 }
 
 /** A class loader that loads the classes of this project again, and delegates all other classes except Hive's. */
-final private class WithoutHive(own: Array[URL], parent: ClassLoader) extends URLClassLoader(own, parent) {
+final private class WithoutHive(ownJars: Array[URL], parent: ClassLoader) extends URLClassLoader(ownJars, parent) {
   override def loadClass(name: String, resolve: Boolean): Class[_] =
     if (name.startsWith("org.apache.hadoop.hive.")) throw new ClassNotFoundException(name)
     else if (!name.startsWith("iceberglite.")) super.loadClass(name, resolve)

@@ -86,8 +86,8 @@ class JdbcViewSuite extends JdbcTests {
     intercept[CommitConflict](catalog.commitView(View, Some(first), SampleViews.replace(first.metadata, "SELECT 3")))
     assert(f.files.paths == before && catalog.loadView(View) == changed)
     catalog.dropView(View)
-    val again = catalog.commitView(View, None, define("SELECT 4"))
-    intercept[ValidationFailed](catalog.commitView(View, Some(again), SampleViews.replace(first.metadata, "SELECT 5")))
+    val second = catalog.commitView(View, None, define("SELECT 4"))
+    intercept[ValidationFailed](catalog.commitView(View, Some(second), SampleViews.replace(first.metadata, "SELECT 5")))
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
@@ -101,9 +101,9 @@ class JdbcViewSuite extends JdbcTests {
 
   onEach("the metadata of a view is not compressed if write.metadata.compression-codec is none") { f =>
     val catalog = views(f.open())
-    val plain = SetProperties(Map("write.metadata.compression-codec" -> "none"))
+    val uncompressed = SetProperties(Map("write.metadata.compression-codec" -> "none"))
     val change = define("SELECT 1")
-    val first = catalog.commitView(View, None, ViewChange(change.updates :+ plain, Vector.empty))
+    val first = catalog.commitView(View, None, ViewChange(change.updates :+ uncompressed, Vector.empty))
     assert(new String(f.files.read(first.metadataLocation), "UTF-8").startsWith("{"))
   }
 

@@ -196,9 +196,9 @@ class RestAuthSuite extends AnyFunSuite {
         assert(request.headers("x-amz-content-sha256") == hex(sha256(request.body.getBytes(UTF_8))))
         assert(request.headers("authorization") == expected(request, "AKIA", "aws-s3cret", "eu-west-1", "execute-api"))
       }
-      val plain =
+      val direct =
         stub.catalog(settings ++ Seq("rest.auth.sigv4.delegate-auth-type" -> "none", "rest.signing-name" -> "glue"): _*)
-      plain.listNamespaces(Vector.empty)
+      direct.listNamespaces(Vector.empty)
       assert(!stub.requests.last.headers.contains("original-authorization"))
       assert(stub.requests.last.headers("authorization").contains("/eu-west-1/glue/aws4_request"))
     }

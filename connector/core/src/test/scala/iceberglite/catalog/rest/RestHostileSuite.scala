@@ -212,8 +212,8 @@ class RestHostileSuite extends AnyFunSuite {
 
   test("a header with a line break is rejected, and its value is not shown") {
     withStub { stub =>
-      val bad = Seq("header.x" -> "a\r\npa55word: b", "header.x\r\ny" -> "pa55word", "header.Host" -> "pa55word")
-      bad.foreach(header => assert(failure(stub.catalog(header).load(id)).isInstanceOf[InvalidArgument], header._1))
+      val headers = Seq("header.x" -> "a\r\npa55word: b", "header.x\r\ny" -> "pa55word", "header.Host" -> "pa55word")
+      headers.foreach(header => assert(failure(stub.catalog(header).load(id)).isInstanceOf[InvalidArgument], header._1))
       failure(stub.catalog("token" -> "t0ken-of-mine\r\nX: y").load(id))
       assert(stub.requests.isEmpty)
     }
@@ -225,8 +225,8 @@ class RestHostileSuite extends AnyFunSuite {
       val settings = new RestSettings("lite", properties)
       val call =
         Auth.bearer(HttpCall("GET", java.net.URI.create(s"${stub.uri}/x?token=t0ken-of-mine")), "t0ken-of-mine")
-      val shown = Seq(settings.toString, call.toString, stub.catalog(properties.toSeq: _*).toString)
-      assert(!shown.exists(s => secrets.exists(s.contains)))
+      val texts = Seq(settings.toString, call.toString, stub.catalog(properties.toSeq: _*).toString)
+      assert(!texts.exists(s => secrets.exists(s.contains)))
     }
   }
 }

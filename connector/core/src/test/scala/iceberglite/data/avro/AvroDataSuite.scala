@@ -40,7 +40,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     record
   }
 
-  private def wanted(t: Type): StructType = StructType(Vector(optional(1, "c", t)))
+  private def projection(t: Type): StructType = StructType(Vector(optional(1, "c", t)))
 
   test("unions may have null as second or only type, and other unions are rejected", FormatRules.avroUnions) {
     val path = avroFile("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
@@ -59,7 +59,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     val uuid = UUID.randomUUID
     def checkRead(json: String, value: Any, t: Type, expected: Any): Unit = {
       val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
-      assert(read(path, wanted(t)) == Vector(Record.of(expected)), json)
+      assert(read(path, projection(t)) == Vector(Record.of(expected)), json)
     }
     checkRead("\"int\"", 5, LongType, 5L)
     checkRead("\"float\"", 1.5f, DoubleType, 1.5)
@@ -83,7 +83,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
   test("the error for a value that the column type cannot represent contains the column", FormatRules.avroDamage) {
     def assertRejected(json: String, value: Any, t: Type, saying: String): Unit = {
       val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
-      val message = intercept[UnreadableFile](read(path, wanted(t))).getMessage
+      val message = intercept[UnreadableFile](read(path, projection(t))).getMessage
       assert(message.contains("Column c") && message.contains(saying) && message.contains(path))
     }
     assertRejected("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(3), "2 bytes")
@@ -108,7 +108,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
       row(Seq(row("a", 1)(kv), row("b", null)(kv)).asJava)(schema)
     }
     val map = MapType(2, StringType, 3, LongType, valueRequired = false)
-    assert(read(path, wanted(map)) == Vector(Record.of(Vector("a" -> 1L, "b" -> null))))
+    assert(read(path, projection(map)) == Vector(Record.of(Vector("a" -> 1L, "b" -> null))))
   }
 
   test(
@@ -135,7 +135,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
       MappedField(Vector("dropped"), None, Vector.empty)
     ))
     val element = StructType(Vector(optional(6, "why", IntType)))
-    val wanted = StructType(Vector(
+    val projection = StructType(Vector(
       optional(2, "t", StructType(Vector(optional(3, "z", LongType), optional(19, "new", IntType)))),
       optional(1, "renamed", IntType),
       optional(4, "l", ListType(5, element, elementRequired = false)),
@@ -144,11 +144,11 @@ class AvroDataSuite extends FormatTests(AvroData) {
     ))
     val source = DataSource(hadoop, avroFile(fields(""))(values), 0, Some(mapping))
     val expected = Record.of(Record.of(8L, null), 7, Vector(Record.of(9)), Vector("k" -> 10), null)
-    assert(readFrom(source, wanted) == Vector(expected))
+    assert(readFrom(source, projection) == Vector(expected))
     val byOwnNames = StructType(Vector(optional(5, "dropped", LongType), optional(6, "a", IntType)))
     assert(readFrom(source.copy(nameMapping = None), byOwnNames) == Vector(Record.of(11L, 7)))
     val withOneId = source.copy(path = avroFile(fields(""","field-id":1"""))(values))
-    assert(readFrom(withOneId, wanted) == Vector(Record.of(null, 11, null, null, null)))
+    assert(readFrom(withOneId, projection) == Vector(Record.of(null, 11, null, null, null)))
   }
 
   test("files with any Avro codec are read", FormatRules.avroDamage) {
@@ -164,7 +164,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
       val rows = (0 until 8000).map(i => row(i, s"text $i") _)
       val fields = """{"name":"c","type":"int","field-id":1},{"name":"s","type":"string","field-id":2}"""
       val path = avroFile(fields, codec)(rows: _*)
-      assert(read(path, wanted(IntType)) == (0 until 8000).map(i => Record.of(i)), codec)
+      assert(read(path, projection(IntType)) == (0 until 8000).map(i => Record.of(i)), codec)
     }
   }
 
@@ -218,10 +218,10 @@ class AvroDataSuite extends FormatTests(AvroData) {
   ) {
     val schema = Schema(0, Vector(required(1, "id", LongType), required(2, "s", StringType)))
     val rows = (0 until 2000).map(i => Record.of(i.toLong, s"row $i")).toVector
-    val whole = hadoop.read(write(schema, rows).path)
-    (0 until whole.length by 97).foreach { length =>
+    val content = hadoop.read(write(schema, rows).path)
+    (0 until content.length by 97).foreach { length =>
       val path = newPath()
-      hadoop.write(path, whole.take(length))
+      hadoop.write(path, content.take(length))
       try assert(rows.startsWith(read(path, schema.asStruct)))
       catch { case e: UnreadableFile => assert(e.getMessage.contains(path)) }
     }

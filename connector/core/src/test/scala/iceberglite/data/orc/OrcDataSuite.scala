@@ -131,13 +131,13 @@ class OrcDataSuite extends FormatTests(OrcData) {
       text(batch, 2, "v")
       text(batch, 3, "c")
     }
-    val wanted = StructType(Vector(
+    val projection = StructType(Vector(
       optional(1, "a", IntType),
       optional(2, "b", LongType),
       optional(3, "c", StringType),
       optional(4, "d", StringType)
     ))
-    assert(read(path, wanted) == Vector(Record.of(-3, 300L, "v", "c")))
+    assert(read(path, projection) == Vector(Record.of(-3, 300L, "v", "c")))
   }
 
   test(
@@ -151,7 +151,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
       MappedField(Vector("l"), Some(4), Vector(MappedField(Vector("element"), Some(5), Vector.empty))),
       MappedField(Vector("dropped"), None, Vector.empty)
     ))
-    val wanted = StructType(Vector(
+    val projection = StructType(Vector(
       optional(2, "t", StructType(Vector(optional(3, "z", IntType), optional(9, "new", IntType)))),
       optional(1, "renamed", IntType),
       optional(4, "l", ListType(5, IntType, elementRequired = false)),
@@ -168,7 +168,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
     val pathWithoutIds = writeWithOrc(schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>"))(fill)
     val source = DataSource(hadoop, pathWithoutIds, 0, Some(mapping))
-    assert(readFrom(source, wanted) == Vector(Record.of(Record.of(8, null), 7, Vector(9), null)))
+    assert(readFrom(source, projection) == Vector(Record.of(Record.of(8, null), 7, Vector(9), null)))
     val ownNames =
       StructType(Vector(optional(2, "s", StructType(Vector(optional(3, "x.y", IntType)))), optional(7, "a", LongType)))
     assert(readFrom(source.copy(nameMapping = None), ownNames) == Vector(Record.of(Record.of(8), 7L)))
@@ -176,7 +176,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     val withOneId = schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>")
     withOneId.getChildren.get(3).setAttribute("iceberg.id", "1")
     val pathWithOneId = writeWithOrc(withOneId)(fill)
-    assert(readFrom(source.copy(path = pathWithOneId), wanted) == Vector(Record.of(null, 10, null, null)))
+    assert(readFrom(source.copy(path = pathWithOneId), projection) == Vector(Record.of(null, 10, null, null)))
   }
 
   test("a duplicate field id in a file is an error if its column is projected") {
@@ -248,10 +248,10 @@ class OrcDataSuite extends FormatTests(OrcData) {
   test("the error for a truncated file contains its path", FormatRules.orcDamage) {
     val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
     val rows = records(schema).suchThat(_.nonEmpty).sample.toVector.flatten
-    val whole = hadoop.read(write(schema, rows).path)
-    (0 until whole.length by 97).foreach { length =>
+    val content = hadoop.read(write(schema, rows).path)
+    (0 until content.length by 97).foreach { length =>
       val path = newPath()
-      hadoop.write(path, whole.take(length))
+      hadoop.write(path, content.take(length))
       assert(intercept[UnreadableFile](read(path, schema.asStruct)).getMessage.contains(path))
     }
   }

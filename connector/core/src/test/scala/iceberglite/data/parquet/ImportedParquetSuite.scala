@@ -55,21 +55,21 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
 
   test("a file with any field id is read only by its ids", ParquetRules.mappedNames) {
     val path = writeForeign("optional int32 a = 1; optional int32 b;")(_.append("a", 1).append("b", 2))
-    val wanted = schemaOf(optional(1, "a", IntType), optional(2, "b", IntType))
-    assert(read(path, wanted, mapping = Some(NameMapping.of(wanted))) == Vector(Record.of(1, null)))
-    assert(read(path, wanted) == Vector(Record.of(1, null)))
+    val projection = schemaOf(optional(1, "a", IntType), optional(2, "b", IntType))
+    assert(read(path, projection, mapping = Some(NameMapping.of(projection))) == Vector(Record.of(1, null)))
+    assert(read(path, projection) == Vector(Record.of(1, null)))
   }
 
   test(
     "without ids and name mapping, columns are matched by position, and nested fields by name",
     ParquetRules.positionIds
   ) {
-    val wanted = schemaOf(
+    val projection = schemaOf(
       optional(3, "struct", StructType(Vector(optional(9, "x", IntType), optional(8, "y", IntType)))),
       optional(1, "list", ListType(4, IntType, elementRequired = false)),
       optional(77, "later", IntType)
     )
-    assert(read(nestedFile(), wanted) == Vector(Record.of(Record.of(3, null), Vector(1, null), null)))
+    assert(read(nestedFile(), projection) == Vector(Record.of(Record.of(3, null), Vector(1, null), null)))
   }
 
   test("two-level lists of values and of structs are read", ParquetRules.threeLevelLists) {
@@ -86,12 +86,12 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
       },
       row => row.addGroup("a")
     )
-    val wanted = schemaOf(
+    val projection = schemaOf(
       optional(1, "a", ListType(2, LongType, elementRequired = true)),
       optional(3, "b", ListType(4, StructType(Vector(optional(5, "x", IntType))), elementRequired = true)),
       optional(6, "c", ListType(7, StructType(Vector(optional(9, "z", IntType))), elementRequired = true))
     )
-    assert(read(path, wanted) == Vector(
+    assert(read(path, projection) == Vector(
       Record.of(Vector(1L, 2L), Vector(Record.of(3)), Vector(Record.of(4))),
       Record.of(Vector.empty, null, null)
     ))
@@ -117,7 +117,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
         )
         .append("plain", "p").append("fx", Binary.fromConstantByteArray(Array[Byte](1, 2)))
     )
-    val wanted = schemaOf(
+    val projection = schemaOf(
       optional(1, "old", TimestampTzType),
       optional(2, "ms", TimestampTzType),
       optional(3, "t", TimeType),
@@ -129,7 +129,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
       optional(9, "plain", StringType),
       optional(10, "fx", BinaryType)
     )
-    val row = read(path, wanted).head
+    val row = read(path, projection).head
     val expected = Seq[Any](
       86400000001L,
       -5000L,

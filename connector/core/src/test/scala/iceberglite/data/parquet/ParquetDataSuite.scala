@@ -72,7 +72,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       optional(6, "dayNs", DateType),
       optional(7, "l", ListType(8, IntType, elementRequired = false))
     )
-    val now = schemaOf(
+    val promoted = schemaOf(
       optional(1, "i", LongType),
       optional(2, "f", DoubleType),
       optional(3, "d", DecimalType(18, 2)),
@@ -87,10 +87,10 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val micros = -86400000000L
     val expected =
       Record.of(-1L, 1.5, decimal("1.25"), decimal("-9.99"), micros, 86400000000000L, Vector(1L, null), null)
-    assert(read(file.path, now) == Vector(expected))
-    val late = write(old, Seq(new Record(Array[AnyRef](null, null, null, null, null, Int.box(Int.MaxValue), null))))
-    val error = intercept[UnreadableFile](read(late.path, now))
-    assert(error.getMessage.contains(late.path) && error.getMessage.contains("Column dayNs"))
+    assert(read(file.path, promoted) == Vector(expected))
+    val tooLate = write(old, Seq(new Record(Array[AnyRef](null, null, null, null, null, Int.box(Int.MaxValue), null))))
+    val error = intercept[UnreadableFile](read(tooLate.path, promoted))
+    assert(error.getMessage.contains(tooLate.path) && error.getMessage.contains("Column dayNs"))
   }
 
   test("the error for a type that cannot be promoted to the column type contains the column") {
@@ -125,8 +125,8 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test("a struct without any projected field is null where the file has null", ParquetRules.structsKept) {
-    val wanted = schemaOf(optional(10, "where", StructType(Vector(optional(99, "alt", IntType)))))
-    assert(read(write(nested, rows).path, wanted) == Vector(
+    val projection = schemaOf(optional(10, "where", StructType(Vector(optional(99, "alt", IntType)))))
+    assert(read(write(nested, rows).path, projection) == Vector(
       Record.of(Record.of(null)),
       Record.of(null),
       Record.of(Record.of(null))

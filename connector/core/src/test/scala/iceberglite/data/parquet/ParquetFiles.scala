@@ -37,13 +37,13 @@ trait ParquetFiles { self: TemporaryDirectory =>
 
   protected def read(
       path: String,
-      wanted: Schema,
+      projection: Schema,
       constants: Map[Int, AnyRef] = Map.empty,
       mapping: Option[NameMapping] = None
-  ): Vector[Record] = readStruct(DataSource(io, path, 0, mapping, constants), wanted.asStruct)
+  ): Vector[Record] = readStruct(DataSource(io, path, 0, mapping, constants), projection.asStruct)
 
-  protected def readStruct(source: DataSource, wanted: StructType): Vector[Record] = {
-    val rows = ParquetData.read(source, wanted)
+  protected def readStruct(source: DataSource, projection: StructType): Vector[Record] = {
+    val rows = ParquetData.read(source, projection)
     try rows.toVector
     finally rows.close()
   }

@@ -93,9 +93,9 @@ class ManifestsSuite extends AnyFunSuite {
     ManifestRules.explicitNumbers
   ) {
     val io = new MemoryFileIO
-    val given = added(dataFile("d")).copy(sequenceNumber = Some(3L))
+    val numbered = added(dataFile("d")).copy(sequenceNumber = Some(3L))
     val manifest =
-      write(io, V2, added(dataFile("a")), existing(dataFile("b"), 5L, 4L), deleted(dataFile("c"), 6L, 2L), given)
+      write(io, V2, added(dataFile("a")), existing(dataFile("b"), 5L, 4L), deleted(dataFile("c"), 6L, 2L), numbered)
     val entries = read(io, committed(manifest, 12L))
     assert(entries.map(_.snapshotId) == Vector(Some(7L), Some(5L), Some(6L), Some(7L)))
     assert(entries.map(_.sequenceNumber) == Vector(Some(12L), Some(4L), Some(2L), Some(3L)))
