@@ -48,7 +48,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
 
   test("types are mapped in both directions as in the table of Appendix A", FormatRules.orcTypes) {
-    typeTable.foreach { case (t, orc, extra) =>
+    table.foreach { case (t, orc, extra) =>
       assert(node(t).toString == orc, t)
       assert(attributes(node(t)) == commonAttributes ++ extra, t)
       assert(

@@ -63,7 +63,7 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
         case Term.Bound(column, _) if column.id == field.sourceId => byTransform(field, p)
         case Term.Transformed(transform, Term.Bound(column, _))
             if column.id == field.sourceId && transform == field.transform =>
-          Some(Identity.onto(target, p))
+          Some(Identity.replaceTerm(target, p))
         case _: Term.Bound | _: Term.Transformed | _: Term.Named => None
       }
 }

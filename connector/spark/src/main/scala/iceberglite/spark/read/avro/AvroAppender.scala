@@ -29,7 +29,7 @@ private[avro] object AvroAppender {
     case Strings | Binaries => fromFunction((in, to) => appendRaw(in, in.readLength(), to))
     case fixed: Fixed => fromFunction((in, to) => appendRaw(in, fixed.length, to))
     case symbols: Symbols => fromFunction((in, to) => bytes(symbols.read(in).getBytes(UTF_8), to))
-    case checked: Checked => fromFunction((in, to) => bytes(checked.read(in).array, to))
+    case checked: BytesAsFixed => fromFunction((in, to) => bytes(checked.read(in).array, to))
     case Uuids => fromFunction((in, to) => bytes(Uuids.read(in).toString.getBytes(US_ASCII), to))
     case text: TextUuids => fromFunction((in, to) => bytes(text.read(in).toString.getBytes(US_ASCII), to))
     case decimals: Decimals =>

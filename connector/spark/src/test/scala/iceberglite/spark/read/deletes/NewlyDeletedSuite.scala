@@ -16,7 +16,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
   test("rows that were live before and that the added deletes remove are found") {
     val positions = new OnHeapColumnVector(6, LongType)
     (0 until 6).foreach(i => positions.putLong(i, 10L + i))
-    def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(positions), Array.empty, 6)
+    def rows(deleted: Long*) = new LiveRows(DeletionVector.of(deleted: _*), Some(positions), Array.empty, 6)
     val newlyDeleted = new NewlyDeleted(rows(10, 12), rows(11, 12, 15, 99), 6)
     assert(newlyDeleted.find(6) == 2 && newlyDeleted.rowIndexes.take(2).toSeq == Seq(1, 5))
     assert(newlyDeleted.find(1) == 0 && newlyDeleted.find(0) == 0)
