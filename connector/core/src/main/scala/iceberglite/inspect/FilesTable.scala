@@ -49,6 +49,7 @@ object FilesTable {
 
 /** Selects the snapshots whose files a metadata table shows. */
 sealed private[inspect] trait FileScope {
+
   /** Returns the entries of the manifests. The entries of a manifest that several snapshots share are returned once. */
   def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
 }

@@ -50,6 +50,7 @@ object PartitionsTable extends MetadataTable {
 
 /** Sums over the files of a partition. */
 final private class PartitionSums {
+
   /** For each content, the number of records and the number of files. */
   private val totals = Content.all.map(_ -> new Array[Long](2)).toMap
   private var dataBytes = 0L

@@ -13,6 +13,7 @@ import iceberglite.spec.partition.PartitionSpec
 final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
 private[scan] object PlannedPart {
+
   /** Returns the files of all the given parts, with the sums of their counts. */
   def merge(parts: Vector[PlannedPart]): PlannedPart = PlannedPart(
     parts.flatMap(_.tasks),

@@ -140,6 +140,7 @@ object TableOwnership {
  * @param directories the directories of single tables, by the full table name `<namespace>.<table>`
  */
 final case class OwnedLocations(prefixes: Vector[String], directories: Map[String, Vector[String]]) {
+
   /** Returns the directories of a single table. @param names the levels of the namespace and the table's name */
   def of(names: Vector[String]): Vector[String] = directories.getOrElse(names.mkString("."), Vector.empty)
 }

@@ -48,7 +48,6 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
     path
   }
 
-
   /** Creates a table with two data files. */
   protected def filled(catalog: Catalog, id: TableIdentifier, creation: TableCreation = unpartitioned()): Table = {
     val table = catalog.create(id, creation)

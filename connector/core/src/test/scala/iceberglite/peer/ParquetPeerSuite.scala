@@ -212,7 +212,10 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("Apache Iceberg computes the same metrics from the footer of a file of this library", MetricsRules.sameAsApacheIceberg) {
+  test(
+    "Apache Iceberg computes the same metrics from the footer of a file of this library",
+    MetricsRules.sameAsApacheIceberg
+  ) {
     val types = RecordGenerators.ofVersion2.filterNot(t => t == FloatType || t == DoubleType)
     forAll(cases(types), Gen.oneOf(allModes)) { case ((schema, rows), mode) =>
       val config = configOf(mode, schema)

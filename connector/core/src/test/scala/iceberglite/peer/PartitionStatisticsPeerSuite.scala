@@ -61,7 +61,6 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       directory.resolve(s"t$version$format$seed").toString
     )
 
-
     /** Makes random commits with three partition specs, and returns this object. */
     def commitAll(): this.type = {
       (0 until 3).foreach(_ => step())

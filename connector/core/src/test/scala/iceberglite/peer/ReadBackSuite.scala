@@ -100,7 +100,6 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       write(s"$name.parquet", schema.fields.take(1), ids.map(Record.of(_)), TestTables.fileOf(c, name))
         .copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
 
-
     /** Returns the rows as this library reads them. */
     def liteRows: Set[(Long, String)] = {
       val current = table
@@ -117,7 +116,6 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         .map(r => (r(0).asInstanceOf[java.lang.Long].longValue, r(1).toString)).toSet
     }
 
-
     /** Returns the rows as Apache Iceberg reads them. */
     def peerRows: Set[(Long, String)] = {
       val operations = new StaticTableOperations(table.metadataLocation, new PeerHadoopFileIO(new Configuration))
@@ -125,7 +123,6 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       try read.asScala.map(r => (r.getField("id").asInstanceOf[Long], r.getField("category").toString)).toSet
       finally read.close()
     }
-
 
     /** Returns the rows as PyIceberg reads them. */
     def pyIcebergRows: Set[(Long, String)] = {

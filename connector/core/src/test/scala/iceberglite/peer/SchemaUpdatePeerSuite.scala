@@ -123,7 +123,6 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   test(
     "random column changes of a version 2 table give the same result as in Apache Iceberg",
     EvolutionRules.sameAsApacheIceberg
-  
   ) {
     sequence(V2)
   }
@@ -131,7 +130,6 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   test(
     "random column changes of a version 3 table give the same result as in Apache Iceberg",
     EvolutionRules.sameAsApacheIceberg
-  
   ) {
     sequence(V3)
   }

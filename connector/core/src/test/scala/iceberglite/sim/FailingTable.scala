@@ -96,14 +96,12 @@ final class FailingTable(
   /** Runs `body` before the next call whose text in the trace starts with `prefix`. */
   def onCall(prefix: String, body: () => Unit): Unit = onCalls :+= prefix -> body
 
-
   /** Returns the number of calls that `body` makes. */
   def callsOf(body: => Any): Int = {
     val before = step
     body
     step - before
   }
-
 
   /** Injects a fault into the given call, counted from 1 for the next call. */
   def failAt(call: Int, fault: CallFault): Unit = failures += (step + call) -> fault

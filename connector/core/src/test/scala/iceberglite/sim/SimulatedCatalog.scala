@@ -64,7 +64,6 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
     expected
   }
 
-
   /** Moves the pointer regardless of its current value. */
   final protected def force(to: String): Unit = locations :+= to
 

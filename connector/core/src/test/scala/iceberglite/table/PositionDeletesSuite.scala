@@ -128,7 +128,10 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, overwrite(b1, IsolationLevel.Snapshot))
   }
 
-  test("removing files by path fails if a file is missing, unless this check is disabled", CommitRules.filesStillExist) {
+  test(
+    "removing files by path fails if a file is missing, unless this check is disabled",
+    CommitRules.filesStillExist
+  ) {
     val t = withThreeFiles
     t.commit(new RowDelta(Vector(positionDeletes("d", a1))))
     val read = t.table

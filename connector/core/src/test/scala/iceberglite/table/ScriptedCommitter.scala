@@ -9,6 +9,7 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
 
   /** Responses of the next commits. Commits after the last response succeed. */
   var script: Vector[ScriptedCommitter.Answer] = Vector.empty
+
   /** Callbacks to run before the next loads, one per load. */
   var loads: Vector[() => Unit] = Vector.empty
   var commits = 0

@@ -35,6 +35,7 @@ private[catalog] object Outcome {
 
   /** The last attempt was rejected. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
   final case class Rejected(response: RestResponse, earlierOutcomeUnknown: Boolean) extends Outcome
+
   /** No attempt was sent, for example because there was no connection. */
   final case class Unsent(reason: String) extends Outcome
 

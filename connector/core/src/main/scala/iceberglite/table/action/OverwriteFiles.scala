@@ -61,6 +61,7 @@ final class OverwriteFiles(
 }
 
 private object OverwriteFiles {
+
   /** Selects the files that at least one of the two selectors removes. */
   def either(matching: FileSelector, named: NamedFiles): FileSelector =
     if (named.files.isEmpty) matching

@@ -47,7 +47,6 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
   protected def append(table: Table, path: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
 
-
   /** The start of the statement that makes a commit visible. */
   protected val swap = "UPDATE iceberg_tables SET metadata_location"
 }

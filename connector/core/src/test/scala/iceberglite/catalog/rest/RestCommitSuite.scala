@@ -119,13 +119,11 @@ class RestCommitSuite extends AnyFunSuite {
     var version: TableVersion = base
     var commitCount = 0
 
-
     /** Lets the stub respond to loads with the current version. */
     private def respondToLoads(): Unit = {
       stub.on(s"GET $path")(table(version.metadata, version.metadataLocation))
       ()
     }
-
 
     /** Sets for each of the next commits whether it is applied, and the response; `None` is a success. */
     def respondToCommits(replies: (Boolean, Option[Reply])*): Unit = {

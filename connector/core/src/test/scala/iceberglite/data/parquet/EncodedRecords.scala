@@ -34,7 +34,6 @@ object EncodedRecords {
     )
   )
 
-
   /** Returns random rows. The same seed gives the same rows. */
   def some(count: Int, seed: Int): Vector[Record] = {
     val rng = new Random(seed)

@@ -76,6 +76,7 @@ final private[rules] case class Threshold(from: Long, margin: Long) {
 private[rules] object OrderedExpression {
   private val MicrosPerDay = 86400L * 1000 * 1000
   private val MicrosPerYear = 365 * MicrosPerDay
+
   /** Clock changes within this number of days of a moment are taken into account. */
   private val ClockChangeDays = 14L
 

@@ -277,10 +277,10 @@ private[error] object ErrorBoundaryStatements {
 
   private def frameAfterCommit(name: String, facts: TableFacts): Case =
     byPath(write(s"a DataFrame of $name after a commit") {
-    session =>
-      val frame = session.table(name)
-      appendByPath(session, facts)
-      frame.collect()
+      session =>
+        val frame = session.table(name)
+        appendByPath(session, facts)
+        frame.collect()
     })
 
   def writes(facts: TableFacts): Seq[Case] = {

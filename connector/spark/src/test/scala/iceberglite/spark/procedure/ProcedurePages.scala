@@ -80,7 +80,8 @@ private[procedure] object ProcedurePages {
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
     val others = p.parameters.tail
-    val typed = others.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
+    val typed =
+      others.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")

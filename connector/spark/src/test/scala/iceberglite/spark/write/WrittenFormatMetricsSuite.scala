@@ -41,7 +41,6 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     test(
       s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'",
       MetricsRules.sameAsApacheIceberg
-    
     ) {
       val (liteTable, peerTable) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $liteTable $values")

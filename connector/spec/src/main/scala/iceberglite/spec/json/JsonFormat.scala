@@ -29,6 +29,7 @@ trait JsonFormat[A] {
 
 private[iceberglite] object JsonFormat {
   private val factory = new JsonFactory
+
   /** The initial buffer size for a small part of the metadata, in bytes. */
   private val SmallBufferSize = 1 << 9
 

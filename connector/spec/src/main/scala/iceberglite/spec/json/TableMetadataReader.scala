@@ -11,6 +11,7 @@ import iceberglite.spec.schema.Schema
 
 /** Reads table metadata. Version 1 metadata may lack fields that later versions require. */
 private[json] object TableMetadataReader {
+
   /** The id of the only spec of a version 1 table without a list of specs. */
   private val V1SpecId = 0
 

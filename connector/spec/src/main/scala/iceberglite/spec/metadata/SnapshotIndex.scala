@@ -29,6 +29,7 @@ final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
 }
 
 private[metadata] object SnapshotIndex {
+
   /** The number of lookups that search linearly, before the index is built. */
   private val LinearLookups = 8
 }
