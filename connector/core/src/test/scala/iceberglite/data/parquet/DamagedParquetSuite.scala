@@ -86,7 +86,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   test("the error for a truncated, empty or encrypted file contains its path", ParquetRules.damagedFiles) {
     val valid = sample(deletes, "zstd")
     val broken = Seq(
-      Array.emptyByteArray -> "not a Parquet file",
+      Array.emptyByteArray -> "too few for a Parquet file",
       valid.dropRight(1) -> "PAR1",
       valid.take(100) -> "PAR1",
       (valid.dropRight(4) ++ "PARE".getBytes) -> "encrypted",
