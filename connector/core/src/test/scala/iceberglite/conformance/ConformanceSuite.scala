@@ -70,5 +70,8 @@ private object ConformanceSuite {
       |generated from the tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not
       |match the tags.
       |
+      |An "adopted version" in the column "section" is the text that the Iceberg community adopted by vote. Earlier
+      |drafts of version 3 and of the view specification differ from it.
+      |
       |""".stripMargin
 }

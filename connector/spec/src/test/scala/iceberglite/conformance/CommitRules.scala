@@ -7,7 +7,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   private val Snapshots = "Snapshots"
   private val Numbers = "Sequence Numbers; Sequence Number Inheritance"
   private val References = "Snapshot References"
-  private val Vectors = "Deletion vectors (version 3, as adopted by vote)"
+  private val Vectors = "Deletion vectors (adopted version 3)"
   private val transaction = "core/table/Transaction.scala"
   private val isolation = "core/table/Isolation.scala"
   private val rowDelta = "core/table/action/RowDelta.scala"
@@ -106,7 +106,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   )("core/table/action/Rollback.scala")
   val uncountedUpgrade: Rule = rule(
     "uncounted-upgrade",
-    "Row lineage (version 3, as adopted by vote)",
+    "Row lineage (adopted version 3)",
     "A table with a data file without a record count is not upgraded to version 3."
   )("core/table/action/UpgradeVersion.scala")
 }

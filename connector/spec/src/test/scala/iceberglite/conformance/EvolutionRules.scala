@@ -3,7 +3,7 @@ package iceberglite.conformance
 /** Spec: "Schema Evolution", "Identifier Field IDs", "Reserved Field IDs". */
 object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   private val Evolution = "Schema Evolution"
-  private val Version3 = "Specification of version 3, as adopted by vote"
+  private val Version3 = "Table specification (adopted version 3)"
   private val Identifiers = "Identifier Field IDs"
   private val Mapping = "Column Projection"
   private val Update = "spec/update/SchemaUpdate.scala"

@@ -31,7 +31,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val avroUnions: Rule = rule(
     "avro-unions",
     Avro,
-    "No other union is allowed; in files of other writers null may be the second type"
+    "A union consists of null and one other type, with null first; in files of other writers, null may be second"
   )("core/avro/FieldDecoder.scala", "core/data/avro/AvroProjection.scala")
   val avroMaps: Rule = rule(
     "avro-maps",

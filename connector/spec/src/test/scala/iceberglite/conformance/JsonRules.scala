@@ -32,7 +32,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
-    "Partition Specs (specification as adopted by vote)",
+    "Partition Specs (adopted version 3)",
     "One source is written as source-id, and several sources are written as source-ids; both forms are read."
   )("spec/json/SourceJson.scala")
   val unknownTransforms: Rule = rule(
@@ -96,7 +96,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   )
   val views: Rule = rule(
     "views",
-    "View specification, as adopted by vote",
+    "View spec: View Metadata (adopted version 1)",
     "View metadata round-trips; contradictory metadata and higher versions are rejected."
   )("spec/json/ViewMetadataJson.scala", "spec/json/ViewVersionJson.scala")
   val earlyViews: Rule = rule(

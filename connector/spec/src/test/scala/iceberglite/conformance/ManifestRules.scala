@@ -90,12 +90,12 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   )
   val vectorFields: Rule = rule(
     "vector-fields",
-    "Deletion vectors (version 3, as adopted by vote)",
+    "Deletion vectors (adopted version 3)",
     "The entry of a deletion vector has its data file, and the offset and length in the Puffin file."
   )(Files, "core/tree/manifestlist/AddedFileCheck.scala")
   val vectorsOnly: Rule = rule(
     "vectors-only",
-    "Deletion vectors (version 3, as adopted by vote)",
+    "Deletion vectors (adopted version 3)",
     "Version 3 adds deletion vectors, version 2 adds position delete files, and version 1 adds neither of them."
   )("core/tree/manifestlist/AddedFileCheck.scala")
 
@@ -137,12 +137,12 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   )(Tree)
   val inheritsRowIds: Rule = rule(
     "inherits-row-ids",
-    "Row lineage (version 3, as adopted by vote)",
+    "Row lineage (adopted version 3)",
     "A live data file without first_row_id gets that of the manifest, plus the rows of earlier such files."
   )(Reader)
   val keptRowIds: Rule = rule(
     "kept-row-ids",
-    "Row lineage (version 3, as adopted by vote)",
+    "Row lineage (adopted version 3)",
     "New files are written with a null first_row_id; an assigned value is kept in all later manifests."
   )(Tree, Reader)
 
@@ -153,12 +153,12 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   )(Files, "spec/file/ContentFile.scala")
   val countedRowIds: Rule = rule(
     "counted-row-ids",
-    "Row lineage (version 3, as adopted by vote)",
+    "Row lineage (adopted version 3)",
     "Row ids are assigned only to files with a record count, so that row ids stay unique."
   )(Tree, "core/tree/manifestlist/AddedFileCheck.scala", Reader)
   val vectorIsRemoved: Rule = rule(
     "vector-goes",
-    "Deletion vectors (version 3, as adopted by vote)",
+    "Deletion vectors (adopted version 3)",
     "Removing a data file removes the entry of its deletion vector."
   )(Tree, "core/tree/RemovedDataFiles.scala")
   val outlived: Rule = rule(
@@ -197,7 +197,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   )(ListWriter, Tree)
   val firstRowIds: Rule = rule(
     "first-row-ids",
-    "Row lineage (version 3, as adopted by vote)",
+    "Row lineage (adopted version 3)",
     "Data manifests without a first row id get the next one, reserving ids for added and existing rows; delete " +
       "manifests get none."
   )(ListWriter)

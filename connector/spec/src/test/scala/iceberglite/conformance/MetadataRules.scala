@@ -1,6 +1,11 @@
 package iceberglite.conformance
 
-/** Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec. */
+/**
+ * Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec.
+ *
+ * A section of an "adopted" version is the text that the Iceberg community adopted by vote. Drafts of version 3 and of
+ * the view spec differ from it.
+ */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
   private val Fold = "spec/update/MetadataBuilder.scala"
@@ -41,12 +46,13 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val defaultsBind: Rule = rule(
     "defaults-bind",
     Fields,
-    "The default spec and sort order use columns of the current schema; earlier ones may use dropped columns."
+    "The default spec and sort order use columns of the current schema; other specs and orders may use dropped columns."
   )(Check, Fold)
   val noSnapshot: Rule = rule(
     "no-snapshot",
-    "Metadata (specification as adopted by vote)",
-    "Without a current snapshot, versions 1 and 2 write -1 and version 3 omits it; all forms are read."
+    "Table Metadata Fields (adopted version 3)",
+    "Without a current snapshot, versions 1 and 2 write the current-snapshot-id -1, and version 3 omits the field. " +
+      "The value -1, null and a missing field are read."
   )(Reader, "spec/json/TableMetadataWriter.scala")
   val mainBranch: Rule = rule(
     "main-branch",
@@ -68,11 +74,11 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val sequenceNumbers: Rule = rule(
     "sequence-numbers",
     "Snapshots",
-    "Sequence numbers increase, and the table's last one is at least that of each snapshot; version 1 has none."
+    "Sequence numbers increase, and no snapshot has a number above last-sequence-number; version 1 has none."
   )(Check, Snapshots)
   val snapshotIds: Rule = rule(
     "snapshot-ids",
-    "Metadata (specification as adopted by vote)",
+    "Snapshots (adopted version 3)",
     "A new snapshot has a positive, unique id."
   )(Snapshots)
   val commitTimes: Rule = rule(
@@ -104,12 +110,14 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val version1Defaults: Rule = rule(
     "version-1-defaults",
     "Appendix E: Format version changes",
-    "Fields that version 1 omits get defaults: one schema, one spec, ids from 1000, the unsorted order."
+    "Fields that version 1 metadata omits get defaults: one schema, one spec with field ids from 1000, and the " +
+      "unsorted order."
   )(Reader)
   val version1Writing: Rule = rule(
     "version-1-writing",
     "Appendix E: Format version changes",
-    "Version 1 is written without sequence numbers, with the single schema and spec for old readers."
+    "Version 1 metadata is written without sequence numbers, and with the fields schema and partition-spec for old " +
+      "readers."
   )("spec/json/TableMetadataWriter.scala", "spec/json/SnapshotJson.scala")
   val nextRowId: Rule = rule(
     "next-row-id",
@@ -118,7 +126,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Snapshots, Reader)
   val encryption: Rule = rule(
     "encryption",
-    "Metadata (specification as adopted by vote)",
+    "Table Metadata Fields (adopted version 3)",
     "Files of an encrypted table are neither read nor written; the error names the key."
   )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
   val statistics: Rule = rule(
@@ -134,7 +142,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val reuse: Rule = rule(
     "reuse",
     "Partition Evolution",
-    "A new schema, spec or sort order that equals an existing one is not added; the existing one is used."
+    "A new schema, spec or sort order that equals an existing schema, spec or order is not added, and the existing " +
+      "object is used."
   )("spec/update/Schemas.scala", "spec/update/Specs.scala", "spec/update/SortOrders.scala")
   val lastAdded: Rule = rule(
     "last-added",
@@ -158,8 +167,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val retention: Rule = rule(
     "retention",
     Policy,
-    "References keep their snapshots, and a branch its ancestors until one is both too old and beyond the number to " +
-      "keep."
+    "A reference keeps its snapshot. A branch also keeps the ancestors of its head, up to the first ancestor that is " +
+      "both older than the maximum age and beyond the minimum number of snapshots to keep."
   )("spec/table/Retention.scala")
   val refRetention: Rule = rule(
     "ref-retention",
@@ -181,22 +190,22 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Views)
   val viewRollback: Rule = rule(
     "view-rollback",
-    "View specification, as adopted by vote",
-    "A rollback adds a log entry and no version."
+    "View spec: Version Log (adopted version 1)",
+    "A rollback adds an entry to the version log, and no version."
   )(Views)
   val viewVersionReuse: Rule = rule(
     "view-version-reuse",
-    "View specification, as adopted by vote",
-    "An identical version is reused."
+    "View spec: Versions (adopted version 1)",
+    "A new version that equals an existing version is not added, and the existing version is used."
   )(Views)
   val viewHistory: Rule = rule(
     "view-history",
     "View spec: Versions",
-    "version.history.num-entries limits the number of versions, and never expires the current one."
+    "version.history.num-entries limits the number of versions; the current version never expires."
   )(Views)
   val viewUuid: Rule = rule(
     "view-uuid",
-    "View specification, as adopted by vote",
+    "View spec: View Metadata (adopted version 1)",
     "A view's UUID never changes; a different UUID is an error."
   )(
     Views,
@@ -204,7 +213,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )
   val viewDialects: Rule = rule(
     "view-dialects",
-    "View specification, as adopted by vote",
-    "A version has one query per dialect, and a replacement keeps all earlier dialects unless it may drop them."
+    "View spec: Representations (adopted version 1)",
+    "A version has one query per dialect. A replacement keeps all dialects of the replaced version, unless the view " +
+      "property replace.drop-dialect.allowed is true."
   )(Views)
 }

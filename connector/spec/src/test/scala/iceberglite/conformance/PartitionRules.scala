@@ -68,7 +68,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/partition/Transform.scala")
   val noIdentityOfVariant: Rule = rule(
     "no-identity-of-variant",
-    "Specification of version 3, as adopted by vote",
+    "Table specification (adopted version 3)",
     "Geometry, geography and variant have no identity transform."
   )("spec/partition/Identity.scala")
   val nullGivesNull: Rule = rule("null-gives-null", Transforms, "Every transform gives null for null.")(
@@ -81,7 +81,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/partition/TimeTransform.scala", "spec/types/DateTime.scala")
   val dayIsDate: Rule = rule(
     "day-is-date",
-    "Specification of version 3, as adopted by vote",
+    "Table specification (adopted version 3)",
     "`day` gives a date; an int is also read."
   )(
     "spec/partition/Day.scala",
@@ -97,12 +97,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )
   val unknownKept: Rule = rule(
     "unknown-kept",
-    "Specification of version 3, as adopted by vote",
+    "Table specification (adopted version 3)",
     "An unknown transform is kept and ignored by filters, and no data is written with its spec."
   )("spec/partition/UnknownTransform.scala", "core/table/action/SnapshotAction.scala")
   val multiArgument: Rule = rule(
     "multi-argument",
-    "Specification of version 3, as adopted by vote",
+    "Table specification (adopted version 3)",
     "A field with one source has the key `source-id`, and a field with several sources has `source-ids`."
   )("spec/json/SourceJson.scala")
 
@@ -138,7 +138,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )
   val hashesOfNanos: Rule = rule(
     "hashes-of-nanoseconds",
-    "Specification of version 3, as adopted by vote",
+    "Table specification (adopted version 3)",
     "Nanosecond timestamps are hashed as microseconds."
   )("spec/partition/Bucket.scala")
   val hashIntAsLong: Rule = rule(

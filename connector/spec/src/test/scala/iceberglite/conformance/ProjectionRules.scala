@@ -3,7 +3,7 @@ package iceberglite.conformance
 /** Spec: "Column Projection". */
 object ProjectionRules extends RuleBook("projection", "Column projection") {
   private val Projection = "Column Projection"
-  private val Version3 = "Specification of version 3, as adopted by vote"
+  private val Version3 = "Table specification (adopted version 3)"
 
   val byId: Rule = rule(
     "by-id",

@@ -7,7 +7,8 @@ import org.scalatest.Tag
  * Python tests and SQL scenarios refer to it as `proves: partitions/bucket-masks-sign`.
  *
  * @param id the name of the rule book and the name of the rule: `book/rule`
- * @param section the section of the specification that contains the rule
+ * @param section the section of the specification that contains the rule. `(adopted version 3)` means the text of
+ *   version 3 that the Iceberg community adopted by vote, which differs from earlier drafts.
  * @param sentence the rule in our own words
  * @param implementedIn the files that implement the rule, starting with their project: `spec/partition/Bucket.scala`
  *   means `connector/spec/src/main/scala/iceberglite/spec/partition/Bucket.scala`

@@ -5,8 +5,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   private val Planning = "Scan Planning"
   private val Equality = "Equality Delete Files"
   private val Position = "Position Delete Files"
-  private val Vectors = "Deletion vectors (version 3, as adopted by vote)"
-  private val Lineage = "Row lineage (version 3, as adopted by vote)"
+  private val Vectors = "Deletion vectors (adopted version 3)"
+  private val Lineage = "Row lineage (adopted version 3)"
   private val filter = "core/scan/FileFilter.scala"
   private val index = "core/scan/DeleteIndex.scala"
   private val sorted = "core/scan/SortedDeletes.scala"
@@ -161,13 +161,13 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   )
   val noNestedKeys: Rule = rule(
     "no-nested-keys",
-    "Equality Delete Files; Types, defaults, transforms (version 3, as adopted by vote)",
+    "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Delete columns cannot be nested, variant, or inside lists or maps, and a delete file must have delete columns; " +
       "the error names file and column."
   )("core/scan/KeyColumns.scala")
   val floatingKeys: Rule = rule(
     "floating-keys",
-    "Equality Delete Files; Types, defaults, transforms (version 3, as adopted by vote)",
+    "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Float and double delete columns are not written. Those of other writers are compared as in Apache Iceberg: all " +
       "NaNs are equal, and zero does not equal negative zero."
   )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/KeyColumns.scala")

@@ -2,8 +2,8 @@ package iceberglite.conformance
 
 /** Spec: "Table Statistics", "Partition Statistics", and Puffin with its deletion vectors. */
 object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors and statistics") {
-  private val Vectors = "Deletion vectors (version 3, as adopted by vote)"
-  private val Layout = "Puffin's layout (specification adopted by vote)"
+  private val Vectors = "Deletion vectors (adopted version 3)"
+  private val PuffinSpec = "Puffin specification"
   private val Tables = "Table Statistics"
   private val Partitions = "Partition Statistics"
   private val PartitionFile = "Partition Statistics File"
@@ -60,40 +60,40 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
 
   val puffinLayout: Rule = rule(
     "puffin-layout",
-    Layout,
+    PuffinSpec,
     "A Puffin file is the magic PFA1, the blobs, and a footer of magic, JSON payload, little-endian payload size, " +
       "four bytes of flags and magic."
   )("core/puffin/PuffinFile.scala", "core/puffin/PuffinWriter.scala")
 
   val puffinFooter: Rule = rule(
     "puffin-footer",
-    Layout,
+    PuffinSpec,
     "The footer has for each blob its type, fields, snapshot id, sequence number, offset, length, codec and " +
       "properties, and file properties such as created-by."
   )("spec/json/PuffinFooterJson.scala", "spec/metadata/Puffin.scala")
 
   val puffinPackedFooter: Rule = rule(
     "puffin-packed-footer",
-    Layout,
+    PuffinSpec,
     "Bit 0 of the first flag byte means that the payload is an LZ4 frame; unknown flags are rejected."
   )("core/puffin/PuffinFile.scala")
 
   val puffinCodecs: Rule = rule(
     "puffin-codecs",
-    Layout,
+    PuffinSpec,
     "A blob is uncompressed, or one lz4 or zstd frame with its content size."
   )("core/puffin/PuffinCodec.scala")
 
   val puffinIsChecked: Rule = rule(
     "puffin-is-checked",
-    Layout,
+    PuffinSpec,
     "A file with invalid magic, sizes, flags, offsets or frames is rejected, naming the file and the part, in " +
       "bounded memory."
   )("core/puffin/PuffinFile.scala", "core/puffin/PuffinCodec.scala")
 
   val thetaSketch: Rule = rule(
     "theta-sketch",
-    Layout,
+    PuffinSpec,
     "A theta sketch is compact, of the Alpha family with the default seed, built from single-value serialized " +
       "values, and has the property ndv."
   )("core/puffin/ThetaSketch.scala")

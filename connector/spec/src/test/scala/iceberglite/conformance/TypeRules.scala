@@ -6,7 +6,7 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   private val Nested = "Nested Types"
   private val Primitive = "Primitive Types"
   private val Defaults = "Default values"
-  private val Version3 = "Specification of version 3, as adopted by vote"
+  private val Version3 = "Table specification (adopted version 3)"
 
   val uniqueIds: Rule = rule(
     "unique-ids",
