@@ -138,7 +138,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit is not reported as failed if later commits delete its base version and its entry in the log") {
+  test("a commit's status is unknown if later commits delete the file and the metadata log entry of its base version") {
     withCatalog { (catalog, files) =>
       val settings = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",

@@ -76,12 +76,12 @@ final class JdbcCatalog private (
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
     def alreadyExists =
       AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing namespace, or choose another name")
-    val text = JdbcNames.newNamespace(namespace)
+    val checkedNamespace = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw alreadyExists
     var attempts = 0
     val created = session.withRetries("create a namespace") {
       attempts += 1
-      namespaces.create(text, properties, isRetry = attempts > 1)
+      namespaces.create(checkedNamespace, properties, isRetry = attempts > 1)
     }
     if (!created) throw alreadyExists
   }
@@ -275,12 +275,12 @@ final class JdbcCatalog private (
   }
 
   private def pointer[V](kind: RowKind, id: TableIdentifier, locationOf: V => String): JdbcPointer[V] = {
-    val text = JdbcNames.join(id.namespace)
+    val joinedNamespace = JdbcNames.join(id.namespace)
     new JdbcPointer(
       session,
       rows,
       kind,
-      text,
+      joinedNamespace,
       JdbcNames.checkCharacters(s"${kind.noun} name", id.name),
       fullName(id),
       locationOf
@@ -299,7 +299,8 @@ final class JdbcCatalog private (
   private def requireViews(): Unit = if (!hasViews) {
     throw Unsupported(
       s"views in catalog $name, whose database has the layout V0",
-      s"Set ${JdbcProperty.SchemaVersion.key}=V1 once, which adds the column that views need to the catalog's tables"
+      s"Set ${JdbcProperty.SchemaVersion.key}=V1 once. It adds the column iceberg_type, which views need, to the " +
+        "database table iceberg_tables"
     )
   }
 

@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.table.Environment
 
-/** Authentication with AWS Signature Version 4, which uses the AWS SDK that `hadoop-aws` contains. */
+/** Authentication with AWS Signature Version 4, which uses the AWS SDK that `hadoop-aws` depends on. */
 private[catalog] object SigV4 {
 
   /**

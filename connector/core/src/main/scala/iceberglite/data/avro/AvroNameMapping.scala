@@ -9,16 +9,19 @@ import org.apache.avro.Schema.Type._
 import iceberglite.avro.AvroSchemas
 import iceberglite.spec.schema.{MappedField, NameMapping}
 
-/** Determines the field ids of an Avro file from its schema or, if the schema has no ids, from a name mapping. */
+/**
+ * Determines the field ids at one level of an Avro file's schema. The ids are those in the schema or, if the schema has
+ * no ids, those in a name mapping.
+ */
 sealed private[avro] trait FieldIds {
 
-  /** Returns the id of a field of this record. */
+  /** Returns the id of a field at this level. */
   def of(field: AvroSchema.Field): Option[Int]
 
-  /** Returns the ids of the fields nested in a record's field. */
+  /** Returns the ids at the level below a field of a record. */
   def nestedIn(field: AvroSchema.Field): FieldIds
 
-  /** Returns the ids of the fields nested in the `element` of a list, or in the `key` or `value` of a map. */
+  /** Returns the ids at the level below the `element` of a list, or below the `key` or `value` of a map. */
   def nestedInPart(name: String): FieldIds
 }
 

@@ -48,8 +48,8 @@ object ManifestListTree extends MetadataTree {
     val files = parent.map {
       case list: ManifestListFiles => list
       case other => throw IcebergError.Unsupported(
-          s"a commit of format version ${table.metadata.formatVersion} after snapshot ${other.snapshot.snapshotId} of " +
-            s"${table.name}, whose tree has another layout",
+          s"a commit to ${table.name} in format version ${table.metadata.formatVersion}, because the metadata files " +
+            s"of the parent snapshot ${other.snapshot.snapshotId} have the layout of a later format version",
           "Upgrade the table's format version"
         )
     }

@@ -42,7 +42,10 @@ class AvroDataSuite extends FormatTests(AvroData) {
 
   private def projection(t: Type): StructType = StructType(Vector(optional(1, "c", t)))
 
-  test("unions may have null as second or only type, and other unions are rejected", FormatRules.avroUnions) {
+  test(
+    "a union may have null as its second type, or may have a single type that is not null; other unions are rejected",
+    FormatRules.avroUnions
+  ) {
     val path = avroFile("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
       {"name":"c","type":["int","string"],"field-id":3}""")(row(1, "x", 1), row(null, "y", "z"))
     val two = StructType(Vector(optional(1, "a", IntType), optional(2, "b", StringType)))
@@ -80,7 +83,10 @@ class AvroDataSuite extends FormatTests(AvroData) {
     checkRead("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(2), ByteBuffer.wrap(Array[Byte](1, 2)))
   }
 
-  test("the error for a value that the column type cannot represent contains the column", FormatRules.avroDamage) {
+  test(
+    "the error for a value that the column type cannot represent contains the column's name",
+    FormatRules.avroDamage
+  ) {
     def assertRejected(json: String, value: Any, t: Type, saying: String): Unit = {
       val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       val message = intercept[UnreadableFile](read(path, projection(t))).getMessage

@@ -67,7 +67,7 @@ class DamagedManifestSuite extends AnyFunSuite {
     }
   }
 
-  test("a manifest whose length differs from the manifest list is read if its number of entries is as listed") {
+  test("a manifest whose length differs from the length in the manifest list is read if it has all listed entries") {
     assert(readAll(bytes, validManifest.copy(length = 1000000L)).get == 50)
     assert(messageOf(bytes, validManifest.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
   }
