@@ -6,12 +6,13 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.LongLiteral
 
 /**
- * The value of one aggregate over the files of a group; each file is added once. A tally that is not exact never
- * becomes exact again.
+ * The value of one aggregate over the files of a group; each file is added once. Whether the value is exact is known
+ * only after all files are added.
  */
 sealed private[aggregate] trait Tally {
   def add(task: FileScanTask): Unit
 
+  /** Returns whether the metadata of all files that were added determines the exact value. */
   def isExact: Boolean
 
   /** The value; absent for null. It is valid only if [[isExact]] is true. */
@@ -80,7 +81,7 @@ final private[aggregate] class ExtremeTally(
     if (current.exists(ordering.lteq(_, value))) current else Some(value)
 
   override def isExact: Boolean =
-    hasAllBounds && outermostBound.forall(end => liveExtreme.exists(ordering.lteq(_, end)))
+    hasAllBounds && outermostBound.forall(outermost => liveExtreme.exists(ordering.lteq(_, outermost)))
 
   override def value: Option[Literal] = liveExtreme
 }

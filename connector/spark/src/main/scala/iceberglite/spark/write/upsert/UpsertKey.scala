@@ -31,7 +31,7 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   private def terms: Array[SparkExpression] =
     ids.map(id => PartitionTerm(schema.paths(id), Identity).sparkTransform: SparkExpression).toArray
 
-  /** Returns the distribution that sends all rows with a key to one task. */
+  /** Returns the distribution that sends all rows with the same key to the same task. */
   def distribution: ClusteredDistribution = Distributions.clustered(terms)
 
   /** Returns the order in which rows with the same key are next to each other. */
@@ -41,7 +41,7 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   /**
    * Returns the key columns among the columns of the rows.
    *
-   * @throws NotFound the rows lack a key column
+   * @throws NotFound a key column is missing from the rows
    */
   def selectFrom(input: Vector[InputField]): Vector[InputField] = {
     val keyInput = keyParts(input)
@@ -115,10 +115,10 @@ private[upsert] object UpsertKey {
       throw InvalidArgument("key of an upsert", schema.names(field.id), s"$reason. Choose another column")
     schema.ancestors(field.id).map(_.fieldType).foreach {
       case _: StructType => ()
-      case _ => reject("It is inside of a list or map, which has many values in a row")
+      case _ => reject("It is inside a list or map, which can hold several values per row")
     }
     field.fieldType match {
-      case FloatType | DoubleType => reject(s"It is a ${field.fieldType}, which deletes cannot compare for equality")
+      case FloatType | DoubleType => reject(s"Equality deletes cannot use a column of type ${field.fieldType}")
       case VariantType | UnknownType | GeometryType(_) | GeographyType(_, _) | _: StructType | _: ListType |
           _: MapType =>
         reject(s"Values of type ${field.fieldType} cannot be compared")

@@ -159,9 +159,9 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       val error = intercept[Exception](write)
       assert(error.getMessage.contains(reason))
     }
-    assertRejected("deletes cannot compare", "upsert-keys" -> "f")()
+    assertRejected("Equality deletes cannot use a column of type float", "upsert-keys" -> "f")()
     assertRejected("cannot be compared", "upsert-keys" -> "l")()
-    assertRejected("inside of a list", "upsert-keys" -> "l.element")()
+    assertRejected("inside a list or map", "upsert-keys" -> "l.element")()
     assertRejected("zz", "upsert-keys" -> "zz")()
     assertRejected("list of column names", "upsert-keys" -> "id,,v")()
     assertRejected("upsert-keys", "upsert-kes" -> "id")()
