@@ -14,7 +14,7 @@ object AllManifestsTable extends MetadataTable {
 
   private val columns = Schema(
     0,
-    ManifestColumns.ofHistory ++ Vector(
+    ManifestColumns.ofAllManifests ++ Vector(
       NestedField.required(18, "reference_snapshot_id", LongType),
       NestedField.optional(19, "key_metadata", BinaryType)
     )
@@ -29,6 +29,6 @@ object AllManifestsTable extends MetadataTable {
       files = MetadataTree.at(s, tree)
       values = new ManifestValues(table.metadata, files)
       m <- files.manifests.iterator
-    } yield MetadataRow(values.ofHistory(m) ++ Vector(s.snapshotId, m.keyMetadata))
+    } yield MetadataRow(values.ofAllManifests(m) ++ Vector(s.snapshotId, m.keyMetadata))
   }
 }

@@ -20,7 +20,7 @@ private[inspect] object ManifestColumns {
   val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
 
   /** The columns of `all_manifests`. As in Apache Iceberg, the required columns differ from those of `manifests`. */
-  val ofHistory: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
+  val ofAllManifests: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
 
   /**
    * Returns the columns of one of the two metadata tables.
@@ -70,8 +70,8 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       summaries(m)((summary, _) => summary.containsNan).getOrElse(Vector.empty)
   }
 
-  /** Returns the values of [[ManifestColumns.ofHistory]]. */
-  def ofHistory(m: ManifestFile): Vector[Any] = {
+  /** Returns the values of [[ManifestColumns.ofAllManifests]]. */
+  def ofAllManifests(m: ManifestFile): Vector[Any] = {
     val counts = Vector(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount)
     val isData = m.content == ManifestContent.Data
     Vector(m.content.code, m.path, m.length, Some(m.partitionSpecId), Some(m.addedSnapshotId)) ++

@@ -76,7 +76,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
    */
   private def reasonIfUsedByOther(owned: OwnedDirectory, file: StoragePath): Option[KeptReason] =
     owned.keepOnFailure {
-      val others = file.names.lastOption.toVector.flatMap(ownership.currentMetadata)
+      val others = file.names.lastOption.toVector.flatMap(ownership.metadataFilesOfOthers)
       val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
       if (isUsed) Some(KeptReason.UsedByOther(owned.directory.text)) else None
     }
@@ -205,15 +205,17 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       else reasonIfEnclosed(directory).orElse(reasonIfShared(directory))
     }
 
-    override lazy val reasonToKeepAll: Option[KeptReason] = reasonToKeepMetadata.orElse(keepOnFailure(reasonIfClaimed))
+    override lazy val reasonToKeepAll: Option[KeptReason] =
+      reasonToKeepMetadata.orElse(keepOnFailure(reasonIfDirectoryIsUsed))
 
-    private def reasonIfClaimed: Option[KeptReason] = {
+    private def reasonIfDirectoryIsUsed: Option[KeptReason] = {
       val paths = Seq(directory, resolveLinks(directory)).distinct
-      def overlaps(claim: StoragePath): Boolean =
-        Seq(claim, resolveLinks(claim)).exists(c => paths.exists(_.overlaps(c)))
+      def overlaps(usedDirectory: StoragePath): Boolean =
+        Seq(usedDirectory, resolveLinks(usedDirectory)).exists(used => paths.exists(_.overlaps(used)))
       val uuid = version.metadata.uuid
-      ownership.claims().find(c => uuid.isDefined && c.uuid == uuid || c.directories.exists(overlaps))
-        .map(c => KeptReason.InOtherTable(directory.text, c.name))
+      ownership.usedDirectories()
+        .find(table => uuid.isDefined && table.uuid == uuid || table.directories.exists(overlaps))
+        .map(table => KeptReason.InOtherTable(directory.text, table.name))
     }
 
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None

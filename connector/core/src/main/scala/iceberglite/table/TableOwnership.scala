@@ -40,38 +40,42 @@ object OtherTable {
  *
  * @param name the name of the table, for messages
  */
-final case class TableClaims(name: String, uuid: Option[UUID], directories: Vector[StoragePath])
+final case class UsedDirectories(name: String, uuid: Option[UUID], directories: Vector[StoragePath])
 
-object TableClaims {
+object UsedDirectories {
 
   /**
-   * Returns the claims of the listed tables, from their metadata. If a metadata file cannot be read, a concurrent
-   * commit may have replaced and deleted it. Therefore the tables are listed again, and the new metadata file is read.
-   * A table that the catalog no longer lists is omitted.
+   * Returns the directories that each of the listed tables uses, from the tables' metadata. If a metadata file cannot
+   * be read, a concurrent commit may have replaced and deleted it. Therefore the tables are listed again, and the new
+   * metadata file is read. A table that the catalog no longer lists is omitted.
    *
    * @param listed the name and the current metadata file of each table; evaluated again after a failure
    * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
    */
-  def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[TableClaims] = {
-    def read(tables: Vector[(String, String)]): Vector[((String, String), Try[TableClaims])] =
+  def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[UsedDirectories] = {
+    def read(tables: Vector[(String, String)]): Vector[((String, String), Try[UsedDirectories])] =
       MetadataPool.map(tables) { case (name, location) => (name -> location) -> Try(of(io, name, location)) }
     @tailrec
-    def complete(known: Vector[TableClaims], tables: Vector[(String, String)], attempts: Int): Vector[TableClaims] = {
+    def complete(
+        loaded: Vector[UsedDirectories],
+        tables: Vector[(String, String)],
+        attempts: Int
+    ): Vector[UsedDirectories] = {
       val (succeeded, failed) = read(tables).partition(_._2.isSuccess)
-      val found = known ++ succeeded.map(_._2.get)
+      val allLoaded = loaded ++ succeeded.map(_._2.get)
       lazy val current = listed.toSet
-      if (failed.isEmpty) found
+      if (failed.isEmpty) allLoaded
       else {
         val (unreadable, replaced) = failed.partition(f => current(f._1))
         unreadable.headOption.foreach(_._2.get)
         val names = replaced.map(_._1._1).toSet
         val remaining = current.filter(t => names(t._1)).toVector
-        if (remaining.isEmpty) found
+        if (remaining.isEmpty) allLoaded
         else if (attempts == 0) throw Unsupported(
           s"reading the metadata of tables that change continuously (${names.toVector.sorted.mkString(", ")})",
           "Run the statement again later"
         )
-        else complete(found, remaining, attempts - 1)
+        else complete(allLoaded, remaining, attempts - 1)
       }
     }
     complete(Vector.empty, listed, Attempts)
@@ -80,11 +84,11 @@ object TableClaims {
   private val Attempts = 5
 
   /**
-   * Returns the claims of one table, from its metadata file.
+   * Returns the directories that one table uses, from its metadata file.
    *
    * @throws iceberglite.spec.IcebergError the file cannot be read
    */
-  def of(io: FileIO, name: String, metadataLocation: String): TableClaims = {
+  def of(io: FileIO, name: String, metadataLocation: String): UsedDirectories = {
     val metadata = MetadataFiles.read(io, metadataLocation)
     val properties =
       Seq(
@@ -98,7 +102,7 @@ object TableClaims {
       metadataLocation +: (metadata.metadataLog.map(_.metadataFile) ++ metadata.snapshots.flatMap(_.manifestList))
     val folders = metadataFiles.flatMap(OtherTable.of(io, name, _)).map(_.directory)
     val directories = locations.flatMap(StoragePath.of(_, io.defaultFileSystem)) ++ folders
-    TableClaims(name, metadata.uuid, directories.distinct.toVector)
+    UsedDirectories(name, metadata.uuid, directories.distinct.toVector)
   }
 }
 
@@ -113,9 +117,11 @@ object TableClaims {
  * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, like those of file-system
  *   tables
  * @param others returns the catalog's other tables whose directory is equal to a given directory, or above or below it
- * @param claims returns the directories that the metadata of the catalog's other tables names. The function is called
- *   only if a table's location is known solely from its own metadata, because it reads the metadata of all other tables
- * @param currentMetadata returns the current metadata files of the catalog's other tables that have the given file name
+ * @param usedDirectories returns the directories that the metadata of the catalog's other tables refers to. The
+ *   function is called only if a table's location is known solely from its own metadata, because the function reads the
+ *   metadata of all other tables
+ * @param metadataFilesOfOthers returns those current metadata files of the catalog's other tables that have the given
+ *   file name
  */
 final case class TableOwnership(
     directory: Option[String],
@@ -123,8 +129,8 @@ final case class TableOwnership(
     locations: OwnedLocations = OwnedLocations.Empty,
     hasVersionNames: Boolean = false,
     others: StoragePath => Vector[OtherTable] = _ => Vector.empty,
-    claims: () => Vector[TableClaims] = () => Vector.empty,
-    currentMetadata: String => Vector[String] = _ => Vector.empty
+    usedDirectories: () => Vector[UsedDirectories] = () => Vector.empty,
+    metadataFilesOfOthers: String => Vector[String] = _ => Vector.empty
 )
 
 object TableOwnership {

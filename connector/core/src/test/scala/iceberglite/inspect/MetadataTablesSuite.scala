@@ -246,7 +246,7 @@ class MetadataTablesSuite extends AnyFunSuite {
         partitions = m.partitions.map(_.map(_.copy(containsNan = None)))
       )
       assert(values.ofSnapshot(sparse.copy(partitions = m.partitions)) == values.ofSnapshot(m))
-      val Some(Vector(summary: MetadataRow)) = values.ofHistory(sparse).last
+      val Some(Vector(summary: MetadataRow)) = values.ofAllManifests(sparse).last
       (values.ofSnapshot(sparse)(5), summary.values(1))
     }
     assert(found == Vector((1, true), (2, false)))

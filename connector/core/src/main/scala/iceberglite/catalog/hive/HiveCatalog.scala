@@ -132,8 +132,8 @@ final class HiveCatalog private (
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
-    claims = () =>
-      TableClaims.all(io) {
+    usedDirectories = () =>
+      UsedDirectories.all(io) {
         for (table <- otherLocations(id) if table.isTable; location <- table.metadataLocation)
           yield fullName(table.id) -> location
       }

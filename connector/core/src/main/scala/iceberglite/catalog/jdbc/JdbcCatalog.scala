@@ -195,8 +195,9 @@ final class JdbcCatalog private (
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
-    claims = () => TableClaims.all(io)(otherRows(id, rows.allTables()).map(row => qualifiedName(row) -> row.location)),
-    currentMetadata = file => otherRows(id, rows.findByFileName(file)).map(_.location)
+    usedDirectories = () =>
+      UsedDirectories.all(io)(otherRows(id, rows.allTables()).map(row => qualifiedName(row) -> row.location)),
+    metadataFilesOfOthers = file => otherRows(id, rows.findByFileName(file)).map(_.location)
   )
 
   /**

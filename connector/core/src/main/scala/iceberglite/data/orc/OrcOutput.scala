@@ -87,7 +87,7 @@ final private[iceberglite] class OrcOutput private (
     batch.size
   }
 
-  /** Ends the row. @param bytes approximate size of the row in bytes; 0 if unknown */
+  /** Ends the row. @param bytes approximate size of the row in bytes, or [[OrcOutput.UnknownSize]] */
   def endRow(bytes: Int): Unit = {
     batch.size += 1
     inBatch += bytes
@@ -151,6 +151,9 @@ final private[iceberglite] class OrcOutput private (
 }
 
 private[iceberglite] object OrcOutput {
+
+  /** The size of a row whose size is unknown. The row does not count towards the maximum size of a batch in bytes. */
+  final val UnknownSize = 0
 
   /** Maximum size of a batch in bytes. If values are long, a batch has fewer rows than its capacity. */
   private val MaxBatchBytes = 16L << 20

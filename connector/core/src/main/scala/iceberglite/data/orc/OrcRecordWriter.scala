@@ -13,7 +13,7 @@ final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcO
   override def write(record: Record): Unit = {
     fields.put(file.batch.cols, file.beginRow(), record)
     metrics.add(record)
-    file.endRow(bytes = 0)
+    file.endRow(OrcOutput.UnknownSize)
   }
 
   override def length: Long = file.length

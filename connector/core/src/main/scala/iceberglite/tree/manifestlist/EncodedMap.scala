@@ -4,15 +4,15 @@ import iceberglite.avro.{AvroFault, AvroInput}
 
 /**
  * Reads maps with int keys directly in Avro's binary encoding, because a manifest consists mostly of such maps.
- * [[skipMap]] traverses and validates a map. [[find]] looks up a key without allocating objects, because planning makes
- * one lookup for each bound of each file.
+ * [[endOfMap]] validates a map and finds its end. [[find]] looks up a key without allocating objects, because planning
+ * makes one lookup for each bound of each file.
  */
 private[manifestlist] object EncodedMap {
   val Absent: Int = -1
   private val MarkedKeys = 64
 
   /**
-   * Traverses a map.
+   * Validates a map and returns its end.
    *
    * @param end end of the bytes that may be read
    * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
@@ -20,7 +20,7 @@ private[manifestlist] object EncodedMap {
    *   are checked with a bit mask. Other keys may be duplicates if they are not in ascending order
    * @throws AvroFault the map does not end within the bytes, or a key is not an int
    */
-  def skipMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {
+  def endOfMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {
     var position = start
     var distinct = true
     var marked = 0L

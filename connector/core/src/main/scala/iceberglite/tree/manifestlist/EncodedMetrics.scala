@@ -56,7 +56,7 @@ private[manifestlist] object MetricsMap {
  *
  * @param bytes the bytes of the block, which must not be modified
  * @param ranges the start and the end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map.
- *   [[EncodedMap.skipMap]] has checked the maps, so that a lookup does not read beyond their ends
+ *   [[EncodedMap.endOfMap]] has checked the maps, so that a lookup does not read beyond their ends
  */
 final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) extends Metrics {
   import EncodedMetrics._

@@ -95,7 +95,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 
     override def skip(in: AvroInput): Unit = {
       val start = in.position
-      val end = EncodedMap.skipMap(in.bytes, start, in.end, lengthPrefixed = !counts)
+      val end = EncodedMap.endOfMap(in.bytes, start, in.end, lengthPrefixed = !counts)
       if (end < 0) checkDistinct(new AvroInput(in.bytes, start, in.end))
       in.moveTo(if (end < 0) ~end else end)
     }
