@@ -8,7 +8,7 @@ package iceberglite.conformance
  */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
-  private val Fold = "spec/update/MetadataBuilder.scala"
+  private val Builder = "spec/update/MetadataBuilder.scala"
   private val Reader = "spec/json/TableMetadataReader.scala"
   private val Check = "spec/json/TableMetadataCheck.scala"
   private val Snapshots = "spec/update/Snapshots.scala"
@@ -42,12 +42,12 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "current-schema",
     Fields,
     "The current schema, default spec and default sort order exist."
-  )(Reader, Fold)
+  )(Reader, Builder)
   val defaultsBind: Rule = rule(
     "defaults-bind",
     Fields,
     "The default spec and sort order use columns of the current schema; other specs and orders may use dropped columns."
-  )(Check, Fold)
+  )(Check, Builder)
   val noSnapshot: Rule = rule(
     "no-snapshot",
     "Table Metadata Fields (adopted version 3)",
@@ -85,12 +85,12 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "commit-times",
     Fields,
     "Timestamps do not decrease by more than one minute, the allowed clock skew."
-  )(Check, Snapshots, Fold)
+  )(Check, Snapshots, Builder)
   val snapshotLog: Rule = rule(
     "snapshot-log",
     Fields,
     "The snapshot log gets an entry only when the current snapshot changes, with the time of the change."
-  )(Snapshots, Fold)
+  )(Snapshots, Builder)
   val snapshotLogExpiry: Rule = rule(
     "snapshot-log-expiry",
     Fields,
@@ -149,12 +149,12 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "last-added",
     "REST catalog",
     "The id -1 refers to the schema, spec or order that the same commit added last."
-  )(Fold)
+  )(Builder)
   val intermediates: Rule = rule(
     "intermediates",
     Fields,
     "Snapshots that were current only within one commit are not logged."
-  )(Fold)
+  )(Builder)
   val ancestors: Rule = rule(
     "ancestors",
     "Snapshots",

@@ -9,13 +9,17 @@ import iceberglite.spec.update.MetadataUpdate._
 /**
  * A table's metadata while the updates of a change are applied. The updates that are already applied determine to which
  * object the id `-1` refers, and which entries are added to the snapshot log.
+ *
+ * @param lastAddedSchemaId the id of the schema that the change added last, or of the equal existing schema
+ * @param lastAddedSpecId the id of the partition spec that the change added last, or of the equal existing spec
+ * @param lastAddedOrderId the id of the sort order that the change added last, or of the equal existing order
  */
 final private[spec] case class MetadataBuilder(
     metadata: TableMetadata,
     nowMs: Long,
-    lastSchemaId: Option[Int] = None,
-    lastSpecId: Option[Int] = None,
-    lastOrderId: Option[Int] = None,
+    lastAddedSchemaId: Option[Int] = None,
+    lastAddedSpecId: Option[Int] = None,
+    lastAddedOrderId: Option[Int] = None,
     addedSnapshots: Vector[Snapshot] = Vector.empty
 ) {
   private def updateMetadata(f: TableMetadata => TableMetadata): MetadataBuilder = copy(metadata = f(metadata))
@@ -25,18 +29,19 @@ final private[spec] case class MetadataBuilder(
     case UpgradeFormatVersion(version) => updateMetadata(Tables.upgrade(_, version))
     case AddSchema(schema, lastColumnId) =>
       val (next, id) = Schemas.add(metadata, schema, lastColumnId)
-      copy(metadata = next, lastSchemaId = Some(id))
-    case SetCurrentSchema(id) => updateMetadata(Schemas.setCurrent(_, resolveId(id, lastSchemaId, "schema")))
+      copy(metadata = next, lastAddedSchemaId = Some(id))
+    case SetCurrentSchema(id) => updateMetadata(Schemas.setCurrent(_, resolveId(id, lastAddedSchemaId, "schema")))
     case AddPartitionSpec(spec) =>
       val (next, id) = Specs.add(metadata, spec)
-      copy(metadata = next, lastSpecId = Some(id))
-    case SetDefaultSpec(id) => updateMetadata(Specs.setDefault(_, resolveId(id, lastSpecId, "partition spec")))
+      copy(metadata = next, lastAddedSpecId = Some(id))
+    case SetDefaultSpec(id) => updateMetadata(Specs.setDefault(_, resolveId(id, lastAddedSpecId, "partition spec")))
     case RemovePartitionSpecs(ids) => updateMetadata(Specs.remove(_, ids))
     case RemoveSchemas(ids) => updateMetadata(Schemas.remove(_, ids))
     case AddSortOrder(order) =>
       val (next, id) = SortOrders.add(metadata, order)
-      copy(metadata = next, lastOrderId = Some(id))
-    case SetDefaultSortOrder(id) => updateMetadata(SortOrders.setDefault(_, resolveId(id, lastOrderId, "sort order")))
+      copy(metadata = next, lastAddedOrderId = Some(id))
+    case SetDefaultSortOrder(id) =>
+      updateMetadata(SortOrders.setDefault(_, resolveId(id, lastAddedOrderId, "sort order")))
     case AddSnapshot(snapshot) =>
       copy(metadata = Snapshots.add(metadata, snapshot), addedSnapshots = addedSnapshots :+ snapshot)
     case RemoveSnapshots(ids) => updateMetadata(Snapshots.remove(_, ids))

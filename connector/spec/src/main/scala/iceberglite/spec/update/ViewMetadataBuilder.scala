@@ -14,14 +14,18 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 /**
  * A view's metadata while the updates of a change are applied.
  *
+ * @param lastAddedSchemaId the id of the schema that the change added last, or of the existing schema with the same
+ *   columns
+ * @param lastAddedVersionId the id of the version that the change added last, or of the existing version with the same
+ *   definition
  * @param added the ids of the versions that the change added
  * @param logged the log entry for the version that the change made current
  */
 final private[spec] case class ViewMetadataBuilder(
     metadata: ViewMetadata,
     nowMs: Long,
-    lastSchemaId: Option[Int] = None,
-    lastVersionId: Option[Int] = None,
+    lastAddedSchemaId: Option[Int] = None,
+    lastAddedVersionId: Option[Int] = None,
     added: Set[Int] = Set.empty,
     logged: Option[ViewLogEntry] = None
 ) {
@@ -46,12 +50,12 @@ final private[spec] case class ViewMetadataBuilder(
   }
 
   private def addSchema(schema: Schema): ViewMetadataBuilder = metadata.schemas.find(_.sameColumns(schema)) match {
-    case Some(same) => copy(lastSchemaId = Some(same.schemaId))
+    case Some(same) => copy(lastAddedSchemaId = Some(same.schemaId))
     case None =>
       val id = metadata.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
       copy(
         metadata = metadata.copy(schemas = metadata.schemas :+ schema.copy(schemaId = id)),
-        lastSchemaId = Some(id)
+        lastAddedSchemaId = Some(id)
       )
   }
 
@@ -59,7 +63,11 @@ final private[spec] case class ViewMetadataBuilder(
   private def addVersion(version: ViewVersion): ViewMetadataBuilder = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
-      else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds no schema"))
+      else {
+        lastAddedSchemaId.getOrElse(
+          throw ValidationFailed("Cannot use the last added schema: the change adds no schema")
+        )
+      }
     if (!metadata.schemasById.contains(schemaId)) {
       throw NotFound(ObjectKind.Schema, schemaId.toString, "Add the schema before the version that uses it")
     }
@@ -70,12 +78,12 @@ final private[spec] case class ViewMetadataBuilder(
     }
     val bound = version.copy(schemaId = schemaId)
     metadata.versions.find(_.sameDefinition(bound)) match {
-      case Some(same) => copy(lastVersionId = Some(same.versionId))
+      case Some(same) => copy(lastAddedVersionId = Some(same.versionId))
       case None =>
         val id = math.max(version.versionId, metadata.versions.map(_.versionId).foldLeft(0)(_ max _) + 1)
         copy(
           metadata = metadata.copy(versions = metadata.versions :+ withSummary(bound.copy(versionId = id))),
-          lastVersionId = Some(id),
+          lastAddedVersionId = Some(id),
           added = added + id
         )
     }
@@ -94,7 +102,7 @@ final private[spec] case class ViewMetadataBuilder(
     val versionId =
       if (id != LastAdded) id
       else {
-        lastVersionId.getOrElse(
+        lastAddedVersionId.getOrElse(
           throw ValidationFailed("Cannot use the last added version: the change adds no version")
         )
       }
