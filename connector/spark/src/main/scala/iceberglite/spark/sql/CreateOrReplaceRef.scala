@@ -23,7 +23,7 @@ final case class CreateOrReplaceRef(
     options: RefOptions
 ) extends TableCommand {
 
-  override protected def refreshes: Boolean = true
+  override protected def loadsNewestVersion: Boolean = true
 
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
     base.refs.get(name) match {

@@ -11,7 +11,7 @@ import iceberglite.table.action.RemoveRef
 /** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and the same statement for a TAG. */
 final case class DropRef(table: Seq[String], kind: RefKind, name: String, ifExists: Boolean) extends TableCommand {
 
-  override protected def refreshes: Boolean = true
+  override protected def loadsNewestVersion: Boolean = true
 
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] = {
     val existing = base.refs.get(name)

@@ -16,7 +16,7 @@ trait IdentifierFieldsCommand extends TableCommand {
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
     Seq(new UpdateSchema(change(_, caseSensitive), caseSensitive))
 
-  override protected def refreshes: Boolean = false
+  override protected def loadsNewestVersion: Boolean = false
 }
 
 /** `ALTER TABLE t SET IDENTIFIER FIELDS column, ...` */

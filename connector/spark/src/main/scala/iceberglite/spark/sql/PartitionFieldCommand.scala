@@ -13,7 +13,7 @@ trait PartitionFieldCommand extends TableCommand {
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
     Seq(new UpdateSpec(change(_, base), caseSensitive))
 
-  override protected def refreshes: Boolean = false
+  override protected def loadsNewestVersion: Boolean = false
 
   /**
    * Removes a partition field. A single word is the name of a partition field, unless a column with this name is

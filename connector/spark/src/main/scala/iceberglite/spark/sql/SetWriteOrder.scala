@@ -22,7 +22,7 @@ final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode
     new UpdateSortOrder(order.map(_.field), caseSensitive) +:
       mode.toSeq.map(m => new UpdateProperties(Map(TableProperty.Distribution.key -> m.name)))
 
-  override protected def refreshes: Boolean = false
+  override protected def loadsNewestVersion: Boolean = false
 }
 
 /** A field of a sort order as parsed from the statement. */

@@ -23,10 +23,10 @@ trait TableCommand extends LeafRunnableCommand {
   protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
 
   /**
-   * Whether to load commits of other writers first. A statement that must not build on changes that its user has not
-   * seen uses the version of the table that the session has loaded.
+   * Whether the statement first loads the newest version of the table, with the commits of other writers. A statement
+   * that must not build on changes that its user has not seen uses the version that the session has loaded.
    */
-  protected def refreshes: Boolean
+  protected def loadsNewestVersion: Boolean
 
   override def run(session: SparkSession): Seq[Row] = {
     SparkErrors.in(table.mkString(".")) {
@@ -40,7 +40,7 @@ trait TableCommand extends LeafRunnableCommand {
 
   private def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit = {
     val shared = catalog.sharedTable(ident)
-    if (refreshes) shared.refresh()
+    if (loadsNewestVersion) shared.refresh()
     val before = shared.current
     val tableActions = actions(before.metadata, session.sessionState.conf.caseSensitiveAnalysis)
     if (tableActions.nonEmpty) {

@@ -73,13 +73,13 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
     def walk(fields: Vector[InputField], parents: Vector[Int]): Vector[(Int, Vector[Int])] =
       fields.flatMap(f => (f.field.id -> (parents :+ f.ordinal)) +: walk(f.parts, parents :+ f.ordinal))
     val ordinals = walk(keyInput, Vector.empty).toMap
-    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), requiredSpelling(f, properties)))
+    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), requiredForm(f, properties)))
   }
 
-  private def requiredSpelling(field: NestedField, properties: Map[String, String]): Option[KeySpelling] =
+  private def requiredForm(field: NestedField, properties: Map[String, String]): Option[KeyTextForm] =
     field.fieldType match {
-      case UuidType => Some(KeySpelling.LowerCase)
-      case StringType => DeclaredTypes.charLength(field.id, properties).map(KeySpelling.Padded)
+      case UuidType => Some(KeyTextForm.LowerCase)
+      case StringType => DeclaredTypes.charLength(field.id, properties).map(KeyTextForm.Padded)
       case _ => None
     }
 

@@ -96,17 +96,18 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
     key.ordinals.tail.foldLeft(column)(GetStructField(_, _))
   }
   private val keyOf = UnsafeProjection.create(columns)
-  private val checkedKeys: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
+  private val checkedKeys: Array[Int] = keys.indices.filter(keys(_).textForm.isDefined).toArray
   private var previous: UnsafeRow = _
 
   /**
    * Checks the key of the next row.
    *
-   * @throws ValidationFailed the previous row has the same key, or the text of a key is not spelled as in the table
+   * @throws ValidationFailed the previous row has the same key, or a text in the key does not have the form that its
+   *   column requires
    */
   def checkNext(row: InternalRow): Unit = {
     val key = keyOf(row)
-    checkedKeys.foreach(requireSpelling(key, _))
+    checkedKeys.foreach(requireForm(key, _))
     if (previous != null && previous == key) throw ValidationFailed(
       s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and it is unclear which row is " +
         "newer. Remove one of the two rows"
@@ -114,13 +115,13 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
     if (previous == null) previous = key.copy() else previous.copyFrom(key)
   }
 
-  private def requireSpelling(key: UnsafeRow, ordinal: Int): Unit = if (!key.isNullAt(ordinal)) {
+  private def requireForm(key: UnsafeRow, ordinal: Int): Unit = if (!key.isNullAt(ordinal)) {
     val text = key.getUTF8String(ordinal)
-    keys(ordinal).spelling.filterNot(_.fits(text)).foreach { spelling =>
+    keys(ordinal).textForm.filterNot(_.fits(text)).foreach { form =>
       throw ValidationFailed(
         s"Cannot upsert into $table by ${keys(ordinal).name} = '$text', which would not match the same value in the " +
           "table: " +
-          spelling.remedy(keys(ordinal).name)
+          form.remedy(keys(ordinal).name)
       )
     }
   }
@@ -135,27 +136,30 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
  *
  * @param name the name of the column, for messages
  * @param ordinals the ordinals of the enclosing structs in the rows, outermost first, and of the column
- * @param spelling the required spelling of the column's values; absent if equal values always have equal texts
+ * @param textForm the form that the column's values must have; absent if equal values always have equal texts
  */
-final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], spelling: Option[KeySpelling])
+final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], textForm: Option[KeyTextForm])
 
-/** The required spelling of key values that can be spelled in several ways, because deletes compare the text. */
-sealed private[upsert] trait KeySpelling {
+/**
+ * The form that key values must have if the same value can be written as several texts. A form is required because
+ * deletes compare the texts.
+ */
+sealed private[upsert] trait KeyTextForm {
   def fits(text: UTF8String): Boolean
   def remedy(column: String): String
 }
 
-private[upsert] object KeySpelling {
-  case object LowerCase extends KeySpelling {
+private[upsert] object KeyTextForm {
+  case object LowerCase extends KeyTextForm {
     override def fits(text: UTF8String): Boolean = text.toLowerCase == text
     override def remedy(column: String): String = s"write UUIDs in lower case, as lower($column)"
   }
 
   /**
-   * The spelling of CHAR values: they are padded with spaces to a length. Spark itself pads them, except for tables
-   * that accept any schema.
+   * The form of CHAR values, which are padded with spaces to a length. Spark itself pads them, except for tables that
+   * accept any schema.
    */
-  final case class Padded(length: Int) extends KeySpelling {
+  final case class Padded(length: Int) extends KeyTextForm {
     override def fits(text: UTF8String): Boolean = text.numChars >= length
     override def remedy(column: String): String = s"the column is a CHAR($length); write rpad($column, $length, ' ')"
   }
