@@ -64,9 +64,9 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   test("a MERGE with schema evolution sees concurrent commits, retries after a conflict, and adds columns") {
     val name = filled(2, "copy-on-write")
-    val commits = commitMeanwhile(name)(addCopy(_))
+    val commits = commitWhenCalled(name)(addCopy(_))
     val source = sql("SELECT 3L AS id, 'x' AS data")
-    val changes = tableOf(name).merge(source, "target.id = source.id AND target.n = meanwhile(3)")
+    val changes = tableOf(name).merge(source, "target.id = source.id AND target.n = commit_and_return(3)")
       .whenMatchedUpdateAll().withSchemaEvolution().retries(2).execute()
     assert(commits() == 1 && counts(changes) == ((0, 2, 0)) && count(name, "data = 'x'") == 2)
   }

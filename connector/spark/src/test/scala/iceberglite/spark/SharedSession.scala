@@ -51,7 +51,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   protected def newTable(prefix: String = "t", catalog: String = "lite"): String =
     s"$catalog.$ns.${prefix}_${SharedSession.counter.incrementAndGet()}"
 
-  /** Returns the name of the same table in the peer's catalog. */
+  /** Returns the name of the same table in Apache Iceberg's catalog (the peer) on the same storage. */
   protected def peer(table: String): String = "ice" + table.stripPrefix("lite")
 
   /** Sets configuration, runs the body, and restores the previous values. */

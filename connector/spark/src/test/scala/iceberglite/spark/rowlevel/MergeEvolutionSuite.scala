@@ -143,16 +143,16 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       sql(s"INSERT INTO $t VALUES (1)")
       def merge(options: String): Unit = {
         sql(s"MERGE WITH SCHEMA EVOLUTION INTO $t $options t " +
-          "USING (SELECT 1L AS id, meanwhile(5) AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
+          "USING (SELECT 1L AS id, commit_and_return(5) AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
         ()
       }
-      def addColumnMeanwhile(column: String) = commitMeanwhile(t)(_.transaction()
+      def addColumnWhenCalled(column: String) = commitWhenCalled(t)(_.transaction()
         .add(new UpdateSchema(_.addColumn(Vector.empty, column, StringType))).commit())
-      addColumnMeanwhile("other")
+      addColumnWhenCalled("other")
       val error = intercept[Exception](merge(""))
       assert(messages(error).contains("lost to a concurrent commit"), messages(error))
       assert(columns(t) == Seq("id long", "other string"))
-      addColumnMeanwhile("another")
+      addColumnWhenCalled("another")
       merge("WITH ('statement-retries' = 1)")
       assert(columns(t) == Seq("id long", "other string", "another string", "data long"))
       assert(read(t) == Seq("[1,null,null,5]"))

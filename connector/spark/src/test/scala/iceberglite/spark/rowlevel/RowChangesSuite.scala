@@ -156,25 +156,25 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(s"an UPDATE fails under serializable isolation if a concurrent commit adds rows, by $mode") {
       val serializable = filled(2, mode)
-      commitMeanwhile(serializable)(addCopy(_))
+      commitWhenCalled(serializable)(addCopy(_))
       assertLeavesNoFiles(serializable) {
-        val error = intercept[Exception](sql(s"UPDATE $serializable SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
+        val error = intercept[Exception](sql(s"UPDATE $serializable SET n = commit_and_return(id % 1 + 7) WHERE n = 3"))
         assert(
           messages(error).contains("isolation level serializable") && messages(error).contains("Run the statement")
         )
       }
       val snapshot = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      commitMeanwhile(snapshot)(addCopy(_))
-      sql(s"UPDATE $snapshot SET n = meanwhile(id % 1 + 7) WHERE n = 3")
+      commitWhenCalled(snapshot)(addCopy(_))
+      sql(s"UPDATE $snapshot SET n = commit_and_return(id % 1 + 7) WHERE n = 3")
       assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
     }
 
     test(s"an UPDATE fails if a concurrent commit removes the file of a changed row, by $mode") {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      commitMeanwhile(t)(table =>
+      commitWhenCalled(t)(table =>
         table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit()
       )
-      val error = intercept[Exception](sql(s"UPDATE $t SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
+      val error = intercept[Exception](sql(s"UPDATE $t SET n = commit_and_return(id % 1 + 7) WHERE n = 3"))
       assert(messages(error).contains("not in the table any more"), messages(error))
       assert(count(t) == 0)
     }
@@ -224,9 +224,9 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(s"a statement that reads its table several times reads the same snapshot each time, by $mode") {
       val t = filled(2, mode)
-      val commits = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+      val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       // Spark evaluates the second subquery while it optimizes the statement, before it plans the scan of the rows.
-      val last = s"id IN (SELECT max(id) FROM $t) AND id IN (SELECT meanwhile(k) FROM VALUES (999L) AS v (k))"
+      val last = s"id IN (SELECT max(id) FROM $t) AND id IN (SELECT commit_and_return(k) FROM VALUES (999L) AS v (k))"
       val error = intercept[Exception](sql(s"UPDATE $t SET n = -1 WHERE $last"))
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
     }

@@ -45,19 +45,19 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
   /**
-   * Registers the SQL function `meanwhile`, which returns its argument. Each of the first `times` calls of the function
-   * commits to a table, as a concurrent program would.
+   * Registers the SQL function `commit_and_return`, which returns its argument. Each of the first `times` calls of the
+   * function commits to a table, as a concurrent program would.
    *
    * @param name the table name with catalog and namespace
    * @return a function that returns the number of commits so far
    */
-  protected def commitMeanwhile(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
+  protected def commitWhenCalled(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
     val remaining = new AtomicReference[Int](times)
-    StatementFixture.meanwhile.set { () =>
+    StatementFixture.commitAction.set { () =>
       if (remaining.getAndUpdate(n => math.max(0, n - 1)) > 0) commit(live(name))
     }
     spark.udf.register(
-      "meanwhile",
+      "commit_and_return",
       (value: Long) => {
         StatementFixture.callSerialized()
         value
@@ -79,9 +79,11 @@ trait StatementFixture extends WriteFixture { self: Suite =>
 }
 
 object StatementFixture {
-  private val meanwhile = new AtomicReference[() => Unit](() => ())
+  private val commitAction = new AtomicReference[() => Unit](() => ())
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
-  /** Runs the action of `meanwhile`. Calls are serialized, so that each call sees the commits of earlier calls. */
-  private def callSerialized(): Unit = synchronized(meanwhile.get.apply())
+  /**
+   * Runs the action of `commit_and_return`. Calls are serialized, so that each call sees the commits of earlier calls.
+   */
+  private def callSerialized(): Unit = synchronized(commitAction.get.apply())
 }

@@ -90,13 +90,13 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
     test(s"the option isolation-level takes precedence over the table property, by $mode") {
       val t = filled(2, mode)
-      commitMeanwhile(t)(addCopy(_))
-      sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = meanwhile(id % 1 + 7) WHERE n = 3")
+      commitWhenCalled(t)(addCopy(_))
+      sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = commit_and_return(id % 1 + 7) WHERE n = 3")
       assert(count(t, "n = 3") == 50 && count(t, "n = 7") == 250)
       val u = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      commitMeanwhile(u)(addCopy(_))
+      commitWhenCalled(u)(addCopy(_))
       val level = "WITH ('isolation-level' = 'serializable')"
-      val error = rejection(s"UPDATE $u $level SET n = meanwhile(id % 1 + 7) WHERE n = 3")
+      val error = rejection(s"UPDATE $u $level SET n = commit_and_return(id % 1 + 7) WHERE n = 3")
       assert(error.contains("isolation level serializable"))
     }
   }

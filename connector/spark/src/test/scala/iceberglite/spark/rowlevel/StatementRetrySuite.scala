@@ -21,11 +21,11 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(s"an UPDATE fails without retries, and with retries also updates concurrently added rows, by $mode") {
       val t = filled(2, mode)
-      commitMeanwhile(t)(addCopy(_))
-      val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
+      commitWhenCalled(t)(addCopy(_))
+      val statement = "SET n = commit_and_return(id % 1 + 100) WHERE n = 3"
       val error = intercept[Exception](sql(s"UPDATE $t $statement"))
       assert(messages(error).contains("Run the statement again"))
-      val commits = commitMeanwhile(t)(addCopy(_))
+      val commits = commitWhenCalled(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('statement-retries' = 2, 'snapshot-property.n' = 'once') $statement")
       assert(commits() == 1 && count(t) == 2000 && count(t, "n = 3") == 0 && count(t, "n = 100") == 200)
       assert(summaryOf(t)("n") == "once" && count(s"$t.snapshots") == 4)
@@ -34,10 +34,10 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
     test(s"a statement that always conflicts fails after the given number of retries, by $mode") {
       val t = filled(2, mode)
-      val commits = commitMeanwhile(t, times = 1000)(addCopy(_))
+      val commits = commitWhenCalled(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
         val error = intercept[Exception] {
-          sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN meanwhile(n) = 3 ELSE n = 3 END")
+          sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN commit_and_return(n) = 3 ELSE n = 3 END")
         }
         assert(messages(error).contains("isolation level serializable"))
       }
@@ -47,9 +47,9 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
     test(s"a retried MERGE has the same common table expressions and parameters, by $mode") {
       val t = filled(2, mode)
-      val commits = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+      val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(
-        s"WITH s AS (SELECT id, meanwhile(id) AS n FROM range(0, 10)) " +
+        s"WITH s AS (SELECT id, commit_and_return(id) AS n FROM range(0, 10)) " +
           s"MERGE INTO $t WITH ('statement-retries' = 3) t USING s ON t.id = s.id AND s.id > :least " +
           "WHEN MATCHED THEN UPDATE SET n = -1 WHEN NOT MATCHED THEN INSERT *",
         Map("least" -> 4)

@@ -108,9 +108,9 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     )
   } test(s"an overwrite by condition fails if a concurrent commit $change matching rows") {
     val t = partitioned(2)
-    commitMeanwhile(t)(_ => sql(statement(t)))
+    commitWhenCalled(t)(_ => sql(statement(t)))
     val error = intercept[Exception](
-      newRows(7).selectExpr("meanwhile(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
+      newRows(7).selectExpr("commit_and_return(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
     )
     assert(messages(error).contains(expectedText) && messages(error).contains("Run the statement again"))
     val expected = if (change == "adds") (0L until 60L) :+ 5L else (0L until 60L).filter(_ % 3 != 2)

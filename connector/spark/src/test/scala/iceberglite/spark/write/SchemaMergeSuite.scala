@@ -166,12 +166,12 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   /** Appends rows with a new column `more`, and makes the given change while the rows are written. */
   private def writeWhile(table: String)(change: => Unit): Unit = {
-    val previousAction = SchemaMergeSuite.meanwhile
-    SchemaMergeSuite.meanwhile = () => change
+    val previousAction = SchemaMergeSuite.concurrentChange
+    SchemaMergeSuite.concurrentChange = () => change
     try {
       val pass = udf { (id: Long) => SchemaMergeSuite.callSerialized(); id.toInt }
       append(table, spark.range(0, 2, 1, 1).withColumn("more", pass(col("id"))))
-    } finally SchemaMergeSuite.meanwhile = previousAction
+    } finally SchemaMergeSuite.concurrentChange = previousAction
   }
 
   private def addColumn(table: String, column: String, columnType: Type): Unit = {
@@ -212,11 +212,11 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 }
 
 object SchemaMergeSuite {
-  @volatile private var meanwhile: () => Unit = () => ()
+  @volatile private var concurrentChange: () => Unit = () => ()
 
   private def callSerialized(): Unit = synchronized {
-    val change = meanwhile
-    meanwhile = () => ()
+    val change = concurrentChange
+    concurrentChange = () => ()
     change()
   }
 }

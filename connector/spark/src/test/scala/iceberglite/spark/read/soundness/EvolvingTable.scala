@@ -22,20 +22,20 @@ import iceberglite.table.action.{FastAppend, UpdateSchema}
  * The contents of a random table.
  *
  * @param version format version of the table
- * @param files maximum number of groups of rows in an append; each group is written to one file per partition
- * @param runs number of runs of similar rows in a group
- * @param rowsPerRun maximum number of rows in a run
- * @param hasNewTypes whether to add columns of the types for which Spark SQL has no name. Some of these types need
- *   version 3, and Apache Iceberg cannot read some of them in Spark.
+ * @param maxGroups maximum number of groups of rows in an append; each group is written to one file per partition
+ * @param runsPerGroup number of runs in a group; a run is a sequence of rows with similar values
+ * @param maxRowsPerRun maximum number of rows in a run
+ * @param hasTypesWithoutSparkName whether to add columns of the types for which Spark SQL has no name. Some of these
+ *   types need version 3, and Apache Iceberg cannot read some of them in Spark.
  * @param hasLists whether to add columns of list and map types
  * @param properties table properties
  */
 final private[soundness] case class TableShape(
     version: Int,
-    files: Int = 3,
-    runs: Int = 1,
-    rowsPerRun: Int = 6,
-    hasNewTypes: Boolean = false,
+    maxGroups: Int = 3,
+    runsPerGroup: Int = 1,
+    maxRowsPerRun: Int = 6,
+    hasTypesWithoutSparkName: Boolean = false,
     hasLists: Boolean = false,
     properties: Map[String, String] = Map.empty
 )
@@ -103,8 +103,9 @@ final private[soundness] class EvolvingTable(
   }
 
   /**
-   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row. The
-   * table must have version 2 or later, and no columns of the new types, because Apache Iceberg deletes the rows.
+   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row. Apache
+   * Iceberg deletes the rows, so the table must have version 2 or later, and no columns of the types for which Spark
+   * SQL has no name.
    */
   def buildOrdered(rows: Int): this.type = {
     create()
@@ -129,8 +130,8 @@ final private[soundness] class EvolvingTable(
          |s struct<a: int, t: string, in: struct<x: double, ts: timestamp>>$lists) USING iceberg
          |TBLPROPERTIES (${properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")})""".stripMargin
     )
-    if (shape.hasNewTypes) {
-      val columns = newTypes.zipWithIndex
+    if (shape.hasTypesWithoutSparkName) {
+      val columns = typesWithoutSparkName.zipWithIndex
       commit(
         s"add ${columns.map(_._1).mkString(", ")}",
         new UpdateSchema(now => columns.foldLeft(now) { case (u, (t, i)) => u.addColumn(Vector.empty, s"n$i", t) })
@@ -199,15 +200,15 @@ final private[soundness] class EvolvingTable(
 
   private def rootOf(schema: Schema, id: Int): String = schema.names(id).takeWhile(_ != '.')
 
-  /** Commits groups of rows. Adjacent rows of a group have similar values. */
+  /** Commits groups of random rows. Adjacent rows of a group have similar values. */
   private def append(): Unit = {
     val schema = table.schema
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
     append(
       format,
-      Vector.fill(1 + random.nextInt(shape.files)) {
-        val runs = Vector.fill(shape.runs) {
-          new RandomRows(schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsPerRun))
+      Vector.fill(1 + random.nextInt(shape.maxGroups)) {
+        val runs = Vector.fill(shape.runsPerGroup) {
+          new RandomRows(schema, random, () => freshId()).make(1 + random.nextInt(shape.maxRowsPerRun))
         }
         runs.flatten
       }
@@ -278,7 +279,7 @@ private[soundness] object EvolvingTable {
     }
   }
 
-  private val newTypes: Vector[PrimitiveType] =
+  private val typesWithoutSparkName: Vector[PrimitiveType] =
     Vector(UuidType, FixedType(3), TimeType, TimestampNsType, TimestampTzNsType)
 
   private def isTimeTransform(t: Transform): Boolean = Set("year", "month", "day", "hour").contains(t.name)

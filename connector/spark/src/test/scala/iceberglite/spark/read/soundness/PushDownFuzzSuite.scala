@@ -90,7 +90,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
       val random = new Random(Fuzz.seed + round * 7919L)
       val zone = zones(round % zones.size)
       withConf(settings(zone): _*) {
-        val shape = TableShape(version = 1 + round % 3, hasNewTypes = round % 3 == 2)
+        val shape = TableShape(version = 1 + round % 3, hasTypesWithoutSparkName = round % 3 == 2)
         val table = new EvolvingTable(newTable("pushed"), shape, random, sql)(catalog)
         withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round, $zone\n") {
           withClue(s"${table.description}\n")(table.build())
@@ -164,7 +164,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
     val conditions = Vector.tabulate(conditionsPerTable)(i => predicates.next(i % 4))
     val all = spark.table(table.name)
-    val isReadByPeer = !table.shape.hasNewTypes
+    val isReadByPeer = !table.shape.hasTypesWithoutSparkName
     conditions.zip(rows.matchingIds(conditions)).zipWithIndex.foreach { case ((condition, expected), i) =>
       withClue(s"WHERE $condition\n") {
         val query = all.where(condition)

@@ -23,7 +23,7 @@ final private[soundness] class RandomDeletes(target: EvolvingTable, random: Rand
   def next(): Unit = if (target.livePositions.nonEmpty) {
     random.nextInt(3) match {
       case 0 => commitEqualityDelete()
-      case _ if target.shape.hasNewTypes => commitDeletionVector()
+      case _ if target.shape.hasTypesWithoutSparkName => commitDeletionVector()
       case _ => deleteByPeer()
     }
   }

@@ -17,7 +17,7 @@ import iceberglite.spark.session.LiteCatalog
  */
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tables = Fuzz.slowRounds(4, least = 2)
+  private val tableCount = Fuzz.slowRounds(4, least = 2)
   private val conditionsPerTable = if (Sampling.isFast) 8 else 20
 
   private def settings(random: Random): Seq[(String, String)] = Seq(
@@ -34,10 +34,10 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   /** Returns a shape whose files have row groups of at least about ten rows, with several pages. */
   private def shape(round: Int, random: Random): TableShape = TableShape(
     version = 2 + round % 2,
-    files = 1,
-    runs = 6,
-    rowsPerRun = 25,
-    hasNewTypes = round % 4 == 1,
+    maxGroups = 1,
+    runsPerGroup = 6,
+    maxRowsPerRun = 25,
+    hasTypesWithoutSparkName = round % 4 == 1,
     hasLists = true,
     properties = Map(
       "write.parquet.row-group-size-bytes" -> oneOf(Seq("300", "1500", "1000000"), random),
@@ -64,7 +64,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
 
   private class TableCheck(table: EvolvingTable, random: Random) {
     private val all = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
-    private val rows = columns(all) ++ Seq("_file", "_pos")
+    private val allColumns = columns(all) ++ Seq("_file", "_pos")
 
     /** The rows that a scan without a filter returns, copied to memory. */
     private val localCopy: DataFrame = {
@@ -81,16 +81,17 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
         case Row(id: Int, file: String, pos: Long) => id -> (file -> pos)
       }
       assert(positions.toMap == table.livePositions && positions.length == table.livePositions.size)
-      val expected = texts(localCopy.selectExpr(rows: _*))
-      assert(texts(all.where("NOT _deleted").selectExpr(rows: _*)) == expected, "scan that also reads deleted rows")
-      if (!table.shape.hasNewTypes) {
-        assert(expected == texts(spark.table(table.peerName).selectExpr(rows: _*)), "Apache Iceberg's scan")
+      val expected = texts(localCopy.selectExpr(allColumns: _*))
+      val notDeleted = all.where("NOT _deleted").selectExpr(allColumns: _*)
+      assert(texts(notDeleted) == expected, "scan that also reads deleted rows")
+      if (!table.shape.hasTypesWithoutSparkName) {
+        assert(expected == texts(spark.table(table.peerName).selectExpr(allColumns: _*)), "Apache Iceberg's scan")
       }
     }
 
     /** Compares a scan with a filter and random columns with the same query on the copied rows. */
     def checkWhere(condition: String): RowCounts = {
-      val selected = random.shuffle(rows).take(1 + random.nextInt(rows.size))
+      val selected = random.shuffle(allColumns).take(1 + random.nextInt(allColumns.size))
       val options = Map(
         "batch-size" -> oneOf(Seq(1, 3, 8, 64, 5000), random).toString,
         "split-size" -> oneOf(Seq(3000, 1 << 27), random).toString,
@@ -116,7 +117,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
 
   test("scans that skip rows by filters and deletes return the correct rows") {
-    (0 until tables).foreach { round =>
+    (0 until tableCount).foreach { round =>
       val random = new Random(Fuzz.seed + round * 6271L)
       withConf(settings(random): _*) {
         val table = new EvolvingTable(newTable("skipped"), shape(round, random), random, sql)(catalog)

@@ -28,11 +28,11 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
       sql(s"INSERT INTO $t VALUES (7, 1)")
       ()
     })
-    commitMeanwhile(t) { _ =>
+    commitWhenCalled(t) { _ =>
       concurrentWriter.start()
       concurrentWriter.join()
     }
-    val error = intercept[Exception](upsert(t, "SELECT meanwhile(7) AS k, 2 AS p"))
+    val error = intercept[Exception](upsert(t, "SELECT commit_and_return(7) AS k, 2 AS p"))
     assert(messages(error).contains("to which these deletes do not apply. Run the statement again"))
     upsert(t, "SELECT 7L AS k, 3 AS p")
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,1]", "[2,1]", "[7,3]"))
