@@ -17,7 +17,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val supportedVersions: Rule = rule(
     "supported-versions",
     Fields,
-    "A table with a format version above the supported ones is rejected."
+    "A table with a format version above the supported versions is rejected."
   )(Reader)
   val requiredFields: Rule = rule(
     "required-fields",
@@ -31,7 +31,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val assignedIds: Rule = rule(
     "assigned-ids",
     Fields,
-    "The last assigned column and partition field ids are never below those in use, so that no id is assigned twice."
+    "The last assigned column and partition field ids are never below the ids in use, so that no id is assigned twice."
   )(Reader, "spec/update/Schemas.scala", "spec/update/Specs.scala")
   val uniqueIds: Rule = rule(
     "unique-ids",
@@ -57,7 +57,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val mainBranch: Rule = rule(
     "main-branch",
     Fields,
-    "The branch main always points to the current snapshot, even if refs are absent; it is never a tag."
+    "The branch main always points to the current snapshot, even if the metadata has no refs; main is never a tag."
   )(Reader, "spec/metadata/Snapshot.scala")
   val refsExist: Rule = rule(
     "refs-exist",
@@ -99,13 +99,14 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val metadataLog: Rule = rule(
     "metadata-log",
     Fields,
-    "Each version adds the previous metadata file, and the oldest entries are removed above the limit."
+    "Each table version adds the previous metadata file to the metadata log, whose oldest entries are removed above " +
+      "the limit."
   )("spec/metadata/MetadataLog.scala")
   val upgrade: Rule = rule(
     "upgrade",
     "Appendix E: Format version changes",
-    "The format version only increases; version 1 sequence numbers are 0, and rows from before version 3 have no row " +
-      "ids."
+    "The format version only increases. After an upgrade, snapshots of version 1 have the sequence number 0, and " +
+      "rows from before version 3 have no row ids."
   )("spec/update/Tables.scala", "spec/json/SnapshotJson.scala")
   val version1Defaults: Rule = rule(
     "version-1-defaults",
@@ -122,7 +123,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val nextRowId: Rule = rule(
     "next-row-id",
     "Row lineage",
-    "A snapshot starts at the table's next row id and increases it by its added rows, on every branch; ids are unique."
+    "The row ids of a new snapshot start at the table's next-row-id, which the snapshot increases by its number of " +
+      "added rows, on every branch; row ids are unique."
   )(Snapshots, Reader)
   val encryption: Rule = rule(
     "encryption",
@@ -132,7 +134,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val statistics: Rule = rule(
     "statistics",
     "Table Statistics",
-    "A snapshot has one statistics file of each kind, which expires with it; a snapshot id in text form is also read."
+    "A snapshot has at most one statistics file of each kind, which expires with the snapshot; a snapshot id in text " +
+      "form is also read."
   )("spec/update/StatisticsFiles.scala", "spec/json/StatisticsJson.scala")
   val removals: Rule = rule(
     "removals",
@@ -173,7 +176,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val refRetention: Rule = rule(
     "ref-retention",
     Policy,
-    "A branch or tag whose snapshot is too old expires, except main."
+    "A branch or tag whose snapshot is older than its maximum reference age expires; main never expires."
   )(
     "spec/table/Retention.scala"
   )
