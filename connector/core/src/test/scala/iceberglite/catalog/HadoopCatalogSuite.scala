@@ -62,7 +62,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("the newest version is found even if versions between it and the hint were deleted") {
+  test("the newest version is found even if versions between the hint and the newest version were deleted") {
     withCatalog { (catalog, files) =>
       tableWithCommits(catalog, 30)
       files.replace(hint, "1".getBytes)

@@ -48,8 +48,8 @@ class AvroDataSuite extends FormatTests(AvroData) {
   ) {
     val path = avroFile("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
       {"name":"c","type":["int","string"],"field-id":3}""")(row(1, "x", 1), row(null, "y", "z"))
-    val two = StructType(Vector(optional(1, "a", IntType), optional(2, "b", StringType)))
-    assert(read(path, two) == Vector(Record.of(1, "x"), Record.of(null, "y")))
+    val twoColumns = StructType(Vector(optional(1, "a", IntType), optional(2, "b", StringType)))
+    assert(read(path, twoColumns) == Vector(Record.of(1, "x"), Record.of(null, "y")))
     val error = intercept[UnreadableFile](read(path, StructType(Vector(optional(3, "c", IntType)))))
     assert(error.getMessage.contains("Column c") && error.getMessage.contains("""["int","string"]"""))
   }
@@ -87,10 +87,10 @@ class AvroDataSuite extends FormatTests(AvroData) {
     "the error for a value that the column type cannot represent contains the column's name",
     FormatRules.avroDamage
   ) {
-    def assertRejected(json: String, value: Any, t: Type, saying: String): Unit = {
+    def assertRejected(json: String, value: Any, t: Type, expectedText: String): Unit = {
       val path = avroFile(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       val message = intercept[UnreadableFile](read(path, projection(t))).getMessage
-      assert(message.contains("Column c") && message.contains(saying) && message.contains(path))
+      assert(message.contains("Column c") && message.contains(expectedText) && message.contains(path))
     }
     assertRejected("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(3), "2 bytes")
     assertRejected("\"string\"", "no uuid", UuidType, "no uuid")

@@ -48,7 +48,7 @@ class DamagedManifestSuite extends AnyFunSuite {
   private val validManifest = manifest(io)
   private val bytes = io.read("m.avro")
 
-  test("the error for a missing manifest calls it a manifest") {
+  test("the error for a missing manifest says that the file is a manifest") {
     val error = intercept[UnreadableFile](Manifests.read(new MemoryFileIO, validManifest, specs, schema))
     assert(error.getMessage.startsWith("Cannot read manifest m.avro: It does not exist"))
   }
