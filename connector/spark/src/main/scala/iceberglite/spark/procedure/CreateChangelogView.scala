@@ -110,7 +110,7 @@ object CreateChangelogView extends Procedure {
       throw InvalidArgument(
         "argument identifier_columns",
         name,
-        "A column inside a list or map cannot identify a row, because it has many values in a row"
+        "A column inside a list or map cannot identify a row, because it can hold several values per row"
       )
     val structs = schema.asStruct +: nodes.init.map(_.fieldType match {
       case struct: Type.StructType => struct

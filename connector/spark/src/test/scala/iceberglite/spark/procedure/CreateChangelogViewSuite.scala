@@ -220,7 +220,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     Seq(
       "identifier_columns => array('idd')" -> "Column not found: idd. The columns are id, v, a.b",
       "identifier_columns => array('s.x')" -> "The fields of s are k",
-      "identifier_columns => array('l.element.k')" -> "inside of a list or map",
+      "identifier_columns => array('l.element.k')" -> "inside a list or map",
       "identifier_columns => array('not a name!')" -> "Column not found: not a name!",
       "identifier_columns => array('_change_type')" -> "Column not found: _change_type",
       "identifier_columns => array('id', NULL)" -> "NULL",
