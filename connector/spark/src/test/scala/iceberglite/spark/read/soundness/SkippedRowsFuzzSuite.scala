@@ -63,12 +63,12 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private case class RowCounts(read: Long, inTable: Long)
 
   private class TableCheck(table: EvolvingTable, random: Random) {
-    private val all = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
-    private val allColumns = columns(all) ++ Seq("_file", "_pos")
+    private val fullScan = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
+    private val allColumns = columns(fullScan) ++ Seq("_file", "_pos")
 
     /** The rows that a scan without a filter returns, copied to memory. */
     private val localCopy: DataFrame = {
-      val query = all.selectExpr("*", "_file", "_pos")
+      val query = fullScan.selectExpr("*", "_file", "_pos")
       spark.createDataFrame(java.util.Arrays.asList(query.collect(): _*), query.schema)
     }
 
@@ -82,7 +82,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
       }
       assert(positions.toMap == table.livePositions && positions.length == table.livePositions.size)
       val expected = texts(localCopy.selectExpr(allColumns: _*))
-      val notDeleted = all.where("NOT _deleted").selectExpr(allColumns: _*)
+      val notDeleted = fullScan.where("NOT _deleted").selectExpr(allColumns: _*)
       assert(texts(notDeleted) == expected, "scan that also reads deleted rows")
       if (!table.shape.hasTypesWithoutSparkName) {
         assert(expected == texts(spark.table(table.peerName).selectExpr(allColumns: _*)), "Apache Iceberg's scan")
