@@ -42,7 +42,7 @@ class VariantJsonSuite extends AnyFunSuite {
       intercept[InvalidArgument](VariantJson.text(metadata, value)).getMessage
     assert(rejection(bytes(2, 0, 0), bytes(0)).contains("its metadata has version 2"))
     assert(rejection(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
-    assert(rejection(emptyMetadata, bytes()).contains("refers to byte 1 of 0"))
+    assert(rejection(emptyMetadata, bytes()).contains("refers to byte 1, but has only 0 bytes"))
     assert(rejection(emptyMetadata, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
     assert(rejection(emptyMetadata, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
     assert(rejection(emptyMetadata, bytes(0x7c)).contains("unknown type 31"))

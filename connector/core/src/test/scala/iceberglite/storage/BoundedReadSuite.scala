@@ -179,7 +179,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val bounds = AvroContainer.Bounds.copy(maxBytes = 50L << 20)
     val rightMagic = new Endless(AvroContainer.Magic)
     val error = intercept[UnreadableFile](bounds.read("x", rightMagic))
-    assert(error.getMessage.contains("limit for an Avro file is 52428800"))
+    assert(error.getMessage.contains("limit of 52428800 bytes for an Avro file"))
     assert(rightMagic.bytesRead <= (50L << 20) + 1)
   }
 }

@@ -54,8 +54,8 @@ class DamagedManifestSuite extends AnyFunSuite {
   }
 
   test("the error for an empty file or a file in another format says that the file is not an Avro file") {
-    assert(messageOf("{}".getBytes, validManifest).contains("not an Avro file"))
-    assert(messageOf(Array.emptyByteArray, validManifest).contains("not an Avro file"))
+    assert(messageOf("{}".getBytes, validManifest).contains("magic bytes of an Avro file"))
+    assert(messageOf(Array.emptyByteArray, validManifest).contains("magic bytes of an Avro file"))
   }
 
   test("a file truncated anywhere is rejected, even between two blocks", ManifestRules.damaged) {
