@@ -138,7 +138,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     val withWrongPath =
       record(wrong.getField("file").schema, "size" -> 5, "rows" -> 8L, "format" -> "orc", "path" -> 7L)
     val isLong = intercept[UnreadableFile](read(wrong, record(wrong, "file" -> withWrongPath, "what" -> 1)))
-    assert(isLong.reason.contains("field 100 (file_path)"))
+    assert(isLong.reason.contains("field file_path (100)"))
   }
 
   test(

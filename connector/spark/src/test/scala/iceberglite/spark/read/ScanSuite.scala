@@ -166,7 +166,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(message.contains("not a Parquet file"))
     Files.delete(file)
     assert(message.contains(s"Cannot read data file of table $table"))
-    assert(message.contains(file.getFileName.toString) && message.contains("It does not exist"))
+    assert(message.contains(file.getFileName.toString) && message.contains("The file does not exist"))
   }
 
   test("EXPLAIN shows if a scan reads rows one by one because vectorization is disabled") {
