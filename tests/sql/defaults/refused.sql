@@ -27,7 +27,7 @@ CREATE TABLE t (id INT, a INT DEFAULT 'no number') USING iceberg TBLPROPERTIES (
 
 CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '3');
 
--- error set defaults for its fields
+-- error Set defaults for the fields
 ALTER TABLE t ADD COLUMN s STRUCT<a: INT> DEFAULT named_struct('a', 1);
 
 -- error another value each time

@@ -101,7 +101,7 @@ class EncodingsSuite extends AnyFunSuite {
     val file =
       fileOfOnePage("message m { required binary a = 1; }", 1, page, Encoding.RLE, Encoding.BYTE_STREAM_SPLIT)
     val message = intercept[UnreadableFile](file.read(optional(1, "renamed", BinaryType))).getMessage
-    Seq(file.path, "column a ", "BYTE_STREAM_SPLIT", "lite.db.t").foreach(part => assert(message.contains(part), part))
+    Seq(file.path, "Column a ", "BYTE_STREAM_SPLIT", "lite.db.t").foreach(part => assert(message.contains(part), part))
     assert(file.read(optional(2, "b", IntType)) == Seq(Row(null)))
   }
 
