@@ -166,7 +166,13 @@ def main() -> None:
     parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
     parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table")
-    parser.add_argument("--partitions", type=int, nargs="+", default=[10, 100], help="numbers of partitions; 1 for an unpartitioned table")
+    parser.add_argument(
+        "--partitions",
+        type=int,
+        nargs="+",
+        default=[10, 100],
+        help="numbers of partitions; 1 for an unpartitioned table",
+    )
     parser.add_argument("--rounds", type=int, default=3, help="processes of each connector")
     parser.add_argument(
         "--repeats", type=int, default=4, help="runs of a statement in a process; the first is not timed"
