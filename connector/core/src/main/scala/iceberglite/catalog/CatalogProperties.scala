@@ -4,6 +4,7 @@ import iceberglite.catalog.hive.HiveProperty
 import iceberglite.catalog.jdbc.JdbcProperty
 import iceberglite.catalog.rest.RestProperty
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Spelling
 import iceberglite.storage.S3Settings
 
 /** The supported properties of all catalog types. */

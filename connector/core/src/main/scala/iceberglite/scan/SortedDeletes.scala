@@ -1,7 +1,6 @@
 package iceberglite.scan
 
 import java.nio.ByteBuffer
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 import java.util.concurrent.atomic.AtomicReferenceArray
 
@@ -34,14 +33,8 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
   private val first: Option[Array[Byte]] = file.metrics.lowerBound(MetadataColumns.DeleteFilePath.id).map(bytes)
   private val last: Option[Array[Byte]] = file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
 
-  /**
-   * The path of the data file to which the deletes apply, if they apply to a single data file. The path is the
-   * `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are equal, the bounds
-   * are the path, because writers never truncate bounds of `file_path`.
-   */
-  val dataFile: Option[String] = file.referencedDataFile.orElse {
-    first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
-  }
+  /** The path of the data file to which the deletes apply, if they apply to a single data file. */
+  val dataFile: Option[String] = file.onlyDataFile
 
   override def mayApplyTo(data: DeleteTarget): Boolean =
     if (dataFile.isDefined) {

@@ -13,17 +13,6 @@ import iceberglite.spec.types.PrimitiveType
 private[table] object DeleteApplicability {
 
   /**
-   * Returns the path of the data file to which a position delete file applies, if it applies to a single data file. The
-   * path is the `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are
-   * equal, the bounds are the path, because writers never truncate bounds of `file_path`.
-   */
-  def dataFile(file: ContentFile): Option[String] =
-    if (file.content != Content.PositionDeletes) None
-    else file.referencedDataFile.orElse {
-      low(file).filter(l => high(file).exists(Arrays.equals(l, _))).map(new String(_, UTF_8))
-    }
-
-  /**
    * Returns one of the data files that a delete file may apply to; `None` if it applies to none of them. Sequence
    * numbers are not compared, because callers pass only data files that existed when the delete file was committed.
    *
@@ -33,7 +22,7 @@ private[table] object DeleteApplicability {
     def isInSamePartition(d: ContentFile): Boolean = d.specId == file.specId && d.partition == file.partition
     file.content match {
       case Content.Data => None
-      case Content.PositionDeletes => dataFile(file) match {
+      case Content.PositionDeletes => file.onlyDataFile match {
           case Some(path) => data.get(path)
           case None => data.values.find(d => isInSamePartition(d) && isWithinPathBounds(file, d.path))
         }

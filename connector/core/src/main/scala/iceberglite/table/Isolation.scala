@@ -82,7 +82,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       if conflictOf(change).exists(rejectedConflicts) && rowFilter.mightMatch(change.entry)
     } yield change
     val affected = affectedFiles(conflicts, history, rowFilter)
-    conflicts.find(c => DeleteApplicability.dataFile(c.entry.file).forall(affected)).foreach { change =>
+    conflicts.find(c => c.entry.file.onlyDataFile.forall(affected)).foreach { change =>
       val file = change.entry.file
       val verb = if (change.isRemoved) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
@@ -109,7 +109,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       rowFilter: ConflictFilter
   ): Set[String] =
     conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
-      val paths = changes.flatMap(c => DeleteApplicability.dataFile(c.entry.file)).toSet
+      val paths = changes.flatMap(c => c.entry.file.onlyDataFile).toSet
       if (paths.isEmpty) Vector.empty
       else history.liveEntriesAt(Some(snapshot), ManifestContent.Data, rowFilter) { data =>
         paths(data.file.path) && rowFilter.mightMatch(data)

@@ -3,6 +3,7 @@ package iceberglite.catalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.Spelling
 import iceberglite.table.MemoryFileIO
 
 class CatalogPropertySuite extends AnyFunSuite {

@@ -20,11 +20,11 @@ final private[action] class DeleteTargets(
     context: CommitContext
 ) {
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
-  private val targetPaths: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ affectedDataFiles
+  private val targetPaths: Set[String] = positions.flatMap(_.onlyDataFile).toSet ++ affectedDataFiles
 
   /** The position delete files for which it is unknown which data files they apply to. */
   private val withoutDataFile =
-    if (affectedDataFiles.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
+    if (affectedDataFiles.isEmpty) positions.filter(_.onlyDataFile.isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
 
   private def isTarget(file: ContentFile): Boolean = targetPaths(file.path) || removed.contains(file.path) ||

@@ -4,13 +4,14 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.catalog.Identifier
 
-import iceberglite.catalog.{Catalog, HadoopCatalog, PathTables, Spelling}
+import iceberglite.catalog.{Catalog, HadoopCatalog, PathTables}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.{CommitListeners, SharedTable, TableCache}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.Spelling
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 

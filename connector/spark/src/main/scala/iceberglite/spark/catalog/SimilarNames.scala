@@ -2,8 +2,9 @@ package iceberglite.spark.catalog
 
 import scala.util.Try
 
-import iceberglite.catalog.{Catalog, Spelling}
+import iceberglite.catalog.Catalog
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.Spelling
 import iceberglite.table.TableIdentifier
 
 /** Suggestions for missing tables. */

@@ -7,7 +7,8 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.catalog.{SettingWarnings, Spelling}
+import iceberglite.catalog.SettingWarnings
+import iceberglite.spec.Spelling
 
 /** Finds settings of a session that have no effect, and warns of each once. */
 object SessionSettings {

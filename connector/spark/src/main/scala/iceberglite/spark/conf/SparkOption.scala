@@ -8,8 +8,8 @@ import scala.util.Try
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.Spelling
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Spelling
 import iceberglite.spec.property.ForeignSettings
 
 /**

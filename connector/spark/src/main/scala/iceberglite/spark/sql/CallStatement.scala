@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
 
-import iceberglite.catalog.Spelling
 import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
+import iceberglite.spec.Spelling
 
 /**
  * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value

@@ -1,8 +1,10 @@
 package iceberglite.spec.file
 
 import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 
 import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.SingleValue
 
 /** The content of a file (field 134 of a manifest). */
@@ -192,6 +194,19 @@ final case class ContentFile(
    * vectors").
    */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
+
+  /**
+   * Returns the path of the data file to which position deletes apply, if they apply to a single data file. The path is
+   * the `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are equal, the
+   * bounds are the path, because writers never truncate bounds of `file_path`.
+   */
+  def onlyDataFile: Option[String] =
+    if (content != Content.PositionDeletes) None
+    else referencedDataFile.orElse {
+      val upper = metrics.upperBound(MetadataColumns.DeleteFilePath.id)
+      metrics.lowerBound(MetadataColumns.DeleteFilePath.id).filter(upper.contains(_))
+        .map(path => UTF_8.decode(path.duplicate()).toString)
+    }
 
   def hasRecordCount: Boolean = recordCount >= 0
 

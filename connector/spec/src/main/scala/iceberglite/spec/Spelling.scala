@@ -1,4 +1,4 @@
-package iceberglite.catalog
+package iceberglite.spec
 
 /** Suggests a known word for a misspelled word. */
 object Spelling {
