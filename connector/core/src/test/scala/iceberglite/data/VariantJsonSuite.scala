@@ -44,7 +44,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(rejection(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
     assert(rejection(emptyMetadata, bytes()).contains("refers to byte 1, but has only 0 bytes"))
     assert(rejection(emptyMetadata, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
-    assert(rejection(emptyMetadata, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
+    assert(rejection(emptyMetadata, bytes(0x02, 1, 0, 0, 1, 0)).contains("only 0 names"))
     assert(rejection(emptyMetadata, bytes(0x7c)).contains("unknown type 31"))
     assert(rejection(emptyMetadata, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
     // Each array contains the next array three times at the same offset.

@@ -131,7 +131,7 @@ class TableRowsSuite extends AnyFunSuite {
     val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val vector = files.vector(file, 1, 2)
     val e = intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(recordCount = 3)))))
-    assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("manifest entry states 3"))
+    assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("entry states 3"))
     Seq(Some(-1L) -> Some(3L), Some(0L) -> Some(-3L), Some(0L) -> Some(1L << 40)).foreach { case (offset, size) =>
       val entry = vector.file.copy(contentOffset = offset, contentSizeInBytes = size)
       intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = entry))))

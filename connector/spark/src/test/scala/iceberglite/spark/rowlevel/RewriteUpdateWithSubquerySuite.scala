@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks plans and rows of copy-on-write UPDATE statements with a subquery in the condition. */
 class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
@@ -55,7 +56,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     "n = n WHERE id IN (SELECT id FROM u)"
   )
 
-  for (version <- Seq(1, 2, 3)) test(s"copy-on-write changes the same rows as merge-on-read, version $version") {
+  for (version <- Seq(1, 2, 3)) test(s"copy-on-write changes the same rows as merge-on-read, version $version", Slow) {
     val u = subqueryTable()
     for (statement <- statements) {
       val copied = filledTable("copy-on-write", version)

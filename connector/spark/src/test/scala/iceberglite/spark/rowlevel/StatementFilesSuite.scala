@@ -1,9 +1,13 @@
 package iceberglite.spark.rowlevel
 
+import scala.util.Random
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
@@ -23,6 +27,8 @@ final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, delete
  * same rows: ten partitions with six files each, or sixty files without partitions.
  */
 class StatementFilesSuite extends AnyFunSuite with WriteFixture {
+  private val SampleSize = 4
+
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   /** A session with Apache Iceberg's extensions, which Apache Iceberg needs for tables of version 3. */
@@ -96,7 +102,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode).toMap ++
       Map("format-version" -> version.toString, "write.delete.granularity" -> granularity)
 
-  for {
+  private val cases = for {
     partitioned <- Seq(true, false)
     (version, mode, granularity) <- Seq(
       (2, "copy-on-write", "file"),
@@ -105,9 +111,15 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
       (2, "merge-on-read", "partition"),
       (3, "merge-on-read", "file")
     )
-  } {
+  } yield (partitioned, version, mode, granularity)
+
+  private val sample = new Random(Sampling.seed).shuffle(cases).take(if (Sampling.isOff) cases.size else SampleSize)
+  if (!Sampling.isFast) Sampling.recordSkipped(cases.size - sample.size, cases.size, "kinds of tables for file counts")
+
+  for ((partitioned, version, mode, granularity) <- sample) {
     val layout = if (partitioned) "with" else "without"
-    test(s"no more files than in Apache Iceberg: version $version by $mode, $granularity deletes, $layout partitions") {
+    val name = s"version $version by $mode, $granularity deletes, $layout partitions"
+    test(s"no more files than in Apache Iceberg: $name", Slow) {
       val table = newTable()
       val oracle = newTable("oracle").replaceFirst("lite", "ice")
       create(spark, table, partitioned, properties(version, mode, granularity))
