@@ -41,7 +41,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
       // Once the version files are deleted, another writer can create the table again. Therefore only metadata files
       // that were listed before are deleted, because a later file may belong to the new table.
-      io.delete(TableLocations.inside(metadata, "version-hint.text"))
+      io.delete(TableLocations.inside(metadata, MetadataFiles.VersionHint))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { remaining =>
         DropDirectory.log.warn(Redaction(

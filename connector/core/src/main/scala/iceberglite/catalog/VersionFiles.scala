@@ -11,7 +11,7 @@ import iceberglite.table.{TableLocations, TableVersion}
 /** The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the version hint. */
 final private[catalog] class VersionFiles(io: FileIO, location: String) {
   val directory: String = TableLocations.inside(location, "metadata")
-  private val hintFile = TableLocations.inside(directory, "version-hint.text")
+  private val hintFile = TableLocations.inside(directory, MetadataFiles.VersionHint)
 
   /**
    * Whether the table exists: the metadata directory contains a version hint or a metadata file. Metadata files of
@@ -88,7 +88,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   private def isTemporary(path: String): Boolean = path.substring(path.lastIndexOf('/') + 1) match {
-    case VersionFiles.Temporary(name) => name == "version-hint.text" || MetadataFiles.isVersionName(name)
+    case VersionFiles.Temporary(name) => name == MetadataFiles.VersionHint || MetadataFiles.isVersionName(name)
     case _ => false
   }
 

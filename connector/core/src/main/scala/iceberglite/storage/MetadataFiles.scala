@@ -31,6 +31,9 @@ object MetadataFiles {
     ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
       "partition-stats-.*)").r
 
+  /** The name of the file with the number of the newest version, in the metadata folder of a file-system table. */
+  val VersionHint = "version-hint.text"
+
   private val Suffix = ".metadata.json"
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
@@ -160,6 +163,10 @@ object MetadataFiles {
    */
   def isMetadataName(path: String): Boolean =
     MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches
+
+  /** Returns the path of the version hint in the folder of a metadata file. */
+  def versionHint(metadataLocation: String): String =
+    metadataLocation.substring(0, metadataLocation.lastIndexOf('/') + 1) + VersionHint
 
   /** Returns the version in a file's name, in any directory; `None` for other files. */
   def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {

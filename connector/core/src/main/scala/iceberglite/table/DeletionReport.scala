@@ -83,6 +83,14 @@ final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
 object DeletionReport {
   private val log = LoggerFactory.getLogger("iceberglite.table.DeletionReport")
 
+  val Empty: DeletionReport = DeletionReport(0, Vector.empty)
+
+  /** Returns a report. @param paths each path, with the reason if the file was kept */
+  def ofAll(paths: Vector[(String, Option[KeptReason])]): DeletionReport = {
+    val kept = paths.collect { case (path, Some(reason)) => path -> reason }
+    of(paths.size.toLong - kept.size, kept)
+  }
+
   /** Returns a report that groups the kept files by reason. @param kept each kept path with the reason */
   def of(deleted: Long, kept: Vector[(String, KeptReason)]): DeletionReport = {
     val groups = kept.groupBy(_._2).map { case (reason, same) => RetainedFiles(reason, same.size.toLong, same.head._1) }

@@ -1,5 +1,7 @@
 package iceberglite.table
 
+import scala.annotation.tailrec
+
 import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 
@@ -9,7 +11,10 @@ import iceberglite.tree.MetadataPool
  */
 final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 
-  def apply(paths: Vector[String]): DeletionReport = deleteUnlessKept(paths)(owned.reasonToKeep)
+  def apply(paths: Vector[String]): DeletionReport = DeletionReport.ofAll(delete(paths))
+
+  /** Deletes files. @return each path, with the reason if the file was kept */
+  def delete(paths: Vector[String]): Vector[(String, Option[KeptReason])] = deleteUnlessKept(paths)(owned.reasonToKeep)
 
   /**
    * Deletes metadata files that were removed from the metadata log.
@@ -18,7 +23,7 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
   def deleteExpired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
-    deleteUnlessKept(paths) { path =>
+    DeletionReport.ofAll(deleteUnlessKept(paths) { path =>
       owned.reasonToKeepOwnMetadata(path).orElse {
         val isOwnMetadata =
           isInSameFolder(path, version.metadataLocation) && hasExpectedName(path, hasVersionNames) && hasUuid(
@@ -27,14 +32,22 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
           )
         if (isOwnMetadata) None else Some(KeptReason.NotItsMetadata)
       }
-    }
+    })
 
-  private def deleteUnlessKept(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
+  private def deleteUnlessKept(
+      paths: Vector[String]
+  )(reason: String => Option[KeptReason]): Vector[(String, Option[KeptReason])] = {
     val reasons = paths.map(path => path -> reason(path))
     val deletable = reasons.collect { case (path, None) => path }
-    val failed = MetadataPool.map(deletable)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
-    val kept = reasons.collect { case (path, Some(kept)) => path -> kept }
-    DeletionReport.of(deletable.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
+    val failed = deleteWithRetries(deletable, OwnedDeletion.Attempts).toSet
+    reasons.map { case (path, kept) => path -> kept.orElse(Some(KeptReason.NotDeleted).filter(_ => failed(path))) }
+  }
+
+  /** Returns the paths that could not be deleted. Storages reject requests when there are too many at a time. */
+  @tailrec
+  private def deleteWithRetries(paths: Vector[String], attempts: Int): Vector[String] = {
+    val failed = MetadataPool.map(paths)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
+    if (failed.isEmpty || attempts == 1) failed else deleteWithRetries(failed, attempts - 1)
   }
 
   private def isInSameFolder(path: String, other: String): Boolean = {
@@ -56,4 +69,8 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
     }
     found
   }
+}
+
+private object OwnedDeletion {
+  val Attempts = 3
 }

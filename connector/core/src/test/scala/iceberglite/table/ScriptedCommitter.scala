@@ -2,6 +2,7 @@ package iceberglite.table
 
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.json.TableMetadataJson
 
 /** An in-memory committer whose next commits return or throw what a script says. */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
@@ -42,7 +43,7 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
     }
     val next = NextVersion.of(id.toString, base, change, System.currentTimeMillis)
     versions :+= TableVersion(next.metadata, ScriptedCommitter.location(versions.size, series))
-    store.replace(versions.last.metadataLocation, Array.emptyByteArray)
+    store.replace(versions.last.metadataLocation, TableMetadataJson.write(versions.last.metadata))
     versions.last
   }
 }

@@ -10,9 +10,9 @@ import iceberglite.tree.FileSelector
  * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
  * because a Puffin file may contain the deletion vectors of several data files.
  */
-final private[action] case class FileKey(path: String, offset: Option[Long])
+final private[iceberglite] case class FileKey(path: String, offset: Option[Long])
 
-private[action] object FileKey {
+private[iceberglite] object FileKey {
   def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 

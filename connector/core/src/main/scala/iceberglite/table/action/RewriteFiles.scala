@@ -14,15 +14,19 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  * is no longer live. It also fails if another commit added position deletes or a deletion vector for a removed file,
  * because the deleted rows would reappear.
  *
+ * If the sequence number is not kept, new equality deletes also fail the commit.
+ *
  * @param removed data and delete files of the snapshot that was read
  * @param added the new data and delete files
  * @param since the snapshot that was read
+ * @param keepsSequenceNumber whether the new data files get the sequence number of that snapshot, and not of the commit
  */
 final class RewriteFiles(
     removed: Vector[ContentFile],
     added: Vector[ContentFile],
     since: Long,
-    to: SnapshotTarget = SnapshotTarget.Main
+    to: SnapshotTarget = SnapshotTarget.Main,
+    keepsSequenceNumber: Boolean = true
 ) extends SnapshotAction(to) {
 
   private val sequenceNumber = new SnapshotSequenceNumber(since)
@@ -34,12 +38,13 @@ final class RewriteFiles(
     val found = NamedFiles.require(removed, "rewrite", base, history, context)
     checkDeletes(base, history, context)
     checkRows(context)
-    val older = added.map { file =>
+    val (renumbered, kept) = added.partition(file => !keepsSequenceNumber && file.content == Content.Data)
+    val older = kept.map { file =>
       if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
       else OlderFile(file, sequenceNumber.valueIn(base))
     }
     checkVectors(base, history, context)
-    FileChanges(Vector.empty, new NamedFiles(removed, base), older)
+    FileChanges(renumbered, new NamedFiles(removed, base), older)
   }
 
   /**
@@ -61,7 +66,7 @@ final class RewriteFiles(
    */
   private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
     case Content.EqualityDeletes =>
-      base.specsById(delete.specId).isPartitioned &&
+      !keepsSequenceNumber || base.specsById(delete.specId).isPartitioned &&
       added.exists(f => f.content == Content.Data && f.specId != delete.specId)
     case _ => true
   }

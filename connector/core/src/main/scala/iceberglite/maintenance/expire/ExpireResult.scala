@@ -1,0 +1,35 @@
+package iceberglite.maintenance.expire
+
+import iceberglite.spec.file.Content
+import iceberglite.table.RetainedFiles
+
+/** Numbers of files by kind. Deletion vectors count as position delete files. */
+final case class FileCounts(
+    dataFiles: Long = 0,
+    positionDeleteFiles: Long = 0,
+    equalityDeleteFiles: Long = 0,
+    manifests: Long = 0,
+    manifestLists: Long = 0,
+    statisticsFiles: Long = 0
+) {
+  def add(content: Content, count: Long): FileCounts = content match {
+    case Content.Data => copy(dataFiles = dataFiles + count)
+    case Content.PositionDeletes => copy(positionDeleteFiles = positionDeleteFiles + count)
+    case Content.EqualityDeletes => copy(equalityDeleteFiles = equalityDeleteFiles + count)
+  }
+}
+
+/**
+ * The result of an expiration.
+ *
+ * @param snapshotIds the ids of the expired snapshots
+ * @param refs the names of the expired branches and tags
+ * @param deleted the files that were deleted; for a dry run, the files that would be deleted
+ * @param kept the files that no snapshot refers to any more, but that were not deleted. They are orphan files now
+ */
+final case class ExpireResult(
+    snapshotIds: Set[Long],
+    refs: Set[String],
+    deleted: FileCounts,
+    kept: Vector[RetainedFiles]
+)

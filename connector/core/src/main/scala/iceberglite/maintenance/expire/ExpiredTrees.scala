@@ -1,0 +1,65 @@
+package iceberglite.maintenance.expire
+
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeTable}
+
+/**
+ * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. Which files may be
+ * deleted follows from what the remaining snapshots and statistics refer to, and never from names.
+ *
+ * @param roots paths of the manifest lists of expired snapshots
+ * @param manifests paths of other metadata files that only expired trees have
+ * @param statistics paths of the statistics files of expired snapshots
+ * @param expired the parts that only expired trees have. They list the data and delete files that may be unreachable
+ * @param retained the parts of the remaining trees
+ */
+final case class ExpiredTrees(
+    roots: Vector[String],
+    manifests: Vector[String],
+    statistics: Vector[String],
+    expired: Vector[FilePart],
+    retained: Vector[FilePart]
+)
+
+object ExpiredTrees {
+
+  /**
+   * Compares the snapshots of two versions of a table. The parts of the trees are listed, but not read.
+   *
+   * @param table the table's name, for messages
+   * @param before the version from which snapshots were removed
+   * @param removedIds the ids of the removed snapshots
+   * @param after a later version without these snapshots
+   */
+  def of(
+      table: String,
+      io: FileIO,
+      before: TableMetadata,
+      removedIds: Set[Long],
+      after: TableMetadata
+  ): ExpiredTrees = {
+    val seen = new SeenParts
+    def trees(metadata: TableMetadata, snapshots: Vector[Snapshot]) = {
+      val treeTable = TreeTable(table, io, metadata)
+      snapshots.map(MetadataTree.at(_, treeTable, ManifestCache.Disabled).reachable(seen))
+    }
+    val retained = trees(after, after.snapshots)
+    val removed = before.snapshots.filter(s => removedIds(s.snapshotId))
+    val expired = trees(before, removed)
+    val retainedPaths = retained.iterator.flatMap(_.metadata).toSet ++ after.snapshots.flatMap(_.manifestList)
+    val rootPaths = removed.flatMap(_.manifestList).toSet
+    val (roots, manifests) = expired.flatMap(_.metadata).distinct.filterNot(retainedPaths).partition(rootPaths)
+    val retainedStatistics = statisticsOf(after).toSet
+    ExpiredTrees(
+      roots,
+      manifests,
+      statisticsOf(before).filterNot(retainedStatistics),
+      expired.flatMap(_.parts),
+      retained.flatMap(_.parts)
+    )
+  }
+
+  private def statisticsOf(metadata: TableMetadata): Vector[String] =
+    (metadata.statistics.map(_.statisticsPath) ++ metadata.partitionStatistics.map(_.statisticsPath)).distinct
+}

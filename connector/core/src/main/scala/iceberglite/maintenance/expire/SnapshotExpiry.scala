@@ -1,0 +1,125 @@
+package iceberglite.maintenance.expire
+
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{CommitContext, DeletionReport, Environment, OwnedDeletion, OwnedPaths, Table}
+import iceberglite.table.action.{ExpireOptions, ExpireSnapshots}
+
+/**
+ * Expires snapshots of a table, and deletes the files that only the expired snapshots referred to.
+ *
+ * One commit removes the snapshots from the metadata; then the files are deleted, as far as the table owns them (see
+ * [[OwnedPaths]]). If the process dies in between, the remaining files are orphan files.
+ *
+ * @param table the table; the expiration starts from its newest version
+ * @param files finds the data and delete files to delete
+ * @param summary entries that describe the engine
+ */
+final class SnapshotExpiry(
+    table: Table,
+    options: ExpireOptions,
+    files: UnreachableFiles,
+    summary: Map[String, String] = Map.empty,
+    environment: Environment = Environment.system
+) {
+  import SnapshotExpiry._
+
+  /**
+   * Expires the snapshots. A file that cannot be deleted is reported and does not prevent the deletion of the others.
+   *
+   * @return the table without the snapshots, and the result
+   * @throws UnreadableFile the snapshots have expired, but a file of the metadata trees cannot be read. Some files that
+   *   could be deleted are now orphan files
+   */
+  def run(): (Table, ExpireResult) = {
+    val action = new ExpireSnapshots(options)
+    val committed = table.refresh().transaction(summary, environment).add(action).commit()
+    val (before, after) = action.versions
+    val result = deleteFiles(before, after, committed)
+    DeletionReport(0, result.kept).warn(s"Expiring snapshots of ${table.name}")
+    (committed, result)
+  }
+
+  /** Returns the result that [[run]] would have, without changing anything. */
+  def dryRun(): ExpireResult = {
+    val current = table.refresh()
+    val action = new ExpireSnapshots(options)
+    action.changeFor(current.metadata, CommitContext(current.io, current.name, "", summary, environment))
+    val (before, after) = action.versions
+    val owned = ownedPaths(current)
+    result(before, after, ExpiredTrees.of(table.name, current.io, before, removedIds(before, after), after)) { paths =>
+      val kept = paths.flatMap(path => owned.reasonToKeep(path).map(path -> _))
+      DeletionReport.of(paths.size.toLong - kept.size, kept)
+    }
+  }
+
+  private def ownedPaths(of: Table): OwnedPaths =
+    OwnedPaths.of(of.io, of.version, of.committer.ownership(of.id, of.version))
+
+  private def deleteFiles(before: TableMetadata, after: TableMetadata, committed: Table): ExpireResult =
+    if (removedIds(before, after).isEmpty)
+      ExpireResult(Set.empty, removedRefs(before, after), FileCounts(), Vector.empty)
+    else {
+      val deletion = new OwnedDeletion(committed.io, ownedPaths(committed))
+      result(before, after, expiredTrees(before, removedIds(before, after), committed, Attempts))(deletion(_))
+    }
+
+  /**
+   * Compares with the newest version of the table, because a commit after the expiration can refer to an old file
+   * again. If a concurrent expiration deletes the metadata files of this version, the comparison starts again.
+   */
+  private def expiredTrees(
+      before: TableMetadata,
+      removedIds: Set[Long],
+      committed: Table,
+      attempts: Int
+  ): ExpiredTrees = {
+    val newest = committed.refresh()
+    try ExpiredTrees.of(table.name, committed.io, before, removedIds, newest.metadata)
+    catch {
+      case lost: UnreadableFile =>
+        if (attempts == 1 || committed.refresh().metadataLocation == newest.metadataLocation) throw lost
+        expiredTrees(before, removedIds, committed, attempts - 1)
+    }
+  }
+
+  /** Deletes the files and returns the result. @param delete deletes paths, or only counts them for a dry run */
+  private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
+      delete: Vector[String] => DeletionReport
+  ): ExpireResult = {
+    // The manifests are deleted last, because they list the data files that a failed run has left.
+    val ofContent = files.find(table.io, trees.expired, trees.retained).grouped(BatchFiles)
+      .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>
+        batch.toVector.groupBy(_.content).foldLeft(sums) { case ((counts, reports), (content, same)) =>
+          val report = delete(same.map(_.path))
+          (counts.add(content, report.deleted), reports ++ report)
+        }
+      }
+    val (manifests, roots, statistics) = (delete(trees.manifests), delete(trees.roots), delete(trees.statistics))
+    val (contentCounts, contentReport) = ofContent
+    ExpireResult(
+      removedIds(before, after),
+      removedRefs(before, after),
+      contentCounts.copy(
+        manifests = manifests.deleted,
+        manifestLists = roots.deleted,
+        statisticsFiles = statistics.deleted
+      ),
+      (contentReport ++ manifests ++ roots ++ statistics).kept
+    )
+  }
+}
+
+object SnapshotExpiry {
+
+  /** The number of files that are deleted together. */
+  private val BatchFiles = 10000
+
+  private val Attempts = 5
+
+  private def removedIds(before: TableMetadata, after: TableMetadata): Set[Long] =
+    before.snapshots.map(_.snapshotId).toSet -- after.snapshots.map(_.snapshotId)
+
+  private def removedRefs(before: TableMetadata, after: TableMetadata): Set[String] =
+    before.refs.keySet -- after.refs.keySet
+}

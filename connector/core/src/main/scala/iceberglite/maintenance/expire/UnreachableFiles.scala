@@ -1,0 +1,83 @@
+package iceberglite.maintenance.expire
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.JavaConverters._
+import scala.util.hashing.MurmurHash3
+
+import iceberglite.spec.file.Content
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, MetadataPool}
+
+/** A data or delete file that no remaining snapshot refers to. */
+final case class UnreachableFile(path: String, content: Content)
+
+/**
+ * Finds the data and delete files that only expired snapshots refer to. Implementations differ in where they compare
+ * the files: in this JVM, or on a cluster.
+ */
+trait UnreachableFiles {
+
+  /**
+   * Returns each live file of the expired parts that is not live in any retained part. The result can be iterated once,
+   * and takes bounded memory. The caller may delete the returned files before the iteration ends, but not the parts.
+   *
+   * @param expired parts that no remaining snapshot has
+   * @param retained the parts of all remaining snapshots
+   * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: a part is missing or damaged
+   */
+  def find(io: FileIO, expired: Vector[FilePart], retained: Vector[FilePart]): Iterator[UnreachableFile]
+}
+
+/**
+ * Compares the files in this JVM. At most `maxCandidates` files are held in memory at a time: if there are more, the
+ * parts are read several times, each time for another share of the paths.
+ */
+final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.MaxCandidates) extends UnreachableFiles {
+
+  override def find(io: FileIO, expired: Vector[FilePart], retained: Vector[FilePart]): Iterator[UnreachableFile] = {
+    val shares = ((LocalUnreachableFiles.count(expired) + maxCandidates - 1) / maxCandidates).toInt
+    (0 until shares).iterator.flatMap(share => ofShare(io, expired, retained, share, shares))
+  }
+
+  private def ofShare(
+      io: FileIO,
+      expired: Vector[FilePart],
+      retained: Vector[FilePart],
+      share: Int,
+      shares: Int
+  ): Iterator[UnreachableFile] = {
+    def isInShare(path: String) = shares == 1 || Math.floorMod(MurmurHash3.stringHash(path), shares) == share
+    val candidates = new ConcurrentHashMap[String, Content]
+    MetadataPool.map(expired.filter(_.hasLiveFiles)) { part =>
+      part.entries(io).filter(_.isLive).map(_.file).filter(file => isInShare(file.path)).foreach { file =>
+        candidates.put(file.path, file.content)
+      }
+    }
+    MetadataPool.map(LocalUnreachableFiles.possiblyShared(expired, retained)) { part =>
+      if (!candidates.isEmpty) part.entries(io).filter(_.isLive).foreach(entry => candidates.remove(entry.file.path))
+    }
+    candidates.entrySet.iterator.asScala.map(entry => UnreachableFile(entry.getKey, entry.getValue))
+  }
+}
+
+object LocalUnreachableFiles {
+
+  /** A path takes about 250 bytes of heap. */
+  private val MaxCandidates = 500000
+
+  /** The assumed number of files in a part that does not count its files. */
+  private val UnknownCount = 10000L
+
+  /**
+   * Returns the retained parts that may list a file of an expired part. Specs and sequence numbers are not compared: a
+   * file that was removed can be added again, with other ones.
+   */
+  def possiblyShared(expired: Vector[FilePart], retained: Vector[FilePart]): Vector[FilePart] = {
+    val contents = expired.filter(_.hasLiveFiles).map(_.content).toSet
+    retained.filter(part => part.hasLiveFiles && contents(part.content))
+  }
+
+  /** Returns the estimated number of live files in parts. */
+  def count(parts: Vector[FilePart]): Long = parts.iterator.map(_.liveFiles.getOrElse(UnknownCount)).sum
+}

@@ -1,0 +1,84 @@
+package iceberglite.maintenance.orphan
+
+import java.util.Locale
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * A path of a file, divided into the parts that are compared. Nothing is decoded.
+ *
+ * @param scheme in lower case; empty for a path without a scheme
+ * @param authority the bucket or host; empty if there is none
+ * @param path the absolute path without repeated slashes
+ */
+final case class FileUri(scheme: String, authority: String, path: String)
+
+object FileUri {
+  private val Uri = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)".r
+
+  def of(text: String): FileUri = text match {
+    case Uri(scheme, authority, path) =>
+      FileUri(scheme.toLowerCase(Locale.ROOT), Option(authority).getOrElse(""), withoutRepeatedSlashes(path))
+    case _ => FileUri("", "", withoutRepeatedSlashes(text))
+  }
+
+  private def withoutRepeatedSlashes(path: String): String =
+    if (path.contains("//")) path.replaceAll("/{2,}", "/") else path
+}
+
+/**
+ * Schemes and authorities that refer to the same storage.
+ *
+ * @param schemes other names by scheme, such as `s3a` for `s3`, in lower case
+ * @param authorities other names by authority
+ */
+final case class EqualPrefixes(schemes: Map[String, String], authorities: Map[String, String]) {
+
+  /**
+   * Returns whether a path in metadata can refer to a listed file with the same path. A scheme or an authority that is
+   * absent in the metadata matches every scheme or authority.
+   */
+  def matches(inMetadata: FileUri, listed: FileUri): Boolean =
+    isSame(inMetadata.scheme, listed.scheme, schemes) && isSame(inMetadata.authority, listed.authority, authorities)
+
+  private def isSame(inMetadata: String, listed: String, names: Map[String, String]): Boolean =
+    inMetadata.isEmpty || names.getOrElse(inMetadata, inMetadata) == names.getOrElse(listed, listed)
+}
+
+object EqualPrefixes {
+
+  /** `s3`, `s3a` and `s3n` are the same scheme. */
+  val Default: EqualPrefixes = of(Map.empty, Map.empty)
+
+  /**
+   * Parses maps in which a key lists names separated by commas, and the value is the name that they are equal to:
+   * `s3n,s3a -> s3`.
+   */
+  def of(schemes: Map[String, String], authorities: Map[String, String]): EqualPrefixes = {
+    def names(equal: Map[String, String]) =
+      equal.toVector.flatMap { case (keys, name) => keys.split(',').map(_.trim -> name.trim) }.toMap
+    val lower = names(schemes).map { case (key, name) => key.toLowerCase(Locale.ROOT) -> name.toLowerCase(Locale.ROOT) }
+    EqualPrefixes(Map("s3a" -> "s3", "s3n" -> "s3") ++ lower, names(authorities))
+  }
+}
+
+/** What to do with a listed file if the metadata has the same path with another scheme or authority. */
+sealed abstract class PrefixMismatch(val name: String)
+object PrefixMismatch {
+
+  /** Fail before anything is deleted. */
+  case object Fail extends PrefixMismatch("ERROR")
+
+  /** Keep the file. */
+  case object Keep extends PrefixMismatch("IGNORE")
+
+  /** Treat the file as an orphan. */
+  case object Delete extends PrefixMismatch("DELETE")
+
+  val all: Seq[PrefixMismatch] = Seq(Fail, Keep, Delete)
+
+  /** @throws InvalidArgument for another name */
+  def parse(name: String): PrefixMismatch = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
+    throw InvalidArgument("prefix_mismatch_mode", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
+  )
+}

@@ -1,0 +1,150 @@
+package iceberglite.maintenance.orphan
+
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.property.TableProperty
+import iceberglite.storage.MetadataFiles
+import iceberglite.table.{DeletionReport, KeptReason, OwnedDeletion, OwnedPaths, ReachableFiles, Table, TableLocations}
+import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts}
+
+/**
+ * How orphan files are searched for.
+ *
+ * @param olderThanMs only files that were modified before this time are orphans, in milliseconds since the epoch.
+ *   Younger files may belong to a commit in progress
+ * @param prefixes schemes and authorities that refer to the same storage
+ * @param mismatch what to do with a file if the metadata has its path with another scheme or authority
+ */
+final case class OrphanOptions(
+    olderThanMs: Long,
+    prefixes: EqualPrefixes = EqualPrefixes.Default,
+    mismatch: PrefixMismatch = PrefixMismatch.Fail
+)
+
+/** An orphan file. @param kept the reason why it was not deleted; absent if it was, or in a dry run would be */
+final case class OrphanFile(path: String, kept: Option[KeptReason])
+
+/**
+ * Deletes files that no version of a table's metadata refers to. Such files are left by writers that died before their
+ * commit.
+ *
+ * The search starts from the newest metadata. Before each deletion it loads the newest metadata again, and keeps files
+ * that a commit has added since. Files that the table does not own are kept, see [[OwnedPaths]].
+ *
+ * @param listing returns the files among which orphans are searched for, for the newest version of the table
+ */
+final class OrphanRemoval(table: Table, listing: Table => FileListing, search: OrphanSearch, options: OrphanOptions) {
+  import OrphanRemoval._
+
+  /**
+   * Deletes the orphan files. A file that cannot be deleted is reported and does not prevent the deletion of the others.
+   *
+   * @param found receives each orphan file
+   * @throws ValidationFailed the table's files may also belong to other tables, or the metadata has a path of a listed
+   *   file with another scheme or authority; then nothing was deleted
+   */
+  def run(found: OrphanFile => Unit): DeletionReport = {
+    val current = table.refresh()
+    val deletion = new OwnedDeletion(current.io, ownedPaths(current))
+    val report = process(current, found)(deletion.delete)
+    report.copy(deleted = 0).warn(s"Removing orphan files of ${table.name}")
+    report
+  }
+
+  /** Passes the files to `found` that [[run]] would delete or keep, without changing anything. */
+  def dryRun(found: OrphanFile => Unit): DeletionReport = {
+    val current = table.refresh()
+    val owned = ownedPaths(current)
+    process(current, found)(_.map(path => path -> owned.reasonToKeep(path)))
+  }
+
+  private def ownedPaths(of: Table): OwnedPaths =
+    OwnedPaths.of(of.io, of.version, of.committer.ownership(of.id, of.version))
+
+  private def process(current: Table, found: OrphanFile => Unit)(
+      delete: Vector[String] => Vector[(String, Option[KeptReason])]
+  ): DeletionReport = {
+    requireGcEnabled(current)
+    val recent = new RecentFiles(current)
+    withoutConflicts(search.find(current.io, listing(current), recent.needed, options.olderThanMs, options.prefixes))
+      .grouped(BatchFiles).foldLeft(DeletionReport.Empty) { (report, batch) =>
+        val results = delete(recent.withoutNeeded(batch.toVector))
+        results.foreach { case (path, kept) => found(OrphanFile(path, kept)) }
+        report ++ DeletionReport.ofAll(results)
+      }
+  }
+
+  /** Returns the files to delete. If conflicts are errors, all files are compared before the first one is returned. */
+  private def withoutConflicts(candidates: Iterator[OrphanCandidate]): Iterator[String] = options.mismatch match {
+    case PrefixMismatch.Delete => candidates.map(_.path)
+    case PrefixMismatch.Keep => candidates.filter(_.conflict.isEmpty).map(_.path)
+    case PrefixMismatch.Fail =>
+      val all = candidates.toVector
+      for (candidate <- all; inMetadata <- candidate.conflict) throw ValidationFailed(
+        s"Cannot remove orphan files of ${table.name}: the file ${candidate.path} may be the same as $inMetadata in " +
+          "the metadata, which has another scheme or authority. State with equal_schemes or equal_authorities that " +
+          "they are the same, or set prefix_mismatch_mode to IGNORE to keep such files, or to DELETE if they differ"
+      )
+      all.iterator.map(_.path)
+  }
+
+  /** The files that versions of the table need, with those of commits after the search began. */
+  final private class RecentFiles(start: Table) {
+    private val seen = new SeenParts
+    private var newest = start
+
+    val needed: NeededFiles = neededBy(start)
+
+    /** Returns the paths that the newest version of the table does not need either. */
+    def withoutNeeded(paths: Vector[String]): Vector[String] = {
+      val now = newest.refresh()
+      if (now.metadataLocation == newest.metadataLocation) paths
+      else {
+        newest = now
+        val added = neededBy(now)
+        val ofParts = MetadataPool.map(added.parts)(_.entries(now.io).filter(_.isLive).map(_.file.path).toVector)
+        val pathsInUse = (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.of(_).path).toSet
+        paths.filterNot(path => pathsInUse(FileUri.of(path).path))
+      }
+    }
+
+    private def neededBy(version: Table): NeededFiles = {
+      val tree = version.tree()
+      val reachable = version.metadata.snapshots.map(MetadataTree.at(_, tree, ManifestCache.Disabled).reachable(seen))
+      val hint = MetadataFiles.versionHint(version.metadataLocation)
+      NeededFiles(
+        (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version.version) :+ hint).distinct,
+        reachable.flatMap(_.parts)
+      )
+    }
+  }
+}
+
+object OrphanRemoval {
+
+  /** The number of files that are deleted together. */
+  private val BatchFiles = 10000
+
+  private def requireGcEnabled(table: Table): Unit =
+    if (!TableProperty.of(TableProperty.Gc, table.properties)) throw ValidationFailed(
+      s"Cannot remove orphan files of ${table.name}: its property ${TableProperty.Gc.key} is false, as other tables may " +
+        "use its files. Set the property to true first, if none does"
+    )
+
+  /**
+   * Returns the listing of a directory of a table.
+   *
+   * @param path a directory that the table owns; by default its location
+   * @throws InvalidArgument the table does not own the directory
+   */
+  def directory(path: Option[String])(table: Table): FileListing = {
+    val directory = path.getOrElse(table.location)
+    val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
+    // A table in the root of a bucket owns only directories of data and metadata there.
+    val examples = Vector("file", "metadata/file").map(TableLocations.inside(directory, _))
+    val reasons = examples.map(owned.reasonToKeep)
+    if (reasons.forall(_.isDefined)) reasons.last.foreach { reason =>
+      throw InvalidArgument("location", directory, s"Nothing there would be deleted: ${reason.text}")
+    }
+    DirectoryListing.of(table.io, directory, table.metadata)
+  }
+}

@@ -1,0 +1,135 @@
+package iceberglite.maintenance.orphan
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+import scala.util.hashing.MurmurHash3
+
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, MetadataPool}
+
+/**
+ * The files that a version of a table needs.
+ *
+ * @param named paths of metadata and statistics files
+ * @param parts the parts that list the data and delete files
+ */
+final case class NeededFiles(named: Vector[String], parts: Vector[FilePart])
+
+/**
+ * A listed file that the table does not need.
+ *
+ * @param conflict the path in the metadata that differs only in its scheme or authority, if there is one
+ */
+final case class OrphanCandidate(path: String, conflict: Option[String])
+
+/** Finds listed files that a table does not need. Implementations differ in where they compare the files. */
+trait OrphanSearch {
+
+  /**
+   * Returns the listed files that are old enough and that no needed file is equal to. The result can be iterated once,
+   * and takes bounded memory.
+   *
+   * @param olderThanMs only files that were modified before this time are returned
+   */
+  def find(
+      io: FileIO,
+      listing: FileListing,
+      needed: NeededFiles,
+      olderThanMs: Long,
+      prefixes: EqualPrefixes
+  ): Iterator[OrphanCandidate]
+}
+
+/**
+ * Compares the files in this JVM. At most `maxCandidates` listed files are held in memory at a time: if there are more,
+ * the directory and the metadata are read several times, each time for another share of the paths.
+ */
+final class LocalOrphanSearch(maxCandidates: Int = LocalOrphanSearch.MaxCandidates) extends OrphanSearch {
+  import LocalOrphanSearch._
+
+  override def find(
+      io: FileIO,
+      listing: FileListing,
+      needed: NeededFiles,
+      olderThanMs: Long,
+      prefixes: EqualPrefixes
+  ): Iterator[OrphanCandidate] = {
+    val shares = new AtomicInteger(1)
+    val first = new Candidates(prefixes, shares, 0)
+    listing.foreach { file =>
+      if (file.modifiedMs < olderThanMs) {
+        first.add(file.path)
+        if (first.size > maxCandidates) first.synchronized {
+          if (first.size > maxCandidates) {
+            shares.set(shares.get * 2)
+            first.removeOtherShares()
+          }
+        }
+      }
+    }
+    // Other threads may have added files of other shares after the number of shares grew.
+    first.removeOtherShares()
+    def others = (1 until shares.get).iterator.map { share =>
+      val candidates = new Candidates(prefixes, shares, share)
+      listing.foreach(file => if (file.modifiedMs < olderThanMs) candidates.add(file.path))
+      candidates
+    }
+    (Iterator(first) ++ others).flatMap { candidates =>
+      candidates.removeNeeded(io, needed)
+      candidates.remaining
+    }
+  }
+}
+
+object LocalOrphanSearch {
+
+  /** A path takes about 500 bytes of heap. */
+  private val MaxCandidates = 500000
+
+  /**
+   * The listed files of one share, by their paths without scheme and authority. Thread-safe.
+   *
+   * @param shares the number of shares, which may grow
+   */
+  final private class Candidates(prefixes: EqualPrefixes, shares: AtomicInteger, share: Int) {
+    private val byPath = new ConcurrentHashMap[String, Vector[OrphanCandidate]]
+
+    def size: Int = byPath.size
+
+    def add(path: String): Unit = {
+      val key = FileUri.of(path).path
+      if (isInShare(key))
+        byPath.merge(key, Vector(OrphanCandidate(path, None)), (known, added) => (known ++ added).distinct)
+    }
+
+    def removeOtherShares(): Unit = {
+      byPath.keySet.removeIf(key => !isInShare(key))
+      ()
+    }
+
+    private def isInShare(key: String): Boolean =
+      shares.get == 1 || Math.floorMod(MurmurHash3.stringHash(key), shares.get) == share
+
+    def removeNeeded(io: FileIO, needed: NeededFiles): Unit = {
+      needed.named.foreach(removeNeeded)
+      MetadataPool.map(needed.parts)(_.entries(io).filter(_.isLive).foreach(entry => removeNeeded(entry.file.path)))
+      ()
+    }
+
+    private def removeNeeded(path: String): Unit = {
+      val uri = FileUri.of(path)
+      byPath.computeIfPresent(
+        uri.path,
+        (_, candidates) => {
+          val others = candidates.filterNot(candidate => prefixes.matches(uri, FileUri.of(candidate.path)))
+          if (others.isEmpty) null else others.map(_.copy(conflict = Some(path)))
+        }
+      )
+      ()
+    }
+
+    def remaining: Iterator[OrphanCandidate] = byPath.values.iterator.asScala.flatMap(_.iterator)
+  }
+}

@@ -1,0 +1,107 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.table.{Expiration, Retention}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
+import iceberglite.table.{Change, CommitContext, MetadataAction}
+import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable}
+
+/**
+ * The snapshots that expire.
+ *
+ * @param olderThanMs snapshots before this time expire, in milliseconds since the epoch; by default the table property
+ *   `history.expire.max-snapshot-age-ms` determines the time. A branch with its own maximum age is not affected
+ * @param retainLast minimum number of snapshots to keep for each branch; by default the table property
+ *   `history.expire.min-snapshots-to-keep`. A branch with its own minimum is not affected
+ * @param snapshotIds snapshots that expire regardless of their age
+ * @param cleanMetadata whether schemas and partition specs that no remaining snapshot needs are removed
+ */
+final case class ExpireOptions(
+    olderThanMs: Option[Long] = None,
+    retainLast: Option[Int] = None,
+    snapshotIds: Set[Long] = Set.empty,
+    cleanMetadata: Boolean = false
+) {
+  retainLast.filter(_ < 1).foreach { count =>
+    throw InvalidArgument("retain_last", count.toString, "It must be 1 or more: the head of a branch never expires")
+  }
+
+  /** Returns the retention of a table under these options. */
+  def retention(base: TableMetadata, nowMs: Long): Retention = {
+    val ofTable = Retention.of(base, nowMs)
+    ofTable.copy(
+      olderThanMs = olderThanMs.getOrElse(ofTable.olderThanMs),
+      minSnapshotsToKeep = retainLast.getOrElse(ofTable.minSnapshotsToKeep)
+    )
+  }
+}
+
+/**
+ * Removes expired snapshots, branches and tags from the table's metadata (spec: "Snapshot Retention Policy"). If another
+ * commit comes first, the expired snapshots are determined again from the newer version.
+ *
+ * The action deletes no files; `iceberglite.maintenance.expire` does.
+ */
+final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
+  private var last: Option[(TableMetadata, TableMetadata)] = None
+
+  /** Returns the table's metadata before and after the last evaluation of [[changeFor]]. */
+  def versions: (TableMetadata, TableMetadata) =
+    last.getOrElse(throw new IllegalStateException("changeFor has not been called"))
+
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    // If a concurrent commit has removed a snapshot of the options since the first attempt, it needs no removal.
+    val existing = if (last.isEmpty) options.snapshotIds else options.snapshotIds.filter(base.snapshotsById.contains)
+    val remaining = options.copy(snapshotIds = existing)
+    val expiration = ExpireSnapshots.expired(remaining, base, context.table, context.environment.nowMs())
+    val updates = expiration.updates ++ (if (options.cleanMetadata) unused(base, expiration, context) else Vector.empty)
+    last = Some(base -> MetadataUpdate.applyAll(base, updates, context.environment.nowMs()))
+    val requirements = base.refs.toVector.sortBy(_._1).map { case (name, ref) =>
+      AssertRefSnapshotId(name, Some(ref.snapshotId))
+    }
+    Change(updates, if (updates.isEmpty) Vector.empty else requirements)
+  }
+
+  /** Returns the updates that remove schemas and partition specs that no remaining snapshot refers to. */
+  private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
+    val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
+    val table = TreeTable(context.table, context.io, base)
+    val specs = MetadataPool.map(kept)(MetadataTree.at(_, table).parts.map(_.specId).toSet).flatten.toSet
+    val schemas = kept.flatMap(_.schemaId).toSet
+    val unusedSpecs = base.specs.map(_.specId).toSet - base.defaultSpecId -- specs
+    val unusedSchemas = base.schemas.map(_.schemaId).toSet - base.currentSchemaId -- schemas
+    Vector(RemovePartitionSpecs(unusedSpecs)).filter(_.specIds.nonEmpty) ++
+      Vector(RemoveSchemas(unusedSchemas)).filter(_.schemaIds.nonEmpty)
+  }
+}
+
+object ExpireSnapshots {
+
+  /**
+   * Returns what expires.
+   *
+   * @throws NotFound an id is not of a snapshot of the table
+   * @throws ValidationFailed a branch or tag that stays refers to a snapshot that is to expire, or files must not be
+   *   deleted
+   */
+  def expired(options: ExpireOptions, base: TableMetadata, table: String, nowMs: Long): Expiration = {
+    if (!TableProperty.of(TableProperty.Gc, base.properties)) throw ValidationFailed(
+      s"Cannot expire snapshots of $table: its property ${TableProperty.Gc.key} is false, as other tables may use its " +
+        "files. Set the property to true first, if none does"
+    )
+    options.snapshotIds.find(id => !base.snapshotsById.contains(id)).foreach { id =>
+      throw NotFound(ObjectKind.Snapshot, id.toString, s"It is not a snapshot of $table, or it has expired before")
+    }
+    val aged = options.retention(base, nowMs).expired(base, nowMs)
+    for ((name, ref) <- base.refs if !aged.refs(name) && options.snapshotIds(ref.snapshotId)) throw ValidationFailed(
+      s"Cannot expire snapshot ${ref.snapshotId} of $table: the ${ref.kind} $name refers to it. Drop the ${ref.kind} " +
+        "or move it first"
+    )
+    aged.copy(snapshotIds = aged.snapshotIds ++ options.snapshotIds)
+  }
+}

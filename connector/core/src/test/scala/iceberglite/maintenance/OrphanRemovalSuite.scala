@@ -1,0 +1,201 @@
+package iceberglite.maintenance
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.maintenance.orphan._
+import iceberglite.scan.RandomHistory
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.file.FileFormat
+import iceberglite.table._
+import iceberglite.table.TestTables._
+import iceberglite.table.action.{FastAppend, UpdateProperties}
+
+/** The removal of orphan files: which listed files are deleted, and which are kept. */
+@MoreRounds
+class OrphanRemovalSuite extends AnyFunSuite {
+  private val later = OrphanOptions(olderThanMs = 1000L)
+
+  private def removal(table: Table, options: OrphanOptions = later, search: OrphanSearch = new LocalOrphanSearch) =
+    new OrphanRemoval(table, OrphanRemoval.directory(None), search, options)
+
+  /** Runs the removal. @return the paths that were found, with the reasons to keep them */
+  private def run(removal: OrphanRemoval): Map[String, Option[KeptReason]] = {
+    val found = mutable.Map.empty[String, Option[KeptReason]]
+    removal.run(file => found.synchronized { found += file.path -> file.kept })
+    found.toMap
+  }
+
+  private def randomTable(seed: Long, version: FormatVersion = FormatVersion.V2): Actions = {
+    val random = new Random(seed)
+    val actions = new Actions(RandomHistory.creation(version, partitioned = random.nextBoolean()))
+    val history = new RandomHistory(actions.empty, random, Vector(FileFormat.Avro))
+    (0 until 12).foreach(i => history.step(if (i % 5 == 4) Some("branch") else None))
+    actions
+  }
+
+  private def addOrphans(actions: Actions): Set[String] = {
+    val paths = Set("data/x.parquet", "data/category=a/y.parquet", "metadata/snap-1.avro", "metadata/old-m0.avro")
+      .map(name => s"mem://t/$name")
+    paths.foreach(actions.store.replace(_, Array.emptyByteArray))
+    paths
+  }
+
+  test("exactly the files that the table does not need are deleted") {
+    for (version <- FormatVersion.all; round <- 0 until Fuzz.slowRounds(4)) {
+      val actions = randomTable(Fuzz.seed + round, version)
+      val table = actions.table
+      run(removal(table))
+      val needed = actions.store.paths
+      assert(ReachableFiles.of(table.io, table.version).toSet.subsetOf(needed))
+      val orphans = addOrphans(actions)
+      assert(run(removal(table)) == orphans.map(_ -> None).toMap)
+      assert(actions.store.paths == needed)
+      assert(run(removal(table)).isEmpty)
+    }
+  }
+
+  test("a dry run finds the same files and deletes none") {
+    val actions = randomTable(Fuzz.seed)
+    run(removal(actions.table))
+    val orphans = addOrphans(actions)
+    val paths = actions.store.paths
+    val found = mutable.Set.empty[String]
+    val report = removal(actions.table).dryRun(found += _.path)
+    assert(found == orphans && report.deleted == orphans.size && actions.store.paths == paths)
+  }
+
+  test("the result does not depend on how many files are compared at a time") {
+    for (maxCandidates <- Seq(1, 2, 5)) {
+      val actions = randomTable(Fuzz.seed)
+      run(removal(actions.table))
+      val orphans = addOrphans(actions)
+      assert(run(removal(actions.table, search = new LocalOrphanSearch(maxCandidates))).keySet == orphans)
+    }
+  }
+
+  test("files that were modified at or after the time are kept, because a writer may still commit them") {
+    val actions = randomTable(Fuzz.seed)
+    run(removal(actions.table))
+    addOrphans(actions)
+    assert(run(removal(actions.table, later.copy(olderThanMs = 0L))).isEmpty)
+  }
+
+  test("a file that another program commits during the search is kept") {
+    val actions = new Actions(unpartitioned())
+    val table = actions.append(file("mem://t/data/a.parquet"))
+    val (committed, orphan) = ("mem://t/data/late.parquet", "mem://t/data/orphan.parquet")
+    Seq("mem://t/data/a.parquet", committed, orphan).foreach(actions.store.replace(_, Array.emptyByteArray))
+    val committing: FileListing = (consume: ListedFile => Unit) => {
+      OrphanRemoval.directory(None)(table).foreach(consume)
+      actions.commit(new FastAppend(Vector(file(committed))))
+      ()
+    }
+    val found = run(new OrphanRemoval(table, _ => committing, new LocalOrphanSearch, later))
+    assert(found.keySet == Set(orphan) && actions.store.exists(committed) && !actions.store.exists(orphan))
+  }
+
+  test("the search starts from the newest version of the table, not from the loaded one") {
+    val actions = new Actions(unpartitioned())
+    val old = actions.append(file("mem://t/data/a.parquet"))
+    actions.store.replace("mem://t/data/b.parquet", Array.emptyByteArray)
+    actions.append(file("mem://t/data/b.parquet"))
+    run(removal(old))
+    assert(actions.store.exists("mem://t/data/b.parquet"))
+  }
+
+  private def listed(paths: String*): FileListing =
+    (consume: ListedFile => Unit) => paths.foreach(path => consume(ListedFile(path, 0L)))
+
+  private def found(listing: FileListing, options: OrphanOptions, table: Table): Set[String] = {
+    val paths = mutable.Set.empty[String]
+    new OrphanRemoval(table, _ => listing, new LocalOrphanSearch, options).dryRun(paths += _.path)
+    paths.toSet
+  }
+
+  test("s3, s3a and s3n, and paths without a scheme, name the same files") {
+    val actions = new Actions(unpartitioned())
+    val table = actions.append(file("s3://b/t/a.parquet"), file("/t/b.parquet"), file("s3n://b//t//c.parquet"))
+    val listing = listed("s3a://b/t/a.parquet", "s3a://b/t/b.parquet", "s3a://b/t/c.parquet", "s3a://b/t/d.parquet")
+    assert(found(listing, later, table) == Set("s3a://b/t/d.parquet"))
+  }
+
+  test(
+    "a file whose path the metadata has with another scheme or authority is an error, kept or deleted, as requested"
+  ) {
+    val actions = new Actions(unpartitioned())
+    val table = actions.append(file("hdfs://one/t/a.parquet"), file("oss://b/t/b.parquet"))
+    val listing = listed("hdfs://two/t/a.parquet", "s3://b/t/b.parquet", "s3://b/t/c.parquet")
+    val error = intercept[ValidationFailed](found(listing, later, table))
+    assert(error.getMessage.contains("prefix_mismatch_mode") && error.getMessage.contains("equal_schemes"))
+    def mode(mismatch: PrefixMismatch) = found(listing, later.copy(mismatch = mismatch), table)
+    assert(mode(PrefixMismatch.Keep) == Set("s3://b/t/c.parquet"))
+    assert(mode(PrefixMismatch.Delete) == Set("hdfs://two/t/a.parquet", "s3://b/t/b.parquet", "s3://b/t/c.parquet"))
+    val equal = EqualPrefixes.of(Map("oss" -> "s3"), Map("one, three" -> "two"))
+    assert(found(listing, later.copy(prefixes = equal), table) == Set("s3://b/t/c.parquet"))
+    assert(PrefixMismatch.parse("ignore") == PrefixMismatch.Keep)
+    intercept[InvalidArgument](PrefixMismatch.parse("SKIP"))
+  }
+
+  test("hidden files and directories are not listed, except those of partitions") {
+    val actions = new Actions(RandomHistory.creation(FormatVersion.V2, partitioned = true))
+    val table = actions.table
+    val names = Seq("_SUCCESS", ".part.crc", "_temporary/a.parquet", "data/_category=b/a.parquet", "data/_category/b")
+    names.foreach(name => actions.store.replace(s"mem://t/$name", Array.emptyByteArray))
+    val metadata = table.metadata
+    val renamed =
+      metadata.copy(specs = metadata.specs.map(s => s.copy(fields = s.fields.map(_.copy(name = "_category")))))
+    val paths = mutable.Set.empty[String]
+    DirectoryListing.of(actions.store, "mem://t", renamed).foreach(file => paths.synchronized { paths += file.path })
+    assert(paths.filterNot(_.contains("/metadata/")) == Set("mem://t/data/_category=b/a.parquet"))
+  }
+
+  test("files of another table in the directory, and files outside of the table, are kept with the reason") {
+    val actions = new Actions(unpartitioned())
+    val nested = "mem://t/data/nested"
+    val foreign = Seq(s"$nested/metadata/v1.metadata.json", s"$nested/data/a.parquet")
+    (foreign :+ "mem://t/data/x.parquet").foreach(actions.store.replace(_, Array.emptyByteArray))
+    val result = run(removal(actions.table))
+    assert(result("mem://t/data/x.parquet").isEmpty && foreign.forall(result(_).isDefined))
+    assert(foreign.forall(actions.store.exists))
+    val outside = intercept[InvalidArgument](OrphanRemoval.directory(Some("mem://victim"))(actions.table))
+    assert(outside.getMessage.contains("mem://victim"))
+    val byView = run(new OrphanRemoval(actions.table, _ => listed("mem://victim/a"), new LocalOrphanSearch, later))
+    assert(byView == Map("mem://victim/a" -> Some(KeptReason.Outside)))
+  }
+
+  test("a table whose files other tables may use is rejected") {
+    val actions = new Actions(unpartitioned())
+    actions.commit(new UpdateProperties(Map("gc.enabled" -> "false")))
+    addOrphans(actions)
+    assert(intercept[ValidationFailed](run(removal(actions.table))).getMessage.contains("gc.enabled"))
+  }
+
+  test("after a failure of any storage call, all files that the table needs exist") {
+    def prepared() = {
+      val actions = randomTable(Fuzz.seed)
+      addOrphans(actions)
+      actions
+    }
+    def attempt(actions: Actions, at: Int, fault: Fault): Int = {
+      val faulty = new FaultyFileIO(actions.store, at, fault)
+      val table = new Table(actions.table.id, actions.table.name, actions.table.version, faulty, actions.committer)
+      try run(removal(table))
+      catch { case _: Throwable => }
+      faulty.calls
+    }
+    val calls = attempt(prepared(), Int.MaxValue, Fault.Refused)
+    assert(calls > 10)
+    val random = new Random(Fuzz.seed)
+    for (at <- random.shuffle((1 to calls).toVector).take(Fuzz.slowRounds(20, 4)); fault <- Fault.all) {
+      val actions = prepared()
+      val needed = ReachableFiles.of(actions.store, actions.table.version).toSet & actions.store.paths
+      attempt(actions, at, fault)
+      assert(needed.subsetOf(actions.store.paths), s"$fault at call $at of $calls")
+    }
+  }
+}
