@@ -105,6 +105,67 @@ class ConvertEqualityDeletes(NamedTuple):
     """Number of rows that the added files delete."""
 
 
+class ExpireSnapshots(NamedTuple):
+    """A result row of `expire_snapshots`."""
+
+    deleted_data_files_count: int
+    """Number of data files that were deleted."""
+    deleted_position_delete_files_count: int
+    """Number of position delete files that were deleted."""
+    deleted_equality_delete_files_count: int
+    """Number of equality delete files that were deleted."""
+    deleted_manifest_files_count: int
+    """Number of manifests that were deleted."""
+    deleted_manifest_lists_count: int
+    """Number of manifest lists that were deleted."""
+    deleted_statistics_files_count: int
+    """Number of statistics files that were deleted."""
+    kept_files: list[Row]
+    """Files that are no longer needed but were not deleted, grouped by reason; empty if all were deleted."""
+
+
+class RemoveOrphanFiles(NamedTuple):
+    """A result row of `remove_orphan_files`."""
+
+    orphan_file_location: str
+    """Path of an orphan file."""
+    kept_because: str | None
+    """Why the file was not deleted; null if it was."""
+
+
+class RewriteDataFiles(NamedTuple):
+    """A result row of `rewrite_data_files`."""
+
+    rewritten_data_files_count: int
+    """Number of data files that were replaced."""
+    added_data_files_count: int
+    """Number of data files that replace them."""
+    rewritten_bytes_count: int
+    """Size of the replaced data files in bytes."""
+    failed_data_files_count: int
+    """Number of data files whose rewrite failed."""
+    removed_delete_files_count: int
+    """Number of delete files that were removed."""
+    file_groups: list[Row]
+    """File groups that were chosen."""
+
+
+class RewriteManifests(NamedTuple):
+    """A result row of `rewrite_manifests`."""
+
+    rewritten_manifests_count: int
+    """Number of manifests that were replaced."""
+    added_manifests_count: int
+    """Number of manifests that were written."""
+
+
+class ComputePartitionStats(NamedTuple):
+    """A result row of `compute_partition_stats`."""
+
+    partition_statistics_file: str
+    """Path of the file; no row for a table without files."""
+
+
 class TableProcedures(ABC):
     """Procedures of an existing table, as methods."""
 
@@ -214,6 +275,160 @@ class TableProcedures(ABC):
         """
         rows = self._call("convert_equality_deletes", {"branch": branch})
         return ConvertEqualityDeletes(*rows[0])
+
+    def expire_snapshots(
+        self,
+        older_than: Timestamp | None = None,
+        retain_last: int | None = None,
+        max_concurrent_deletes: int | None = None,
+        stream_results: bool | None = None,
+        snapshot_ids: Sequence[int] | None = None,
+        clean_expired_metadata: bool | None = None,
+        dry_run: bool | None = None,
+    ) -> ExpireSnapshots:
+        """Remove old snapshots, and delete the files that only these snapshots refer to.
+
+        Args:
+            older_than: time before which snapshots expire; by default, the table property
+                history.expire.max-snapshot-age-ms determines it.
+            retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
+                value of the table property history.expire.min-snapshots-to-keep.
+            max_concurrent_deletes: accepted for compatibility, without effect: the number of parallel deletions is
+                fixed.
+            stream_results: accepted for compatibility, without effect: the files are always deleted while the search
+                continues.
+            snapshot_ids: ids of snapshots that expire regardless of their age; the head of a branch and a tagged
+                snapshot are rejected.
+            clean_expired_metadata: whether schemas and partition specs that no remaining snapshot uses are also
+                removed; by default false.
+            dry_run: whether to return what would be deleted, without changing anything; by default false.
+        """
+        rows = self._call(
+            "expire_snapshots",
+            {
+                "older_than": older_than,
+                "retain_last": retain_last,
+                "max_concurrent_deletes": max_concurrent_deletes,
+                "stream_results": stream_results,
+                "snapshot_ids": snapshot_ids,
+                "clean_expired_metadata": clean_expired_metadata,
+                "dry_run": dry_run,
+            },
+        )
+        return ExpireSnapshots(*rows[0])
+
+    def remove_orphan_files(
+        self,
+        older_than: Timestamp | None = None,
+        location: str | None = None,
+        dry_run: bool | None = None,
+        max_concurrent_deletes: int | None = None,
+        file_list_view: str | None = None,
+        equal_schemes: Mapping[str, str | int] | None = None,
+        equal_authorities: Mapping[str, str | int] | None = None,
+        prefix_mismatch_mode: str | None = None,
+        prefix_listing: bool | None = None,
+        stream_results: bool | None = None,
+    ) -> list[RemoveOrphanFiles]:
+        """Delete files in the table's directory that the table's metadata does not refer to.
+
+        Args:
+            older_than: time before which a file must have been modified to be an orphan, at least 24 hours ago; by
+                default 3 days ago.
+            location: directory to search, which the table must own; by default the location of the table.
+            dry_run: whether to return the orphan files without deleting them; by default false.
+            max_concurrent_deletes: accepted for compatibility, without effect: the number of parallel deletions is
+                fixed.
+            file_list_view: view with the columns file_path (string) and last_modified (timestamp) that lists the files,
+                instead of a search in the directory; with a location, only its files are considered.
+            equal_schemes: schemes that refer to the same storage: the keys, separated by commas, are equal to the
+                value. By default, s3a and s3n are equal to s3.
+            equal_authorities: authorities that refer to the same storage: the keys, separated by commas, are equal to
+                the value.
+            prefix_mismatch_mode: what to do with a file if the metadata has its path with another scheme or authority:
+                ERROR (the default) fails before a file is deleted, IGNORE keeps the file, DELETE treats it as an
+                orphan.
+            prefix_listing: accepted for compatibility, without effect: directories are always listed in parallel.
+            stream_results: whether to return at most 20000 of the files, which bounds the memory for the result; by
+                default false.
+        """
+        rows = self._call(
+            "remove_orphan_files",
+            {
+                "older_than": older_than,
+                "location": location,
+                "dry_run": dry_run,
+                "max_concurrent_deletes": max_concurrent_deletes,
+                "file_list_view": file_list_view,
+                "equal_schemes": equal_schemes,
+                "equal_authorities": equal_authorities,
+                "prefix_mismatch_mode": prefix_mismatch_mode,
+                "prefix_listing": prefix_listing,
+                "stream_results": stream_results,
+            },
+        )
+        return [RemoveOrphanFiles(*row) for row in rows]
+
+    def rewrite_data_files(
+        self,
+        strategy: str | None = None,
+        sort_order: str | None = None,
+        options: Mapping[str, str | int] | None = None,
+        where: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+    ) -> RewriteDataFiles:
+        """Rewrite data files, to combine small files, to split large files, to remove deleted rows or to sort rows.
+
+        Args:
+            strategy: binpack, which changes the sizes of files, or sort, which also sorts their rows; by default sort
+                if there is a sort_order, and otherwise binpack.
+            sort_order: sort order as in ORDER BY, or zorder(column, ...); by default the sort order of the table.
+            options: options that choose files and determine the new ones, such as target-file-size-bytes and
+                rewrite-all.
+            where: condition; only files that may have a row that satisfies it are rewritten, completely.
+            branch: branch whose files are rewritten; by default main.
+            dry_run: whether to return the file groups that would be rewritten, without changing anything; by default
+                false.
+        """
+        rows = self._call(
+            "rewrite_data_files",
+            {
+                "strategy": strategy,
+                "sort_order": sort_order,
+                "options": options,
+                "where": where,
+                "branch": branch,
+                "dry_run": dry_run,
+            },
+        )
+        return RewriteDataFiles(*rows[0])
+
+    def rewrite_manifests(
+        self,
+        use_caching: bool | None = None,
+        spec_id: int | None = None,
+        sort_by: Sequence[str] | None = None,
+    ) -> RewriteManifests:
+        """Rewrite manifests with their entries sorted by partition, so that scans skip most of them.
+
+        Args:
+            use_caching: accepted for compatibility, without effect: manifests are rewritten without Spark's cache.
+            spec_id: id of the partition spec whose manifests are rewritten; by default the current spec.
+            sort_by: partition fields by which the entries are sorted first; by default all fields in the order of the
+                spec.
+        """
+        rows = self._call("rewrite_manifests", {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by})
+        return RewriteManifests(*rows[0])
+
+    def compute_partition_stats(self, snapshot_id: int | None = None) -> list[ComputePartitionStats]:
+        """Compute the partition statistics of a snapshot and register their file in the table.
+
+        Args:
+            snapshot_id: id of the snapshot; by default the current one.
+        """
+        rows = self._call("compute_partition_stats", {"snapshot_id": snapshot_id})
+        return [ComputePartitionStats(*row) for row in rows]
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:

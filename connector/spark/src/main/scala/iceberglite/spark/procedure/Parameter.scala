@@ -3,7 +3,16 @@ package iceberglite.spark.procedure
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
-import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, LongType, MapType, StringType, TimestampType}
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BooleanType,
+  DataType,
+  IntegerType,
+  LongType,
+  MapType,
+  StringType,
+  TimestampType
+}
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -23,6 +32,12 @@ object ParameterType {
 
   val Id: ParameterType[Long] = ParameterType(LongType, "int", { case number: Long => number })
 
+  val Count: ParameterType[Int] = ParameterType(IntegerType, "int", { case number: Int => number })
+
+  /** Long values, none of which is null. */
+  val Ids: ParameterType[Seq[Long]] =
+    ParameterType(ArrayType(LongType), "Sequence[int]", { case array: ArrayData => longs(array) })
+
   /** A time in milliseconds since 1970, as in the snapshot log. Microseconds of the argument are truncated. */
   val Time: ParameterType[Long] =
     ParameterType(TimestampType, "Timestamp", { case micros: Long => Math.floorDiv(micros, 1000L) })
@@ -40,9 +55,13 @@ object ParameterType {
     { case map: MapData => texts(map.keyArray).zip(texts(map.valueArray)).toMap }
   )
 
-  private def texts(array: ArrayData): Seq[String] = (0 until array.numElements).map { i =>
+  private def longs(array: ArrayData): Seq[Long] = elements(array)(array.getLong)
+
+  private def texts(array: ArrayData): Seq[String] = elements(array)(array.getUTF8String(_).toString)
+
+  private def elements[A](array: ArrayData)(get: Int => A): Seq[A] = (0 until array.numElements).map { i =>
     if (array.isNullAt(i)) throw InvalidArgument("element of an argument", "NULL", "Remove the element, or set a value")
-    array.getUTF8String(i).toString
+    get(i)
   }
 }
 
@@ -64,6 +83,10 @@ object Parameter {
 
   def optional[A](name: String, parameterType: ParameterType[A], doc: String): Parameter[A] =
     Parameter(name, parameterType, required = false, doc)
+
+  /** @throws InvalidArgument the number is not positive */
+  def requirePositive(parameter: Parameter[Int], number: Int): Unit =
+    if (number < 1) throw InvalidArgument(s"argument ${parameter.name}", number.toString, "It must be 1 or more")
 
   /** The table of the procedure, which is the first parameter of every procedure. */
   val table: Parameter[String] =

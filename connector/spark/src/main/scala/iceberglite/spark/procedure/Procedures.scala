@@ -14,6 +14,11 @@ object Procedures {
     AncestorsOf,
     RegisterTable,
     CreateChangelogView,
-    ConvertEqualityDeletes
+    ConvertEqualityDeletes,
+    ExpireSnapshots,
+    RemoveOrphanFiles,
+    RewriteDataFiles,
+    RewriteManifests,
+    ComputePartitionStats
   )
 }

@@ -12,7 +12,7 @@ import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
-import iceberglite.spark.read.planning.RewritePacking
+import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -35,7 +35,7 @@ final private[read] class IcebergBatch(
     runtimeFilter: RuntimeFilterResidual,
     selectedFiles: Option[Vector[FileScanTask]],
     session: SparkSession,
-    packing: Option[RewritePacking] = None
+    packing: Option[TaskFilePacking] = None
 ) extends Batch {
   private val table = scan.files.table
   private val settings = scan.settings

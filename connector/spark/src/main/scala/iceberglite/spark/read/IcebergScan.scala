@@ -35,7 +35,7 @@ import iceberglite.spark.read.partitioning.{
   RuntimeFilterResidual,
   ScanSize
 }
-import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
+import iceberglite.spark.read.planning.{ScanFiles, TaskFilePacking}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.types.NestedField
 
@@ -86,7 +86,7 @@ final private[iceberglite] class IcebergScan(
    * @param tasks the files to read
    * @param packing how the files are packed into tasks; absent for the packing of ordinary scans
    */
-  private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
+  private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[TaskFilePacking]): Batch =
     new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
 
   private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks

@@ -3,7 +3,7 @@ package iceberglite.spark.read
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.read.partitioning.{GroupOrder, KeyGrouping}
-import iceberglite.spark.read.planning.RewritePacking
+import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.metadata.TableMetadata
 
 /**
@@ -33,7 +33,7 @@ final private[read] class TaskPacking(
    *
    * @param rewrite the packing that the statement's write needs; absent to pack the files as for ordinary scans
    */
-  def packForRewrite(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
+  def packForRewrite(files: Vector[FileScanTask], rewrite: Option[TaskFilePacking]): Vector[PackedTask] =
     packGroups(files).getOrElse {
       if (files.isEmpty) Vector.empty
       else withoutKey(rewrite.fold(splitForRewrite(files))(_.of(files, settings.fileOpenCost)))

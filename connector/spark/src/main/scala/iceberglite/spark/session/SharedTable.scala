@@ -1,7 +1,7 @@
 package iceberglite.spark.session
 
 import iceberglite.spec.update.Requirement.AssertTableUuid
-import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableOwnership, TableVersion}
 
 /**
  * The newest version of a table that its catalog has seen. Commits through this object are visible at once to every
@@ -76,4 +76,7 @@ final class SharedTable(loaded: Table) extends Committer {
     if (!isOlder && (!isSame || version.io.isDefined)) newest = newest.at(version)
     version
   }
+
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership =
+    loaded.committer.ownership(id, version)
 }

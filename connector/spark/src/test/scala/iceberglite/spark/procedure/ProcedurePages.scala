@@ -2,7 +2,7 @@ package iceberglite.spark.procedure
 
 import java.util.Locale
 
-import org.apache.spark.sql.types.{LongType, StringType, StructField}
+import org.apache.spark.sql.types.{ArrayType, IntegerType, LongType, StringType, StructField, StructType}
 
 /** Renders the descriptions of procedures in `docs/procedures.md`, and the Python functions that call procedures. */
 private[procedure] object ProcedurePages {
@@ -71,8 +71,9 @@ private[procedure] object ProcedurePages {
 
   private def annotation(field: StructField): String = {
     val typeName = field.dataType match {
-      case LongType => "int"
+      case IntegerType | LongType => "int"
       case StringType => "str"
+      case ArrayType(_: StructType, _) => "list[Row]"
       case other => throw new IllegalArgumentException(s"no annotation for $other")
     }
     if (field.nullable) s"$typeName | None" else typeName
@@ -93,7 +94,9 @@ private[procedure] object ProcedurePages {
       "",
       "    Args:"
     ) ++ (if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
-      documented.map(q => s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.") ++
+      documented.flatMap { q =>
+        filled(s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.", " " * 12, indent.length)
+      } ++
       Seq(s"    $quotes") ++
       callLines(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
       Seq(s"    return $value")
@@ -125,6 +128,16 @@ private[procedure] object ProcedurePages {
 
   private def stacked(open: String, parts: Seq[Seq[String]], close: String): Seq[String] =
     (open +: parts.flatMap(part => (part.init :+ s"${part.last},").map("    " + _))) :+ close
+
+  /** Divides a line of a docstring into lines that fit. @param next the indentation of all lines but the first */
+  private def filled(line: String, next: String, outer: Int): Seq[String] = {
+    val width = 120 - outer
+    if (line.length <= width) Seq(line)
+    else {
+      val end = line.lastIndexOf(' ', width)
+      line.take(end) +: filled(next + line.drop(end + 1), next, outer)
+    }
+  }
 
   private def fits(line: String): Boolean = line.length <= 120
 }

@@ -4,6 +4,22 @@ import scala.collection.mutable.ArrayBuffer
 
 import iceberglite.scan.{FileScanTask, Splits}
 
+/** Decides which Spark task reads which files. */
+sealed private[iceberglite] trait TaskFilePacking {
+
+  /**
+   * Packs the files into tasks.
+   *
+   * @param openCost minimum weight of a file in bytes, so that no task gets very many small files
+   */
+  def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]]
+}
+
+/** A packing that was decided before. @param tasks the files, or splits of files, of each task */
+final private[iceberglite] case class GivenPacking(tasks: Vector[Vector[FileScanTask]]) extends TaskFilePacking {
+  override def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] = tasks
+}
+
 /**
  * Packs the files that a statement rewrites, so that its tasks write few files. Each task reads either whole
  * partitions, or a part of one partition that is large enough to fill a file.
@@ -18,14 +34,9 @@ final private[iceberglite] case class RewritePacking(
     fileSize: Long,
     smallestFileSize: Long,
     cores: Int
-) {
+) extends TaskFilePacking {
 
-  /**
-   * Packs the files into tasks.
-   *
-   * @param openCost minimum weight of a file in bytes, so that no task gets very many small files
-   */
-  def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
+  override def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
     if (!byPartition) Splits.evenly(files, taskCount(bytes(files)))
     else {
       val groups = splitPartitions(partitions(files))

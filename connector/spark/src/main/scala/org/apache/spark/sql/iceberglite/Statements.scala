@@ -14,6 +14,12 @@ object Statements {
     ()
   }
 
+  /** Runs a logical plan that is not a statement, as a query of its own in Spark's user interface. */
+  def execute(session: SparkSession, plan: LogicalPlan): Unit = {
+    Dataset.ofRows(session, plan).collect()
+    ()
+  }
+
   /** Returns the table with which Spark plans the reads and writes of a row-level operation. */
   def rowLevelTable(table: Table with SupportsRowLevelOperations, operation: RowLevelOperation): Table =
     RowLevelOperationTable(table, operation)

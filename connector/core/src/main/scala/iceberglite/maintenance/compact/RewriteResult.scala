@@ -1,0 +1,30 @@
+package iceberglite.maintenance.compact
+
+/**
+ * The result of a rewrite of data files.
+ *
+ * @param rewrittenFiles the number of data files that were replaced
+ * @param addedFiles the number of data files that replace them
+ * @param rewrittenBytes the size of the replaced data files
+ * @param failedFiles the number of data files whose rewrite failed, with partial progress
+ * @param removedDeleteFiles the number of delete files that were removed, because they apply to no remaining file
+ */
+final case class RewriteResult(
+    rewrittenFiles: Int,
+    addedFiles: Int,
+    rewrittenBytes: Long,
+    failedFiles: Int,
+    removedDeleteFiles: Int
+) {
+  def ++(that: RewriteResult): RewriteResult = RewriteResult(
+    rewrittenFiles + that.rewrittenFiles,
+    addedFiles + that.addedFiles,
+    rewrittenBytes + that.rewrittenBytes,
+    failedFiles + that.failedFiles,
+    removedDeleteFiles + that.removedDeleteFiles
+  )
+}
+
+object RewriteResult {
+  val Empty: RewriteResult = RewriteResult(0, 0, 0L, 0, 0)
+}

@@ -1,0 +1,108 @@
+package iceberglite.spark.maintenance
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
+
+import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, RewriteOptions, RewriteResult}
+import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.write.WriteCommit
+import iceberglite.spec.Redaction
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.action.RewriteFiles
+
+/**
+ * Rewrites data files, to change their size and the order of their rows, and to remove deleted rows from them.
+ *
+ * @param table the table at the version whose files are rewritten
+ * @param where only files that may have a row that satisfies this condition are rewritten
+ */
+final private[iceberglite] class DataFileRewrite(
+    session: SparkSession,
+    table: Table,
+    to: SnapshotTarget,
+    where: Expression,
+    options: RewriteOptions,
+    ordering: RowOrdering
+) {
+  import DataFileRewrite._
+
+  /** Returns the file groups that [[run]] would rewrite. */
+  lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
+    FileGroup.plan(table, snapshot, where, options, session.sessionState.conf.caseSensitiveAnalysis)
+  }
+
+  /**
+   * Rewrites the files.
+   *
+   * @return the newest version of the table, and the result
+   * @throws iceberglite.spec.IcebergError a commit failed; with partial progress, too many commits failed
+   */
+  def run(): (Table, RewriteResult) = {
+    val (newest, result) = rewriteGroups()
+    if (options.removesDanglingDeletes) removeDanglingDeletes(newest, result) else (newest, result)
+  }
+
+  private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) = {
+    val dangling = DanglingDeletes.of(newest, to)
+    to.head(newest.metadata).filter(_ => dangling.nonEmpty).fold((newest, result)) { snapshot =>
+      val action = new RewriteFiles(dangling, Vector.empty, snapshot.snapshotId, to)
+      val committed = newest.transaction(EngineSummary.of(session)).add(action).commit()
+      (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.size))
+    }
+  }
+
+  private def rewriteGroups(): (Table, RewriteResult) = to.head(table.metadata).filter(_ => groups.nonEmpty) match {
+    case None => (table, RewriteResult.Empty)
+    case Some(snapshot) => options.partialProgress match {
+        case None => rewrite(snapshot, groups)
+        case Some(progress) =>
+          val batches = groups.grouped(math.max(1, (groups.size + progress.maxCommits - 1) / progress.maxCommits))
+          val start = Progress(table, RewriteResult.Empty, 0)
+          val end =
+            batches.foldLeft(start)((state, batch) => attempt(snapshot, batch, state, progress.maxFailedCommits))
+          (end.newest, end.result)
+      }
+  }
+
+  private def attempt(snapshot: Snapshot, batch: Vector[FileGroup], state: Progress, maxFailures: Int): Progress =
+    try {
+      val (newest, result) = rewrite(snapshot, batch)
+      Progress(newest, state.result ++ result, state.failures)
+    } catch {
+      case NonFatal(e) =>
+        if (state.failures + 1 >= maxFailures) throw e
+        val files = batch.map(_.tasks.size).sum
+        log.warn(Redaction(s"Could not rewrite $files data files of ${table.name}: ${e.getMessage}"))
+        val failed = state.result.copy(failedFiles = state.result.failedFiles + files)
+        Progress(state.newest, failed, state.failures + 1)
+    }
+
+  /** Rewrites groups in one commit. */
+  private def rewrite(snapshot: Snapshot, batch: Vector[FileGroup]): (Table, RewriteResult) = {
+    val writeCommit = new WriteCommit(table)
+    val replaced = batch.flatMap(_.tasks).map(_.file)
+    try {
+      val files = new FileRewriteJob(session, table, snapshot, options, ordering).run(batch, writeCommit)
+      val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber)
+      val newest = writeCommit.attempt(table.transaction(EngineSummary.of(session)).add(action).commit())
+      val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)
+      val bytes = batch.map(_.bytes).sum
+      (newest, RewriteResult(replaced.size, files.size, bytes, failedFiles = 0, removedDeletes.toInt))
+    } catch {
+      case e: Throwable =>
+        writeCommit.remove(Vector.empty)
+        throw e
+    }
+  }
+}
+
+private[iceberglite] object DataFileRewrite {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.DataFileRewrite")
+
+  /** The state between the commits of a rewrite. @param failures the number of failed commits */
+  final private case class Progress(newest: Table, result: RewriteResult, failures: Int)
+}

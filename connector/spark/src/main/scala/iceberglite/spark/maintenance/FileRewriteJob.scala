@@ -1,0 +1,136 @@
+package iceberglite.spark.maintenance
+
+import java.util.Collections
+
+import scala.annotation.nowarn
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, Sort}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, LogicalWriteInfo, PhysicalWriteInfo}
+import org.apache.spark.sql.connector.write.WriterCommitMessage
+import org.apache.spark.sql.execution.datasources.v2.{
+  DataSourceV2Relation,
+  DataSourceV2ScanRelation,
+  WriteToDataSourceV2
+}
+import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.maintenance.compact.{FileGroup, RewriteOptions}
+import iceberglite.scan.{FileScanTask, Splits}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.conf.{Settings, TimeTravel, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.rowlevel.CarryOverColumns
+import iceberglite.spark.table.SparkTable
+import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.{SnapshotTarget, Table}
+
+/**
+ * Writes the rows of file groups to new files, with Spark jobs. The rows keep their row ids and sequence numbers (spec,
+ * version 3: "Row Lineage").
+ *
+ * @param snapshot the snapshot that the groups were planned from
+ */
+final private[iceberglite] class FileRewriteJob(
+    session: SparkSession,
+    table: Table,
+    snapshot: Snapshot,
+    options: RewriteOptions,
+    ordering: RowOrdering
+) {
+  private val lineage =
+    if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage else Vector.empty
+
+  /** Writes the rows of groups. @return the new files */
+  def run(groups: Vector[FileGroup], writeCommit: WriteCommit): Vector[ContentFile] = {
+    val files = groups.map(_.tasks.size).sum
+    ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files of ${table.name}") {
+      ordering match {
+        // A Spark task reads files of one group, so the files of all groups can be written by one job.
+        case RowOrdering.Kept => write(groups.flatMap(splits), writeCommit)(identity)
+        case sorted: RowOrdering.Sorted =>
+          groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, sorted)))
+      }
+    }
+  }
+
+  /** Divides the files of a group into the Spark tasks that read them: one for each file to write. */
+  private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
+    Splits.evenly(group.tasks, options.outputFiles(group.bytes))
+
+  private def sort(rows: LogicalPlan, group: FileGroup, sorted: RowOrdering.Sorted): LogicalPlan = {
+    val bytes = math.max(1L, (group.bytes * sorted.compression).toLong)
+    val partitions = options.outputFiles(bytes) * sorted.partitionsPerFile
+    val orders = sorted.ordersOf(rows)
+    val sort = Sort(orders, global = false, RepartitionByExpression(orders, rows, Some(partitions)))
+    session.sessionState.executePlan(sort).analyzed
+  }
+
+  @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
+  private def write(taskFiles: Vector[Vector[FileScanTask]], writeCommit: WriteCommit)(
+      transform: LogicalPlan => LogicalPlan
+  ): Vector[ContentFile] = {
+    val query = transform(read(taskFiles))
+    val plan = writePlan(query.schema)
+    val write = new CollectingWrite(plan, writeCommit)
+    Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
+    write.files
+  }
+
+  private def read(taskFiles: Vector[Vector[FileScanTask]]): LogicalPlan = {
+    val builder =
+      new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
+    val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
+    builder.pruneColumns(lineage.foldLeft(sparkTable.schema)((s, f) => s.add(f.name, LongType, nullable = true)))
+    val scan = new GroupScan(builder.buildUngrouped(), taskFiles)
+    val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
+    DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))
+  }
+
+  private def writePlan(rows: StructType): WritePlan = {
+    val info = new RewriteInfo(rows, Map(WriteOptions.OutputSpecId.key -> options.outputSpecId.toString))
+    val settings = Settings.of(info.options, session, table.properties)
+    val target = WriteAuditPublish.Target(SnapshotTarget.Main)
+    val plan = WritePlan.of(table, info, settings, target, session, lineage)
+    val isSorted = ordering match {
+      case sorted: RowOrdering.Sorted => sorted.isTableOrder
+      case RowOrdering.Kept => false
+    }
+    plan.copy(
+      files = plan.files.copy(targetSize = options.writeMaxFileSize),
+      requirements = RowRequirements.Unspecified.copy(sorted = isSorted)
+    )
+  }
+}
+
+/** The rows of a rewrite, for the checks of ordinary writes. */
+final private class RewriteInfo(rows: StructType, writeOptions: Map[String, String]) extends LogicalWriteInfo {
+  override def queryId: String = "rewrite"
+  override def schema: StructType = rows
+  override def options: CaseInsensitiveStringMap =
+    new CaseInsensitiveStringMap(if (writeOptions.isEmpty) Collections.emptyMap() else writeOptions.asJava)
+}
+
+/** Collects the files that the tasks have written, without a commit. */
+final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
+  @volatile private var written = Vector.empty[ContentFile]
+
+  def files: Vector[ContentFile] = written
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+    TaskWriterFactory.of(plan, writeCommit.operationId)
+
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit =
+    written = messages.toVector.collect { case files: WrittenFiles => files }.flatMap(_.files)
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
+}

@@ -1,0 +1,29 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.sql.connector.read.{Batch, Scan}
+import org.apache.spark.sql.connector.read.Scan.ColumnarSupportMode
+import org.apache.spark.sql.types.{Metadata, StructType}
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.planning.GivenPacking
+
+/**
+ * Reads the files of a rewrite.
+ *
+ * @param inner a scan of the table, for its columns and settings
+ * @param taskFiles the files, or splits of files, of each Spark task
+ */
+final private[maintenance] class GroupScan(inner: IcebergScan, taskFiles: Vector[Vector[FileScanTask]]) extends Scan {
+
+  /** Returns the schema. Row ids and sequence numbers are ordinary columns, because the write stores them. */
+  override def readSchema(): StructType = StructType(inner.readSchema().map(_.copy(metadata = Metadata.empty)))
+
+  override def columnarSupportMode(): ColumnarSupportMode = inner.columnarSupportMode()
+
+  override def toBatch: Batch = inner.batchOf(taskFiles.flatten, Some(GivenPacking(taskFiles)))
+
+  override def description(): String = inner.descriptionWith(taskFiles.size)
+
+  override def toString: String = s"GroupScan($inner)"
+}

@@ -1,0 +1,143 @@
+package iceberglite.spark.maintenance
+
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Expression => SparkExpression,
+  NullsFirst,
+  SortOrder,
+  V2ExpressionUtils
+}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
+
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spark.write.RowRequirements
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.property.DistributionMode
+import iceberglite.table.Table
+
+/** The order of the rows in the files that a rewrite creates. */
+sealed private[iceberglite] trait RowOrdering
+
+private[iceberglite] object RowOrdering {
+
+  /** The rows keep the order that they have in the old files. */
+  case object Kept extends RowOrdering
+
+  /**
+   * The rows of each file group are sorted.
+   *
+   * @param ordersOf returns the sort orders for the columns of a plan; they may be unresolved
+   * @param compression the expected ratio of the size of the new files to that of the old files
+   * @param partitionsPerFile the number of shuffle partitions for each new file
+   * @param isTableOrder whether the order is the sort order of the table, which is recorded for the new files
+   */
+  final case class Sorted(
+      ordersOf: LogicalPlan => Seq[SortOrder],
+      compression: Double,
+      partitionsPerFile: Int,
+      isTableOrder: Boolean
+  ) extends RowOrdering
+
+  private val CompressionFactor = "compression-factor"
+  private val ShufflePartitionsPerFile = "shuffle-partitions-per-file"
+  private val VariableLengthContribution = "var-length-contribution"
+  private val MaxOutputSize = "max-output-size"
+
+  /** The options that this object reads, in addition to those of every rewrite. */
+  val optionNames: Seq[String] =
+    Seq(CompressionFactor, ShufflePartitionsPerFile, VariableLengthContribution, MaxOutputSize)
+
+  /**
+   * Returns the ordering that a user requests.
+   *
+   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, and otherwise for `binpack`
+   * @param sortOrder sort orders as in ORDER BY, or `zorder(column, ...)`; absent for the sort order of the table
+   * @throws InvalidArgument the arguments contradict each other, or are not valid
+   */
+  def of(
+      session: SparkSession,
+      catalog: LiteCatalog,
+      table: Table,
+      strategy: Option[String],
+      sortOrder: Option[String],
+      options: Map[String, String]
+  ): RowOrdering = strategy.map(_.toLowerCase).getOrElse(if (sortOrder.isDefined) "sort" else "binpack") match {
+    case "binpack" =>
+      sortOrder.foreach { text =>
+        throw InvalidArgument("argument sort_order", text, "The strategy binpack does not sort; use the strategy sort")
+      }
+      optionNames.find(options.contains).foreach { name =>
+        throw InvalidArgument("option", name, "It has an effect only with the strategy sort")
+      }
+      Kept
+    case "sort" =>
+      val orders = sortOrder.fold(ordersOfTable(catalog, table))(text => parse(session, text, options))
+      Sorted(
+        orders,
+        positive(options, CompressionFactor, 1.0),
+        positive(options, ShufflePartitionsPerFile, 1.0).toInt,
+        isTableOrder = sortOrder.isEmpty
+      )
+    case other => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
+  }
+
+  private def positive(options: Map[String, String], name: String, default: Double): Double =
+    options.get(name).fold(default) { text =>
+      Try(text.trim.toDouble).toOption.filter(_ > 0).getOrElse(
+        throw InvalidArgument(s"option $name", text, "It must be a number above 0")
+      )
+    }
+
+  private def ordersOfTable(catalog: LiteCatalog, table: Table): LogicalPlan => Seq[SortOrder] = {
+    if (!table.sortOrder.isSorted) throw InvalidArgument(
+      "argument strategy",
+      "sort",
+      s"${table.name} has no sort order: set sort_order, or use ALTER TABLE ... WRITE ORDERED BY first"
+    )
+    val requirements = RowRequirements.of(
+      table.schema,
+      PartitionSpec.Unpartitioned,
+      table.sortOrder,
+      Some(DistributionMode.NoDistribution),
+      fanout = true
+    )
+    rows => V2ExpressionUtils.toCatalystOrdering(requirements.ordering, rows, Some(catalog))
+  }
+
+  private def parse(
+      session: SparkSession,
+      text: String,
+      options: Map[String, String]
+  ): LogicalPlan => Seq[SortOrder] = {
+    def reject(hint: String): Nothing = throw InvalidArgument("argument sort_order", text, hint)
+    val orders = Try(session.sessionState.sqlParser.parsePlan(s"SELECT * FROM t ORDER BY $text")).toOption.collect {
+      case Sort(orders, true, _) => orders
+    }.getOrElse(reject("It must be a list as in ORDER BY, or zorder(column, ...)"))
+    val zOrders = orders.map(_.child).collect { case f: UnresolvedFunction if isZOrder(f) => f }
+    zOrders match {
+      case Seq() => _ => orders
+      case Seq(zOrder) if orders.size == 1 =>
+        val columns = zOrder.arguments.map {
+          case column: UnresolvedAttribute => column
+          case other => reject(s"zorder takes columns, and ${other.sql} is not a column")
+        }
+        if (columns.isEmpty) reject("zorder needs at least one column")
+        _ => Seq(zOrderOf(columns, options))
+      case _ => reject("zorder cannot be combined with other sort orders")
+    }
+  }
+
+  private def isZOrder(function: UnresolvedFunction): Boolean =
+    function.nameParts.lastOption.exists(_.equalsIgnoreCase("zorder"))
+
+  private def zOrderOf(columns: Seq[SparkExpression], options: Map[String, String]): SortOrder = {
+    val variableBytes = positive(options, VariableLengthContribution, 8).toInt
+    val maxBytes = positive(options, MaxOutputSize, Int.MaxValue.toDouble).toInt
+    SortOrder(ZOrderKey(columns, variableBytes, maxBytes), Ascending, NullsFirst, Nil)
+  }
+}

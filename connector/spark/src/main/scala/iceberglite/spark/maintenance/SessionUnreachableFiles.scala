@@ -1,0 +1,72 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.SparkContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile, UnreachableFiles}
+import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
+import iceberglite.spec.file.Content
+import iceberglite.storage.FileIO
+import iceberglite.tree.FilePart
+
+/**
+ * Compares the files of expired and retained snapshots with a Spark job if there are many manifests and the cluster has
+ * more cores than the driver; otherwise on the driver.
+ *
+ * @param shouldUseCluster decides by the number of cores of the cluster and the bytes of the manifests
+ */
+final private[iceberglite] class SessionUnreachableFiles(
+    session: SparkSession,
+    shouldUseCluster: (Int, Long) => Boolean = SessionUnreachableFiles.paysOff
+) extends UnreachableFiles {
+  import SessionUnreachableFiles._
+
+  override def find(io: FileIO, expired: Vector[FilePart], retained: Vector[FilePart]): Iterator[UnreachableFile] = {
+    val context = session.sparkContext
+    val possible = LocalUnreachableFiles.possiblyShared(expired, retained)
+    val bytes = (expired ++ possible).map(_.length).sum
+    if (shouldUseCluster(context.defaultParallelism, bytes)) onCluster(context, io, expired, possible)
+    else new LocalUnreachableFiles().find(io, expired, possible)
+  }
+
+  private def onCluster(
+      context: SparkContext,
+      io: FileIO,
+      expired: Vector[FilePart],
+      retained: Vector[FilePart]
+  ): Iterator[UnreachableFile] = {
+    val count = LocalUnreachableFiles.count(expired)
+    val partitions = math.max(context.defaultParallelism.toLong, count / FilesPerPartition).toInt
+    val unreachable = liveFiles(context, io, expired).subtractByKey(liveFiles(context, io, retained), partitions)
+    val distinct = unreachable.reduceByKey((code, _) => code)
+    distinct.toLocalIterator.map { case (path, code) => UnreachableFile(path, Content.all(code)) }
+  }
+}
+
+private[iceberglite] object SessionUnreachableFiles {
+
+  /** The bytes of manifests per core of the driver above which a Spark job pays off. */
+  private val LocalBytes = 16L << 20
+
+  /** A task holds the paths of a partition in memory. */
+  private val FilesPerPartition = 100000L
+
+  private val TasksPerCore = 4
+
+  private def paysOff(clusterCores: Int, bytes: Long): Boolean = {
+    val cores = Runtime.getRuntime.availableProcessors
+    clusterCores > cores && bytes > cores * LocalBytes
+  }
+
+  /** Returns the path and the content code of each live file. */
+  private def liveFiles(context: SparkContext, io: FileIO, parts: Vector[FilePart]): RDD[(String, Int)] = {
+    val tasks = math.max(1, math.min(parts.size, context.defaultParallelism * TasksPerCore))
+    val groups =
+      parts.grouped(math.max(1, (parts.size + tasks - 1) / tasks)).map(g => serialize((io, g.map(_.forReading))))
+    context.parallelize(groups.toVector, tasks).flatMap { group =>
+      val (storage, groupParts) = deserialize[(FileIO, Vector[FilePart])](group)
+      groupParts.iterator.flatMap(_.entries(storage)).filter(_.isLive).map(e => e.file.path -> e.file.content.code)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{ArrayType, IntegerType, LongType, StringType, StructType}
+
+import iceberglite.maintenance.compact.{FileGroup, RewriteOptions, RewriteResult}
+import iceberglite.spark.maintenance.{DataFileRewrite, FileCondition, RowOrdering}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.{DataLocations, SnapshotTarget, Table}
+
+/** `CALL catalog.system.rewrite_data_files(table, ...)` */
+object RewriteDataFiles extends Procedure {
+  private val strategy = Parameter.optional(
+    "strategy",
+    ParameterType.Text,
+    "binpack, which changes the sizes of files, or sort, which also sorts their rows; by default sort if there is a " +
+      "sort_order, and otherwise binpack"
+  )
+  private val sortOrder = Parameter.optional(
+    "sort_order",
+    ParameterType.Text,
+    "Sort order as in ORDER BY, or zorder(column, ...); by default the sort order of the table"
+  )
+  private val rewriteOptions = Parameter.optional(
+    "options",
+    ParameterType.Options,
+    "Options that choose files and determine the new ones, such as target-file-size-bytes and rewrite-all"
+  )
+  private val where = Parameter.optional(
+    "where",
+    ParameterType.Text,
+    "Condition; only files that may have a row that satisfies it are rewritten, completely"
+  )
+  private val branch =
+    Parameter.optional("branch", ParameterType.Text, "Branch whose files are rewritten; by default main")
+  private val dryRun = Parameter.optional(
+    "dry_run",
+    ParameterType.Flag,
+    "Whether to return the file groups that would be rewritten, without changing anything; by default false"
+  )
+
+  override val name = "rewrite_data_files"
+  override val description =
+    "Rewrite data files, to combine small files, to split large files, to remove deleted rows or to sort rows"
+  override val parameters: Seq[Parameter[_]] =
+    Seq(Parameter.table, strategy, sortOrder, rewriteOptions, where, branch, dryRun)
+
+  private val groupType = StructType(Seq(
+    Procedure.column(
+      "partition",
+      StringType,
+      "Partition of the files; null for files of several specs",
+      nullable = true
+    ),
+    Procedure.column("files_count", IntegerType, "Number of data files"),
+    Procedure.column("bytes_count", LongType, "Size of the data files in bytes"),
+    Procedure.column("reason", StringType, "Why the files are rewritten")
+  ))
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("rewritten_data_files_count", IntegerType, "Number of data files that were replaced"),
+    Procedure.column("added_data_files_count", IntegerType, "Number of data files that replace them"),
+    Procedure.column("rewritten_bytes_count", LongType, "Size of the replaced data files in bytes"),
+    Procedure.column("failed_data_files_count", IntegerType, "Number of data files whose rewrite failed"),
+    Procedure.column("removed_delete_files_count", IntegerType, "Number of delete files that were removed"),
+    Procedure.column("file_groups", ArrayType(groupType, containsNull = false), "File groups that were chosen")
+  ))
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val name = arguments(Parameter.table)
+    val table = context.table(name).current
+    val texts = arguments.get(rewriteOptions).getOrElse(Map.empty)
+    val options = RewriteOptions.of(texts, table.metadata, RowOrdering.optionNames)
+    val ordering = RowOrdering.of(
+      context.session,
+      context.catalog,
+      table,
+      arguments.get(strategy),
+      arguments.get(sortOrder),
+      texts
+    )
+    val to = arguments.get(branch).fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+    val condition = arguments.get(where).fold(AlwaysTrue: iceberglite.spec.expr.Expression) { text =>
+      FileCondition.parse(context.session, table, to, text)
+    }
+    val rewrite = new DataFileRewrite(context.session, table, to, condition, options, ordering)
+    val result =
+      if (arguments.get(dryRun).contains(true)) planned(rewrite.groups, options)
+      else {
+        val (after, done) = rewrite.run()
+        context.refreshCachedPlans(name, table, after)
+        done
+      }
+    Seq(Row(
+      result.rewrittenFiles,
+      result.addedFiles,
+      result.rewrittenBytes,
+      result.failedFiles,
+      result.removedDeleteFiles,
+      rewrite.groups.map(row(_, table, options))
+    ))
+  }
+
+  private def planned(groups: Vector[FileGroup], options: RewriteOptions): RewriteResult = RewriteResult(
+    groups.map(_.tasks.size).sum,
+    groups.map(group => options.outputFiles(group.bytes)).sum,
+    groups.map(_.bytes).sum,
+    failedFiles = 0,
+    removedDeleteFiles = 0
+  )
+
+  private def row(group: FileGroup, table: Table, options: RewriteOptions): Row = {
+    val spec = table.metadata.specsById(options.outputSpecId)
+    val partition = group.partition.map(DataLocations.partitionPath(spec, _))
+    Row(partition.orNull, group.tasks.size, group.bytes, group.reason)
+  }
+}

@@ -1,0 +1,153 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.DeleteFiles
+
+/** `CALL rewrite_data_files`, compared with Apache Iceberg. */
+class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
+  // Only this session has procedures of Apache Iceberg.
+  override lazy val spark: SparkSession = SharedSession.spark
+  private val columns = "id BIGINT, p INT, s STRING"
+
+  /** Creates a table with files of different sizes in several partitions, and deleted rows. */
+  private def written(version: Int, partitioned: Boolean = true): String = {
+    val mode = if (version == 1) "copy-on-write" else "merge-on-read"
+    val t = create(columns, version, mode, "write.distribution-mode" -> "none")
+    if (partitioned) sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
+    for (i <- 0 until 6)
+      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
+    sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
+    sql(s"REFRESH TABLE $t")
+    t
+  }
+
+  private def call(table: String, arguments: String*): Row = {
+    val Array(catalog, rest) = table.split("\\.", 2)
+    val Seq(row) =
+      rows(s"CALL $catalog.system.rewrite_data_files(${(s"table => '$rest'" +: arguments).mkString(", ")})")
+    row
+  }
+
+  private def counts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
+
+  private def contents(t: String, version: Int): Seq[Row] = {
+    val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""
+    rows(s"SELECT *$lineage FROM $t ORDER BY id")
+  }
+
+  for (version <- Seq(1, 2, 3))
+    test(s"bin-packing chooses the files that Apache Iceberg chooses, and keeps all rows, version $version", Slow) {
+      for (
+        arguments <- Seq(
+          Nil,
+          Seq("options => map('rewrite-all', 'true')"),
+          Seq("options => map('min-input-files', '2', 'target-file-size-bytes', '1000000')"),
+          Seq("options => map('min-input-files', '20')"),
+          Seq("options => map('min-input-files', '20', 'delete-file-threshold', '1')"),
+          Seq("options => map('max-file-group-input-files', '2', 'min-input-files', '2')"),
+          Seq("where => 'p = 1 AND id > 5'")
+        )
+      ) {
+        val (ours, theirs) = (written(version), written(version))
+        val before = contents(ours, version)
+        val clue = arguments.mkString
+        val planned = call(ours, arguments :+ "dry_run => true": _*)
+        val result = call(ours, arguments: _*)
+        sql(s"REFRESH TABLE ${peer(theirs)}")
+        assert(counts(result) == counts(call(peer(theirs), arguments: _*)), clue)
+        assert(counts(planned) == counts(result) && planned.getSeq[Row](5) == result.getSeq[Row](5), clue)
+        sql(s"REFRESH TABLE ${peer(ours)}")
+        assert(contents(ours, version) == before && contents(peer(ours), version) == before, clue)
+      }
+    }
+
+  test("sorting and Z-ordering keep all rows, and sort the rows of each file") {
+    for (version <- Seq(2, 3); order <- Seq("s DESC, id", "zorder(id, s)", "bucket(4, id), id DESC NULLS LAST")) {
+      val t = written(version, partitioned = false)
+      val before = contents(t, version)
+      val resolvable = if (order.startsWith("bucket")) order.replace("bucket", "lite.system.bucket") else order
+      val result = call(t, s"sort_order => '$resolvable'", "options => map('rewrite-all', 'true')")
+      assert(result.getInt(1) == 1 && contents(t, version) == before)
+      val inFileOrder = rows(s"SELECT id FROM $t ORDER BY _pos").map(_.getLong(0))
+      if (order.startsWith("s DESC")) assert(inFileOrder == inFileOrder.sorted)
+      assert(count(s"$t.delete_files") == 0)
+    }
+  }
+
+  test("the strategy sort uses the sort order of the table, and records it") {
+    val t = written(2, partitioned = false)
+    val error = intercept[Exception](call(t, "strategy => 'sort'"))
+    assert(messages(error).contains("WRITE ORDERED BY"))
+    sql(s"ALTER TABLE $t WRITE ORDERED BY id DESC")
+    call(t, "strategy => 'sort'", "options => map('rewrite-all', 'true')")
+    assert(rows(s"SELECT id FROM $t ORDER BY _pos").map(_.getLong(0)) == (0 until 180).filter(_ % 7 != 1).reverse)
+    assert(rows(s"SELECT DISTINCT sort_order_id FROM $t.data_files").map(_.getInt(0)) == Seq(1))
+  }
+
+  test("with partial progress, each commit keeps the rewritten files") {
+    val t = written(2)
+    val result = call(t, "options => map('partial-progress.enabled', 'true', 'rewrite-all', 'true')")
+    assert(result.getInt(0) == 18 && result.getInt(1) == 3)
+    assert(count(s"$t.snapshots", "operation = 'replace'") == 3)
+  }
+
+  test("a branch is rewritten, and main stays unchanged") {
+    val t = written(2)
+    sql(s"ALTER TABLE $t CREATE BRANCH b")
+    val main = rows(s"SELECT file_path FROM $t.files ORDER BY 1")
+    val result = call(t, "branch => 'b'", "options => map('rewrite-all', 'true')")
+    assert(result.getInt(1) == 3 && rows(s"SELECT file_path FROM $t.files ORDER BY 1") == main)
+    assert(rows(s"SELECT * FROM $t.branch_b ORDER BY id") == rows(s"SELECT * FROM $t ORDER BY id"))
+  }
+
+  test("files of an older partition spec are written with the output spec") {
+    val t = written(3)
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    val before = contents(t, 3)
+    call(t, "options => map('rewrite-all', 'true')")
+    assert(contents(t, 3) == before && rows(s"SELECT DISTINCT spec_id FROM $t.files").size == 1)
+    assert(count(s"$t.files") == 6)
+  }
+
+  test(
+    "a removed row does not reappear: a concurrent delete of a rewritten file fails the rewrite and leaves no file"
+  ) {
+    val t = written(2)
+    val files = filesOf(t)
+    val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+    sql(s"CREATE OR REPLACE TEMP VIEW x AS SELECT commit_and_return(1L)")
+    val error =
+      intercept[Exception](call(t, "sort_order => 'commit_and_return(id)'", "options => map('rewrite-all', 'true')"))
+    assert(commits() == 1, messages(error))
+    assert(count(t) == 0 && filesOf(t).filter(_.toString.contains("/data/")).subsetOf(files))
+  }
+
+  test("invalid arguments are rejected") {
+    val t = written(2)
+    for (
+      (arguments, message) <- Seq(
+        "options => map('rewrite-al', 'true')" -> "rewrite-all",
+        "options => map('target-file-size-bytes', '0')" -> "target-file-size-bytes",
+        "options => map('min-file-size-bytes', '9', 'target-file-size-bytes', '9')" -> "min-file-size-bytes",
+        "options => map('output-spec-id', '7')" -> "output-spec-id",
+        "options => map('compression-factor', '2')" -> "strategy sort",
+        "strategy => 'shuffle'" -> "binpack or sort",
+        "strategy => 'binpack', sort_order => 'id'" -> "sort_order",
+        "sort_order => 'zorder(id), p'" -> "zorder cannot be combined",
+        "sort_order => 'id LIMIT 1'" -> "sort_order",
+        "sort_order => 'nothing'" -> "nothing",
+        "where => 'nothing = 1'" -> "nothing",
+        "where => 'hash(s) = 5'" -> "No part of it"
+      )
+    ) {
+      val error = intercept[Exception](call(t, arguments))
+      assert(messages(error).contains(message), s"$arguments: ${messages(error)}")
+    }
+  }
+}
