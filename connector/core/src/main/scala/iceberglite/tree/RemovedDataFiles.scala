@@ -16,7 +16,7 @@ final private[tree] class RemovedDataFiles(paths: Set[String], oldest: Long) {
    * numbers of all remaining data files.
    */
   def makesObsolete(e: ManifestEntry): Boolean = !isEmpty && e.file.content != Content.Data &&
-    (e.file.onlyDataFile.exists(paths) || e.sequenceNumber.exists(_ < oldest))
+    (e.file.referencedDataFile.exists(paths) || e.sequenceNumber.exists(_ < oldest))
 }
 
 private[tree] object RemovedDataFiles {
