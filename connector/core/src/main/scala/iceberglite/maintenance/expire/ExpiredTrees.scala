@@ -2,6 +2,7 @@ package iceberglite.maintenance.expire
 
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
+import iceberglite.table.{ReachableFiles, TableVersion}
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeTable}
 
 /**
@@ -13,13 +14,15 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
  * @param statistics paths of the statistics files of expired snapshots
  * @param expired the parts that only expired trees have. They list the data and delete files that may be unreachable
  * @param retained the parts of the remaining trees
+ * @param needed paths of the metadata and statistics files that the table still needs, whatever expired trees name
  */
 final case class ExpiredTrees(
     roots: Vector[String],
     manifests: Vector[String],
     statistics: Vector[String],
     expired: Vector[FilePart],
-    retained: Vector[FilePart]
+    retained: Vector[FilePart],
+    needed: Set[String]
 )
 
 object ExpiredTrees {
@@ -30,15 +33,16 @@ object ExpiredTrees {
    * @param table the table's name, for messages
    * @param before the version from which snapshots were removed
    * @param removedIds the ids of the removed snapshots
-   * @param after a later version without these snapshots
+   * @param afterVersion a later version without these snapshots
    */
   def of(
       table: String,
       io: FileIO,
       before: TableMetadata,
       removedIds: Set[Long],
-      after: TableMetadata
+      afterVersion: TableVersion
   ): ExpiredTrees = {
+    val after = afterVersion.metadata
     val seen = new SeenParts
     def trees(metadata: TableMetadata, snapshots: Vector[Snapshot]) = {
       val treeTable = TreeTable(table, io, metadata)
@@ -47,16 +51,16 @@ object ExpiredTrees {
     val retained = trees(after, after.snapshots)
     val removed = before.snapshots.filter(s => removedIds(s.snapshotId))
     val expired = trees(before, removed)
-    val retainedPaths = retained.iterator.flatMap(_.metadata).toSet ++ after.snapshots.flatMap(_.manifestList)
+    val needed = retained.iterator.flatMap(_.metadata).toSet ++ ReachableFiles.namedInMetadataFile(afterVersion)
     val rootPaths = removed.flatMap(_.manifestList).toSet
-    val (roots, manifests) = expired.flatMap(_.metadata).distinct.filterNot(retainedPaths).partition(rootPaths)
-    val retainedStatistics = statisticsOf(after).toSet
+    val (roots, manifests) = expired.flatMap(_.metadata).distinct.filterNot(needed).partition(rootPaths)
     ExpiredTrees(
       roots,
       manifests,
-      statisticsOf(before).filterNot(retainedStatistics),
+      statisticsOf(before).filterNot(needed),
       expired.flatMap(_.parts),
-      retained.flatMap(_.parts)
+      retained.flatMap(_.parts),
+      needed
     )
   }
 

@@ -47,7 +47,11 @@ final class SnapshotExpiry(
     action.changeFor(current.metadata, CommitContext(current.io, current.name, "", summary, environment))
     val (before, after) = action.versions
     val owned = ownedPaths(current)
-    result(before, after, ExpiredTrees.of(table.name, current.io, before, removedIds(before, after), after)) { paths =>
+    result(
+      before,
+      after,
+      ExpiredTrees.of(table.name, current.io, before, removedIds(before, after), current.version.copy(metadata = after))
+    ) { paths =>
       val kept = paths.flatMap(path => owned.reasonToKeep(path).map(path -> _))
       DeletionReport.of(paths.size.toLong - kept.size, kept)
     }
@@ -75,7 +79,7 @@ final class SnapshotExpiry(
       attempts: Int
   ): ExpiredTrees = {
     val newest = committed.refresh()
-    try ExpiredTrees.of(table.name, committed.io, before, removedIds, newest.metadata)
+    try ExpiredTrees.of(table.name, committed.io, before, removedIds, newest.version)
     catch {
       case lost: UnreadableFile =>
         if (attempts == 1 || committed.refresh().metadataLocation == newest.metadataLocation) throw lost
@@ -88,13 +92,14 @@ final class SnapshotExpiry(
       delete: Vector[String] => DeletionReport
   ): ExpireResult = {
     // The manifests are deleted last, because they list the data files that a failed run has left.
-    val ofContent = files.find(table.io, trees.expired, trees.retained).grouped(BatchFiles)
-      .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>
-        batch.toVector.groupBy(_.content).foldLeft(sums) { case ((counts, reports), (content, same)) =>
-          val report = delete(same.map(_.path))
-          (counts.add(content, report.deleted), reports ++ report)
+    val ofContent =
+      files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(file.path)).grouped(BatchFiles)
+        .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>
+          batch.toVector.groupBy(_.content).foldLeft(sums) { case ((counts, reports), (content, same)) =>
+            val report = delete(same.map(_.path))
+            (counts.add(content, report.deleted), reports ++ report)
+          }
         }
-      }
     val (manifests, roots, statistics) = (delete(trees.manifests), delete(trees.roots), delete(trees.statistics))
     val (contentCounts, contentReport) = ofContent
     ExpireResult(

@@ -78,6 +78,7 @@ object LocalUnreachableFiles {
     retained.filter(part => part.hasLiveFiles && contents(part.content))
   }
 
-  /** Returns the estimated number of live files in parts. */
-  def count(parts: Vector[FilePart]): Long = parts.iterator.map(_.liveFiles.getOrElse(UnknownCount)).sum
+  /** Returns the estimated number of live files in parts. Each entry has at least one byte, whatever the counts say. */
+  def count(parts: Vector[FilePart]): Long =
+    parts.iterator.map(part => math.min(part.liveFiles.getOrElse(UnknownCount), part.length)).sum
 }

@@ -2,12 +2,13 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.{Expiration, Retention}
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
-import iceberglite.spec.update.Requirement.AssertRefSnapshotId
+import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable}
 
@@ -64,17 +65,29 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
     val requirements = base.refs.toVector.sortBy(_._1).map { case (name, ref) =>
       AssertRefSnapshotId(name, Some(ref.snapshotId))
     }
-    Change(updates, if (updates.isEmpty) Vector.empty else requirements)
+    val current = Vector(AssertCurrentSchemaId(base.currentSchemaId), AssertDefaultSpecId(base.defaultSpecId))
+    Change(
+      updates,
+      if (updates.isEmpty) Vector.empty else if (options.cleanMetadata) requirements ++ current else requirements
+    )
   }
 
-  /** Returns the updates that remove schemas and partition specs that no remaining snapshot refers to. */
+  /**
+   * Returns the updates that remove schemas and partition specs that no remaining snapshot refers to. A schema is kept
+   * if it may be the only one with a column of an equality delete or with the source of a kept spec.
+   */
   private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
     val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
     val table = TreeTable(context.table, context.io, base)
-    val specs = MetadataPool.map(kept)(MetadataTree.at(_, table).parts.map(_.specId).toSet).flatten.toSet
-    val schemas = kept.flatMap(_.schemaId).toSet
-    val unusedSpecs = base.specs.map(_.specId).toSet - base.defaultSpecId -- specs
-    val unusedSchemas = base.schemas.map(_.schemaId).toSet - base.currentSchemaId -- schemas
+    val parts =
+      MetadataPool.map(kept)(MetadataTree.at(_, table).parts.map(p => p.specId -> p.content).toSet).flatten.toSet
+    val specIds = parts.map(_._1) + base.defaultSpecId
+    val sources = base.specs.filter(s => specIds(s.specId)).flatMap(_.fields).flatMap(_.sourceIds).toSet
+    val needsOldSchemas = parts.exists(_._2 == ManifestContent.Deletes) || !sources.forall(base.schema.byId.contains)
+    val unusedSpecs = base.specs.map(_.specId).toSet -- specIds
+    val unusedSchemas =
+      if (needsOldSchemas) Set.empty[Int]
+      else base.schemas.map(_.schemaId).toSet - base.currentSchemaId -- kept.flatMap(_.schemaId)
     Vector(RemovePartitionSpecs(unusedSpecs)).filter(_.specIds.nonEmpty) ++
       Vector(RemoveSchemas(unusedSchemas)).filter(_.schemaIds.nonEmpty)
   }
