@@ -32,6 +32,10 @@ object KeptReason {
     override def text: String = s"$directory belongs to another table ($evidence)"
   }
 
+  case object InDirectoryOfOther extends KeptReason {
+    override def text: String = "they are in a directory that the metadata of another table names"
+  }
+
   final case class UsedByOther(directory: String) extends KeptReason {
     override def text: String = s"another table in $directory refers to them"
   }

@@ -2,7 +2,7 @@ package iceberglite.maintenance.orphan
 
 import java.util.Locale
 
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
 /**
  * A path of a file, divided into the parts that are compared. Nothing is decoded.
@@ -21,6 +21,22 @@ object FileUri {
       FileUri(scheme.toLowerCase(Locale.ROOT), Option(authority).getOrElse(""), withoutRepeatedSlashes(path))
     case _ => FileUri("", "", withoutRepeatedSlashes(text))
   }
+
+  /**
+   * Returns a path of the metadata.
+   *
+   * @throws Unsupported the path is relative or contains `.` or `..`, so that it cannot be compared with listed paths
+   */
+  def ofMetadata(text: String): FileUri = {
+    val uri = of(text)
+    if (!uri.path.startsWith("/") || Step.findFirstIn(uri.path).isDefined) throw Unsupported(
+      s"removing orphan files of a table whose metadata contains the path $text",
+      "Paths that are relative or contain . or .. cannot be compared with listed files. Rewrite the files of the table"
+    )
+    uri
+  }
+
+  private val Step = "/\\.{1,2}(/|$)".r
 
   private def withoutRepeatedSlashes(path: String): String =
     if (path.contains("//")) path.replaceAll("/{2,}", "/") else path

@@ -2,7 +2,7 @@ package iceberglite.maintenance.orphan
 
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.property.TableProperty
-import iceberglite.storage.MetadataFiles
+import iceberglite.storage.{MetadataFiles, StoragePath}
 import iceberglite.table.{DeletionReport, KeptReason, OwnedDeletion, OwnedPaths, ReachableFiles, Table, TableLocations}
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts}
 
@@ -65,13 +65,30 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   ): DeletionReport = {
     requireGcEnabled(current)
     val recent = new RecentFiles(current)
+    val usedByOthers = directoriesOfOthers(current)
     withoutConflicts(search.find(current.io, listing(current), recent.needed, options.olderThanMs, options.prefixes))
       .grouped(BatchFiles).foldLeft(DeletionReport.Empty) { (report, batch) =>
-        val results = delete(recent.withoutNeeded(batch.toVector))
+        val (used, unused) = recent.withoutNeeded(batch.toVector).partition(isBelowAny(_, usedByOthers, current))
+        val results = delete(unused) ++ used.map(path => path -> Some(KeptReason.InDirectoryOfOther))
         results.foreach { case (path, kept) => found(OrphanFile(path, kept)) }
         report ++ DeletionReport.ofAll(results)
       }
   }
+
+  /**
+   * Returns the directories that the metadata of the catalog's other tables names. Unlike files that metadata refers
+   * to, a listed file in such a directory may belong to the other table.
+   */
+  private def directoriesOfOthers(current: Table): Vector[StoragePath] = {
+    val own = StoragePath.of(current.location, current.io.defaultFileSystem)
+    current.committer.ownership(current.id, current.version).usedDirectories().flatMap(_.directories)
+      .filterNot(directory => own.exists(_ == directory) || own.exists(_.isBelow(directory))).distinct
+  }
+
+  private def isBelowAny(path: String, directories: Vector[StoragePath], of: Table): Boolean =
+    directories.nonEmpty && StoragePath.of(path, of.io.defaultFileSystem).exists(file =>
+      directories.exists(file.isBelow)
+    )
 
   /** Returns the files to delete. If conflicts are errors, all files are compared before the first one is returned. */
   private def withoutConflicts(candidates: Iterator[OrphanCandidate]): Iterator[String] = options.mismatch match {
@@ -92,19 +109,21 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     private val seen = new SeenParts
     private var newest = start
 
+    /** The paths that commits after the start need, without scheme and authority. */
+    private var addedPaths = Set.empty[String]
+
     val needed: NeededFiles = neededBy(start)
 
     /** Returns the paths that the newest version of the table does not need either. */
     def withoutNeeded(paths: Vector[String]): Vector[String] = {
       val now = newest.refresh()
-      if (now.metadataLocation == newest.metadataLocation) paths
-      else {
+      if (now.metadataLocation != newest.metadataLocation) {
         newest = now
         val added = neededBy(now)
         val ofParts = MetadataPool.map(added.parts)(_.entries(now.io).filter(_.isLive).map(_.file.path).toVector)
-        val pathsInUse = (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.of(_).path).toSet
-        paths.filterNot(path => pathsInUse(FileUri.of(path).path))
+        addedPaths ++= (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.of(_).path)
       }
+      if (addedPaths.isEmpty) paths else paths.filterNot(path => addedPaths(FileUri.of(path).path))
     }
 
     private def neededBy(version: Table): NeededFiles = {

@@ -119,7 +119,7 @@ object LocalOrphanSearch {
     }
 
     private def removeNeeded(path: String): Unit = {
-      val uri = FileUri.of(path)
+      val uri = FileUri.ofMetadata(path)
       byPath.computeIfPresent(
         uri.path,
         (_, candidates) => {
