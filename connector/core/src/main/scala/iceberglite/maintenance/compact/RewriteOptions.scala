@@ -70,14 +70,22 @@ final case class RewriteOptions(
   def outputFiles(bytes: Long): Int = {
     val full = bytes / targetFileSize
     val remainder = bytes % targetFileSize
-    if (bytes < targetFileSize) 1
-    else if (remainder > minFileSize) (full + 1).toInt
-    else if (bytes / full < math.min(targetFileSize + targetFileSize / 10, writeMaxFileSize)) full.toInt
-    else (full + (if (remainder > 0) 1 else 0)).toInt
+    val files =
+      if (bytes < targetFileSize) 1L
+      else if (remainder > minFileSize) full + 1
+      else if (bytes / full < math.min(targetFileSize + targetFileSize / 10, writeMaxFileSize)) full
+      else full + (if (remainder > 0) 1 else 0)
+    math.min(files, RewriteOptions.MaxOutputFiles).toInt
   }
 }
 
 object RewriteOptions {
+
+  /** The maximum number of files that a file group is divided into. */
+  private val MaxOutputFiles = 100000L
+
+  private val MaxTargetSize = 1L << 50
+
   private val MaxConcurrentGroups = "max-concurrent-file-group-rewrites"
   private val PartialProgressEnabled = "partial-progress.enabled"
   private val PartialProgressCommits = "partial-progress.max-commits"
@@ -132,37 +140,38 @@ object RewriteOptions {
       throw InvalidArgument("option", key, similar)
     }
     val values = new Values(options)
-    val target = values.positive(TargetFileSize, TableProperty.of(TableProperty.TargetFileSize, metadata.properties))
-    val min = values.number(MinFileSize, target / 4 * 3)
-    val max = values.number(MaxFileSize, target / 10 * 18)
-    if (min < 0 || min >= target)
+    val target =
+      values.long(TargetFileSize, TableProperty.of(TableProperty.TargetFileSize, metadata.properties), 1, MaxTargetSize)
+    val min = values.long(MinFileSize, target * 3 / 4, 0, Long.MaxValue)
+    val max = values.long(MaxFileSize, math.max(target + 1, target * 18 / 10), 1, Long.MaxValue)
+    if (min >= target)
       throw InvalidArgument(s"option $MinFileSize", min.toString, s"It must be less than the target size, $target")
     if (max <= target)
       throw InvalidArgument(s"option $MaxFileSize", max.toString, s"It must be more than the target size, $target")
-    val specId = values.number(OutputSpecId, metadata.defaultSpecId.toLong).toInt
+    val specId = values.int(OutputSpecId, metadata.defaultSpecId, 0)
     if (!metadata.specsById.contains(specId)) throw InvalidArgument(
       s"option $OutputSpecId",
       specId.toString,
       s"The ids of the table's partition specs are ${metadata.specs.map(_.specId).mkString(", ")}"
     )
-    val commits = values.positive(PartialProgressCommits, 10).toInt
+    val commits = values.int(PartialProgressCommits, 10, 1)
     // It has no effect, because Spark runs the tasks of all groups together.
-    values.positive(MaxConcurrentGroups, 1)
+    values.int(MaxConcurrentGroups, 1, 1)
     RewriteOptions(
       target,
       min,
       max,
-      values.positive(MinInputFiles, 5).toInt,
+      values.int(MinInputFiles, 5, 1),
       values.flag(RewriteAll, default = false),
-      values.positive(MaxGroupSize, 100L << 30),
-      values.positive(MaxGroupFiles, Long.MaxValue),
-      values.positive(DeleteFileThreshold, Int.MaxValue.toLong).toInt,
+      values.long(MaxGroupSize, 100L << 30, 1, Long.MaxValue),
+      values.long(MaxGroupFiles, Long.MaxValue, 1, Long.MaxValue),
+      values.int(DeleteFileThreshold, Int.MaxValue, 1),
       values.ratio(DeleteRatioThreshold, 0.3),
       specId,
-      if (options.contains(MaxFiles)) Some(values.positive(MaxFiles, 1).toInt) else None,
+      if (options.contains(MaxFiles)) Some(values.int(MaxFiles, 1, 1)) else None,
       values.choice(JobOrder, GroupOrder.all)(_.name).getOrElse(GroupOrder.Unordered),
       if (values.flag(PartialProgressEnabled, default = false))
-        Some(PartialProgress(commits, values.positive(PartialProgressFailures, commits.toLong).toInt))
+        Some(PartialProgress(commits, values.int(PartialProgressFailures, commits, 0)))
       else None,
       values.flag(StartingSequenceNumber, default = true),
       values.flag(RemoveDanglingDeletes, default = false)
@@ -176,11 +185,13 @@ object RewriteOptions {
         parse(text.trim).getOrElse(throw InvalidArgument(s"option $name", text, hint))
       }
 
-    def number(name: String, default: Long): Long =
-      read(name, default, "It must be an integer")(text => Try(text.toLong).toOption)
+    def long(name: String, default: Long, min: Long, max: Long): Long =
+      read(name, default, s"It must be an integer from $min to $max")(text =>
+        Try(text.toLong).toOption.filter(n => n >= min && n <= max)
+      )
 
-    def positive(name: String, default: Long): Long =
-      read(name, default, "It must be an integer above 0")(text => Try(text.toLong).toOption.filter(_ > 0))
+    def int(name: String, default: Int, min: Int): Int =
+      long(name, default.toLong, min.toLong, Int.MaxValue.toLong).toInt
 
     def ratio(name: String, default: Double): Double =
       read(name, default, "It must be a number above 0 and at most 1")(text =>

@@ -8,8 +8,10 @@ import org.slf4j.LoggerFactory
 import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, RewriteOptions, RewriteResult}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.WriteCommit
-import iceberglite.spec.Redaction
+import iceberglite.spec.{IcebergError, Redaction}
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.RewriteFiles
@@ -73,13 +75,30 @@ final private[iceberglite] class DataFileRewrite(
       val (newest, result) = rewrite(snapshot, batch)
       Progress(newest, state.result ++ result, state.failures)
     } catch {
-      case NonFatal(e) =>
-        if (state.failures + 1 >= maxFailures) throw e
+      // A cancelled job ends the rewrite.
+      case NonFatal(e) if Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists(isIcebergError) =>
+        if (state.failures + 1 > maxFailures) throw e
         val files = batch.map(_.tasks.size).sum
         log.warn(Redaction(s"Could not rewrite $files data files of ${table.name}: ${e.getMessage}"))
         val failed = state.result.copy(failedFiles = state.result.failedFiles + files)
         Progress(state.newest, failed, state.failures + 1)
     }
+
+  private def isIcebergError(e: Throwable): Boolean = e.isInstanceOf[IcebergError]
+
+  /**
+   * Fails if rows were lost, because a file was not read completely. The number of rows is known unless deletes other
+   * than deletion vectors apply.
+   */
+  private def checkRows(batch: Vector[FileGroup], files: Vector[ContentFile]): Unit = {
+    val tasks = batch.flatMap(_.tasks)
+    val isKnown = tasks.forall(task => task.file.hasRecordCount && task.deletes.forall(_.isVector))
+    val (before, after) = (tasks.iterator.map(_.liveRecords).sum, files.iterator.map(_.recordCount).sum)
+    if (isKnown && before != after) throw ValidationFailed(
+      s"Cannot rewrite files of ${table.name}: they have $before rows according to the metadata, but $after rows were " +
+        "read. The metadata or the files are damaged; nothing was changed"
+    )
+  }
 
   /** Rewrites groups in one commit. */
   private def rewrite(snapshot: Snapshot, batch: Vector[FileGroup]): (Table, RewriteResult) = {
@@ -87,6 +106,7 @@ final private[iceberglite] class DataFileRewrite(
     val replaced = batch.flatMap(_.tasks).map(_.file)
     try {
       val files = new FileRewriteJob(session, table, snapshot, options, ordering).run(batch, writeCommit)
+      checkRows(batch, files)
       val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber)
       val newest = writeCommit.attempt(table.transaction(EngineSummary.of(session)).add(action).commit())
       val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)

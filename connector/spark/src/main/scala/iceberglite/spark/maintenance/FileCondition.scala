@@ -1,6 +1,7 @@
 package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -31,6 +32,11 @@ private[iceberglite] object FileCondition {
     val sparkTable = new SparkTable(() => table, travel)
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
     val condition = session.sessionState.sqlParser.parseExpression(where)
+    if (condition.exists(_.isInstanceOf[SubqueryExpression])) throw InvalidArgument(
+      "argument where",
+      where,
+      "It must not contain a subquery"
+    )
     val optimized = session.sessionState.executePlan(Filter(condition, relation)).optimizedPlan
     val selectsAll = !optimized.exists(_.isInstanceOf[Filter])
     pushed(optimized).filter(_ != AlwaysTrue || selectsAll).getOrElse(throw InvalidArgument(

@@ -81,6 +81,7 @@ final private[iceberglite] class FileRewriteJob(
     val plan = writePlan(query.schema)
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
+    write.files.foreach(file => writeCommit.registerFile(file.path))
     write.files
   }
 
@@ -89,7 +90,7 @@ final private[iceberglite] class FileRewriteJob(
       new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
     val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
     builder.pruneColumns(lineage.foldLeft(sparkTable.schema)((s, f) => s.add(f.name, LongType, nullable = true)))
-    val scan = new GroupScan(builder.buildUngrouped(), taskFiles)
+    val scan = new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
     DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))
   }
@@ -99,13 +100,10 @@ final private[iceberglite] class FileRewriteJob(
     val settings = Settings.of(info.options, session, table.properties)
     val target = WriteAuditPublish.Target(SnapshotTarget.Main)
     val plan = WritePlan.of(table, info, settings, target, session, lineage)
-    val isSorted = ordering match {
-      case sorted: RowOrdering.Sorted => sorted.isTableOrder
-      case RowOrdering.Kept => false
-    }
     plan.copy(
       files = plan.files.copy(targetSize = options.writeMaxFileSize),
-      requirements = RowRequirements.Unspecified.copy(sorted = isSorted)
+      // The sort order of the table is not recorded: rows of many partitions are not sorted within each file.
+      requirements = RowRequirements.Unspecified
     )
   }
 }

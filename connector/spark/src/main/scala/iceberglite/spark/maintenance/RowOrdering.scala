@@ -34,13 +34,11 @@ private[iceberglite] object RowOrdering {
    * @param ordersOf returns the sort orders for the columns of a plan; they may be unresolved
    * @param compression the expected ratio of the size of the new files to that of the old files
    * @param partitionsPerFile the number of shuffle partitions for each new file
-   * @param isTableOrder whether the order is the sort order of the table, which is recorded for the new files
    */
   final case class Sorted(
       ordersOf: LogicalPlan => Seq[SortOrder],
       compression: Double,
-      partitionsPerFile: Int,
-      isTableOrder: Boolean
+      partitionsPerFile: Int
   ) extends RowOrdering
 
   private val CompressionFactor = "compression-factor"
@@ -79,17 +77,16 @@ private[iceberglite] object RowOrdering {
       val orders = sortOrder.fold(ordersOfTable(catalog, table))(text => parse(session, text, options))
       Sorted(
         orders,
-        positive(options, CompressionFactor, 1.0),
-        positive(options, ShufflePartitionsPerFile, 1.0).toInt,
-        isTableOrder = sortOrder.isEmpty
+        number(options, CompressionFactor, 1.0, 0.001, 1000.0),
+        number(options, ShufflePartitionsPerFile, 1.0, 1.0, 1000.0).toInt
       )
     case other => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
   }
 
-  private def positive(options: Map[String, String], name: String, default: Double): Double =
+  private def number(options: Map[String, String], name: String, default: Double, min: Double, max: Double): Double =
     options.get(name).fold(default) { text =>
-      Try(text.trim.toDouble).toOption.filter(_ > 0).getOrElse(
-        throw InvalidArgument(s"option $name", text, "It must be a number above 0")
+      Try(text.trim.toDouble).toOption.filter(n => n >= min && n <= max).getOrElse(
+        throw InvalidArgument(s"option $name", text, f"It must be a number from $min%s to $max%.0f")
       )
     }
 
@@ -105,6 +102,11 @@ private[iceberglite] object RowOrdering {
       table.sortOrder,
       Some(DistributionMode.NoDistribution),
       fanout = true
+    )
+    if (!requirements.sorted) throw InvalidArgument(
+      "argument strategy",
+      "sort",
+      s"Spark cannot compute a term of the sort order of ${table.name}; set sort_order"
     )
     rows => V2ExpressionUtils.toCatalystOrdering(requirements.ordering, rows, Some(catalog))
   }
@@ -136,8 +138,8 @@ private[iceberglite] object RowOrdering {
     function.nameParts.lastOption.exists(_.equalsIgnoreCase("zorder"))
 
   private def zOrderOf(columns: Seq[SparkExpression], options: Map[String, String]): SortOrder = {
-    val variableBytes = positive(options, VariableLengthContribution, 8).toInt
-    val maxBytes = positive(options, MaxOutputSize, Int.MaxValue.toDouble).toInt
+    val variableBytes = number(options, VariableLengthContribution, 8, 1, 1000).toInt
+    val maxBytes = number(options, MaxOutputSize, Int.MaxValue.toDouble, 1, Int.MaxValue.toDouble).toInt
     SortOrder(ZOrderKey(columns, variableBytes, maxBytes), Ascending, NullsFirst, Nil)
   }
 }
