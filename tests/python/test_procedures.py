@@ -119,3 +119,20 @@ def test_values_are_escaped_as_sql_literals() -> None:
 def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession, three_commits: Table) -> None:
     with pytest.raises(ParseException, match="did you mean ancestors_of"):
         call(spark, "ancestors_off", three_commits.name, {})
+
+
+def test_a_table_is_maintained(three_commits: Table) -> None:
+    planned = three_commits.rewrite_data_files(options={"min-input-files": 2}, dry_run=True)
+    assert planned.rewritten_data_files_count == 3
+    assert [(g.files_count, g.partition) for g in planned.file_groups] == [(3, "")]
+    rewritten = three_commits.rewrite_data_files(options={"min-input-files": 2})
+    assert (rewritten.rewritten_data_files_count, rewritten.added_data_files_count) == (3, 1)
+    tomorrow = datetime.datetime.now() + datetime.timedelta(days=1)
+    expired = three_commits.expire_snapshots(older_than=tomorrow, retain_last=1)
+    assert (expired.deleted_data_files_count, expired.deleted_manifest_lists_count) == (3, 3)
+    assert expired.kept_files == []
+    assert three_commits.remove_orphan_files() == []
+    assert three_commits.rewrite_manifests().rewritten_manifests_count == 0
+    assert ids(three_commits) == [0, 1, 2]
+    with pytest.raises(AnalysisException, match="no partition statistics"):
+        three_commits.compute_partition_stats()

@@ -95,7 +95,11 @@ private[procedure] object ProcedurePages {
       "    Args:"
     ) ++ (if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
       documented.flatMap { q =>
-        filled(s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.", " " * 12, indent.length)
+        filled(
+          s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.",
+          " " * 12,
+          indent.length
+        )
       } ++
       Seq(s"    $quotes") ++
       callLines(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
