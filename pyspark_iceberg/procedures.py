@@ -166,6 +166,13 @@ class ComputePartitionStats(NamedTuple):
     """Path of the file; no row for a table without files."""
 
 
+class ComputeTableStats(NamedTuple):
+    """A result row of `compute_table_stats`."""
+
+    statistics_file: str
+    """Path of the file; no row for a table without snapshots."""
+
+
 class TableProcedures(ABC):
     """Procedures of an existing table, as methods."""
 
@@ -429,6 +436,20 @@ class TableProcedures(ABC):
         """
         rows = self._call("compute_partition_stats", {"snapshot_id": snapshot_id})
         return [ComputePartitionStats(*row) for row in rows]
+
+    def compute_table_stats(
+        self,
+        snapshot_id: int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> list[ComputeTableStats]:
+        """Compute the approximate numbers of distinct values of columns, and register their file in the table.
+
+        Args:
+            snapshot_id: id of the snapshot; by default the current one.
+            columns: names of the columns; by default all columns with primitive types.
+        """
+        rows = self._call("compute_table_stats", {"snapshot_id": snapshot_id, "columns": columns})
+        return [ComputeTableStats(*row) for row in rows]
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:

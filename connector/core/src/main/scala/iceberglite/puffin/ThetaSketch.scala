@@ -122,6 +122,16 @@ object ThetaSketch {
       this
     }
 
+    /**
+     * Adds a value that is not null.
+     *
+     * @param singleValue the value in its binary form (spec: "Appendix D: Single-value serialization"); not retained
+     */
+    def addBytes(singleValue: Array[Byte]): Unit = {
+      sketch.update(singleValue)
+      ()
+    }
+
     def result(): ThetaSketch = new ThetaSketch(sketch.compact())
   }
 

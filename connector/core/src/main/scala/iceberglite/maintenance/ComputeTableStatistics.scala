@@ -1,0 +1,65 @@
+package iceberglite.maintenance
+
+import iceberglite.puffin.{PuffinWriter, ThetaSketch}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
+import iceberglite.spec.metadata.{Snapshot, StatisticsFile}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
+import iceberglite.table.{Cleanup, Environment, Table, TableLocations}
+import iceberglite.table.action.SetStatistics
+
+/** Statistics of the columns of a snapshot: their approximate numbers of distinct values (spec: "Table Statistics"). */
+object ComputeTableStatistics {
+
+  /**
+   * Returns the columns whose statistics are computed.
+   *
+   * @param names names of columns; empty for all columns with primitive types
+   * @throws NotFound the schema has no such column
+   * @throws InvalidArgument the type of a column is not primitive
+   */
+  def columns(schema: Schema, names: Seq[String], caseSensitive: Boolean): Vector[NestedField] =
+    if (names.isEmpty) schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])
+    else names.toVector.distinct.map { name =>
+      val column = schema.fields.find(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
+      val field = column.getOrElse(
+        throw NotFound(ObjectKind.Column, name, s"The columns are ${schema.fields.map(_.name).mkString(", ")}")
+      )
+      field.fieldType match {
+        case _: PrimitiveType => field
+        case other: NestedType =>
+          throw InvalidArgument("argument columns", name, s"The column has the type $other; choose other columns")
+      }
+    }
+
+  /**
+   * Writes sketches of columns to a statistics file, and registers the file in the table's metadata. An earlier
+   * statistics file of the snapshot is replaced.
+   *
+   * @param sketches the sketches by field id
+   * @param summary entries that describe the engine
+   * @return the table with the statistics, and their file
+   */
+  def register(
+      table: Table,
+      snapshot: Snapshot,
+      sketches: Vector[(Int, ThetaSketch)],
+      summary: Map[String, String] = Map.empty,
+      environment: Environment = Environment.system
+  ): (Table, StatisticsFile) = {
+    val name = s"${snapshot.snapshotId}-${environment.uuid()}.stats"
+    val path = TableLocations.inside(TableLocations.metadata(table.metadata), name)
+    val blobs = sketches.iterator.map { case (id, sketch) => sketch.blob(id, snapshot) }
+    val file = PuffinWriter.write(table.io, path, blobs).statistics(snapshot.snapshotId)
+    try {
+      (table.transaction(summary, environment).add(new SetStatistics(file)).commit(), file)
+    } catch {
+      case unknown: CommitStateUnknown => throw unknown
+      case failed: IcebergError =>
+        Cleanup.delete(table.io, Vector(path))
+        throw failed
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{StringType, StructType}
+
+import iceberglite.maintenance.ComputeTableStatistics
+import iceberglite.spark.conf.{EngineSummary, TimeTravel}
+import iceberglite.spark.maintenance.ColumnSketches
+
+/** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns)` */
+object ComputeTableStats extends Procedure {
+  private val snapshotId =
+    Parameter.optional("snapshot_id", ParameterType.Id, "Id of the snapshot; by default the current one")
+  private val columns = Parameter.optional(
+    "columns",
+    ParameterType.Texts,
+    "Names of the columns; by default all columns with primitive types"
+  )
+
+  override val name = "compute_table_stats"
+  override val description =
+    "Compute the approximate numbers of distinct values of columns, and register their file in the table"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId, columns)
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("statistics_file", StringType, "Path of the file; no row for a table without snapshots")
+  ))
+
+  override val manyRows = true
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val name = arguments(Parameter.table)
+    val table = context.table(name).current
+    val snapshot = arguments.get(snapshotId).map(table.metadata.snapshot).orElse(table.currentSnapshot)
+    snapshot.toSeq.map { s =>
+      val schema = TimeTravel.AtSnapshot(s.snapshotId).schema(table.metadata)
+      val caseSensitive = context.session.sessionState.conf.caseSensitiveAnalysis
+      val chosen = ComputeTableStatistics.columns(schema, arguments.get(columns).getOrElse(Nil), caseSensitive)
+      val sketches = ColumnSketches.of(context.session, table, s, chosen)
+      val (after, file) = ComputeTableStatistics.register(
+        table,
+        s,
+        chosen.map(_.id).zip(sketches),
+        EngineSummary.of(context.session)
+      )
+      context.refreshCachedPlans(name, table, after)
+      Row(file.statisticsPath)
+    }
+  }
+}
