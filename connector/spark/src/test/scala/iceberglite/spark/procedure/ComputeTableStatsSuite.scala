@@ -32,7 +32,9 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
   private def distinctValues(t: String): Map[Int, String] = {
     sql(s"REFRESH TABLE ${peer(t)}")
     val table = Spark3Util.loadIcebergTable(spark, peer(t))
-    table.statisticsFiles.asScala.filter(_.snapshotId == table.currentSnapshot.snapshotId).flatMap(_.blobMetadata.asScala)
+    table.statisticsFiles.asScala.filter(_.snapshotId == table.currentSnapshot.snapshotId).flatMap(
+      _.blobMetadata.asScala
+    )
       .map(blob => blob.fields.get(0).intValue -> blob.properties.get("ndv")).toMap
   }
 

@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile}
@@ -72,7 +73,7 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-  test("after an expiration, Apache Iceberg reads all references and finds the same snapshots") {
+  test("after an expiration, Apache Iceberg reads all references and finds the same snapshots", Slow) {
     for (version <- Seq(1, 2, 3)) {
       val t = changed(version, new Random(Fuzz.seed + version))
       val references = Seq("", ".branch_work", ".tag_first")

@@ -67,7 +67,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-  test("sorting and Z-ordering keep all rows, and sort the rows of each file") {
+  test("sorting and Z-ordering keep all rows, and sort the rows of each file", Slow) {
     for (version <- Seq(2, 3); order <- Seq("s DESC, id", "zorder(id, s)", "bucket(4, id), id DESC NULLS LAST")) {
       val t = written(version, partitioned = false)
       val before = contents(t, version)

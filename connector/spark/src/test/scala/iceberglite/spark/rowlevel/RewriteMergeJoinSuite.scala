@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
@@ -91,7 +92,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a MERGE with a broadcast gives the same rows as a MERGE without a broadcast, by $mode") {
+    test(s"a MERGE with a broadcast gives the same rows as a MERGE without a broadcast, by $mode", Slow) {
       val conditions = Seq("t.id = u.id", "t.id = u.id AND t.p < 4 AND u.p = 7", "t.id <=> u.id AND t.n <> u.n")
       for ((clause, i) <- clauses.zipWithIndex) {
         val condition = conditions(i % conditions.size)

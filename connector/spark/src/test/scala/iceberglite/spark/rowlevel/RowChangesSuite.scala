@@ -2,6 +2,7 @@ package iceberglite.spark.rowlevel
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
@@ -81,7 +82,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(rows(s"SELECT _row_id FROM $t WHERE _row_id = 1").size == 1)
     }
 
-    test(s"a MERGE can match rows by their file and position, by $mode") {
+    test(
+      s"a MERGE can match rows by their file and position, by $mode",
+      Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
         def files = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet

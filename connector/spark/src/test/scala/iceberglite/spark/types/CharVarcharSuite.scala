@@ -4,6 +4,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -99,7 +100,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("literals and other columns are padded before they are compared with a CHAR") {
+  test("literals and other columns are padded before they are compared with a CHAR", Slow) {
     val comparisons = Seq("c = 'a'", "'a' = c", "c = 'a  '", "c = 'a      '", "c <=> 'a'", "c > 'a'", "c >= 'b'") ++
       Seq("c < 'b'", "c IN ('a', 'b    ', 'long one')", "c = NULL", "c IN ('a', NULL)", "NOT (c = 'a')", "c = d") ++
       Seq("d = c", "c > d", "c IN (d)", "c LIKE 'a'", "c LIKE 'a%'", "s.c = 'a'", "s.c = c", "c || 'x' = 'a    x'") ++

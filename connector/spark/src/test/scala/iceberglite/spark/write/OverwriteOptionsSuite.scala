@@ -4,6 +4,7 @@ import org.apache.spark.sql.{DataFrame, DataFrameWriter, Row, SaveMode}
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
 /** Checks that options that limit which rows an overwrite replaces are applied or rejected, in every kind of write. */
@@ -56,8 +57,9 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   private val remainingIds = Seq(0L, 2L, 3L, 5L, 6L, 8L)
 
-  for ((method, save) <- overwrites) {
-    test(s"$method: replaceWhere replaces only the rows that match") {
+  for (((method, save), i) <- overwrites.zipWithIndex) {
+    val tags = Sampling.slowUnless(i == 0)
+    test(s"$method: replaceWhere replaces only the rows that match", tags: _*) {
       val t = partitioned()
       overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
       assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
@@ -69,7 +71,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$method: new rows that do not match replaceWhere are rejected") {
+    test(s"$method: new rows that do not match replaceWhere are rejected", tags: _*) {
       val t = partitioned()
       for (rows <- Seq(newRows(2), newRows(1).selectExpr("id", "CAST(NULL AS INT) AS p"))) {
         val message = rejection(t)(overwrite(save, t, rows, "replaceWhere" -> "p = 1"))
@@ -77,7 +79,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: a replaceWhere that is not a valid condition on the table is rejected") {
+    test(s"$method: a replaceWhere that is not a valid condition on the table is rejected", tags: _*) {
       val t = partitioned()
       for (text <- Seq("", "nothere = 1", "p = = 1", "id + 1", "p IN (SELECT 1)", "rand() < 0.5", "sum(id) > 1")) {
         val message = rejection(t)(overwrite(save, t, newRows(1), "replaceWhere" -> text))
@@ -85,7 +87,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: a dynamic overwrite replaces the partitions of the new rows") {
+    test(s"$method: a dynamic overwrite replaces the partitions of the new rows", tags: _*) {
       for (key <- Seq("partitionOverwriteMode", "PARTITIONOVERWRITEMODE", "overwrite-mode", "Overwrite-Mode")) {
         val t = partitioned()
         overwrite(save, t, newRows(1), key -> "Dynamic")
@@ -95,7 +97,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: options that contradict each other or the overwrite are rejected") {
+    test(s"$method: options that contradict each other or the overwrite are rejected", tags: _*) {
       val t = partitioned()
       val contradictions = Seq(
         Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "dynamic"),
@@ -115,7 +117,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$method: a write with txnAppId and txnVersion is done once per version") {
+    test(s"$method: a write with txnAppId and txnVersion is done once per version", tags: _*) {
       val t = partitioned()
       def write(rows: DataFrame, version: Int, id: String = "txnAppId"): Unit =
         overwrite(save, t, rows, id -> "job", "TxnVersion" -> version.toString)

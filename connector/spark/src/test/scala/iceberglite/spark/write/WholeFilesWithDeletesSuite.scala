@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.conformance.ManifestRules
 import iceberglite.spark.SharedSession
 
@@ -81,14 +82,15 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
+    val tags = ManifestRules.vectorIsRemoved +: Sampling.slowUnless(version == 3)
     test(
       s"DELETE of a partition, version $version, with a delete file per $granularity",
-      ManifestRules.vectorIsRemoved
+      tags: _*
     ) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
-    test(s"INSERT OVERWRITE, version $version, with a delete file per $granularity", ManifestRules.vectorIsRemoved) {
+    test(s"INSERT OVERWRITE, version $version, with a delete file per $granularity", tags: _*) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
         runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
       }
@@ -97,7 +99,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"TRUNCATE removes all deletes, version $version, a delete file per $granularity",
-      ManifestRules.vectorIsRemoved
+      tags: _*
     ) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")

@@ -5,7 +5,9 @@ import java.time.{LocalDate, LocalDateTime}
 
 import org.apache.iceberg.FileFormat
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.conformance.ScanRules
 import iceberglite.spark.SharedSession
 
@@ -64,7 +66,10 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   for {
     granularity <- Seq("file", "partition")
     partitioned <- Seq("", "PARTITIONED BY (cat)")
-  } test(s"position delete files per $granularity delete rows ${partitioned.toLowerCase}", ScanRules.positionRows) {
+  } test(
+    s"position delete files per $granularity delete rows ${partitioned.toLowerCase}",
+    ScanRules.positionRows +: Sampling.slowUnless(granularity == "file" && partitioned.nonEmpty): _*
+  ) {
     val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
     assert(deleteFileFormats(table) == Seq("[1,PARQUET]"))
@@ -92,7 +97,8 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   test(
     "after an upgrade to version 3, deletion vectors and older position delete files delete rows",
     ScanRules.vectorBeforePositions,
-    ScanRules.noLineage
+    ScanRules.noLineage,
+    Slow
   ) {
     for (granularity <- Seq("file", "partition")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
@@ -107,7 +113,10 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
-    test(s"delete files in $deletes format delete rows of $data files", ScanRules.everyFormat) {
+    test(
+      s"delete files in $deletes format delete rows of $data files",
+      ScanRules.everyFormat +: Sampling.slowUnless(data == "orc" && deletes == "parquet"): _*
+    ) {
       val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
       val table = create(columns, "PARTITIONED BY (truncate(1, cat))", mergeOnRead(2) ++ formats: _*)
       change(table)
@@ -152,7 +161,8 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   test(
     "equality deletes of one or of several columns delete rows, in all formats",
     ScanRules.allColumnsEqual,
-    ScanRules.everyFormat
+    ScanRules.everyFormat,
+    Slow
   ) {
     import FileFormat.{AVRO, ORC, PARQUET}
     for ((format, data) <- Seq(PARQUET -> "parquet", ORC -> "parquet", AVRO -> "orc", PARQUET -> "avro")) {
@@ -216,7 +226,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
       |""".stripMargin.replace("\n", " ")
 
-  test("equality deletes compare columns of every type", ScanRules.allColumnsEqual) {
+  test("equality deletes compare columns of every type", ScanRules.allColumnsEqual, Slow) {
     val zoned = LocalDateTime.of(1960, 1, 1, 10, 0, 0, 500000000)
     val keys = Seq[(String, Any)](
       "b" -> true,
@@ -257,7 +267,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("equality deletes compare float and double columns as Apache Iceberg does", ScanRules.floatingKeys) {
+  test("equality deletes compare float and double columns as Apache Iceberg does", ScanRules.floatingKeys, Slow) {
     val otherNan = java.lang.Double.longBitsToDouble(0x7ff8000000000123L)
     val otherNan32 = java.lang.Float.intBitsToFloat(0x7fc00123)
     def filledFloatTable(format: String, version: Int): String = {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.read.planning.DeclaredFiles
 
@@ -58,7 +59,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   private val projections = Seq("*", "b", "i", "l", "i, s", "m, dt, ts", "x, st", "st.a", "ar, mp", "f, d, l, b", "p")
   private val filters = Seq("", "WHERE p = 1", "WHERE l < 1500", "WHERE l > 100000", "WHERE p = 1 AND l < 2000")
 
-  test("sizes are the same as in Apache Iceberg, for any columns and filters") {
+  test("sizes are the same as in Apache Iceberg, for any columns and filters", Slow) {
     for (cbo <- Seq("false", "true"); projection <- projections; filter <- filters) withConf(Cbo -> cbo) {
       def leaf(table: String) =
         sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head

@@ -6,6 +6,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types.BinaryType
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
@@ -138,7 +139,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     Seq("id <= 20", "id > 980", "id BETWEEN 500 AND 520", "id IN (77, 78)", "id = 5 AND i IS NULL") ++
       Seq("id < 10 OR id > 990", "NOT (id > 15)", "id < 30 AND (x > 0 OR t IS NOT NULL)")
 
-  test("in a file with many row groups, a scan skips most rows if its condition holds in few row groups") {
+  test("in a file with many row groups, a scan skips most rows if its condition holds in few row groups", Slow) {
     for (version <- 2 to 3) {
       val random = new Random(Fuzz.seed + version)
       withConf(settings(random): _*) {
