@@ -1,8 +1,7 @@
 package iceberglite.maintenance
 
-import iceberglite.data.PositionDeleteFiles
-import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.scan.{DeleteCacheAccess, FileScanTask, TableRows, TableScan}
+import iceberglite.puffin.DeletedRows
+import iceberglite.scan.{DeleteCacheAccess, FileScanTask, TableScan}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent}
@@ -10,10 +9,9 @@ import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.property.{DeleteFileProperties, RowLevelProperty, TableProperty}
-import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
-import iceberglite.spec.types.NestedField
+import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.storage.FileIO
-import iceberglite.table.{Cleanup, SnapshotTarget, Table}
+import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.ConvertDeletes
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
@@ -101,7 +99,7 @@ final case class DeleteConversion(
 ) {
 
   /** Returns the end of the names of the written files. */
-  def extension: String = if (usesDeletionVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+  def extension: String = files.extension
 
   /**
    * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
@@ -111,43 +109,13 @@ final case class DeleteConversion(
    * @param newPath returns a new path for each file
    */
   def write(tasks: Vector[FileScanTask], cacheAccess: DeleteCacheAccess, newPath: () => String): Vector[ContentFile] = {
-    val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Columns, filtered = false, cacheAccess)
-    val deletedRows = tasks.map { t =>
-      DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
-    }.filterNot(_.positions.isEmpty)
-    if (deletedRows.isEmpty) Vector.empty
-    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), deletedRows)
-    else writePositions(deletedRows, newPath)
-  }
-
-  private def positions(rows: TableRows, task: FileScanTask): DeletionVector = {
-    val builder = DeletionVector.newBuilder
-    val toRead = if (usesDeletionVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
-    val all = rows.of(toRead)
-    try all.foreach { row =>
-        if (row(1).asInstanceOf[java.lang.Boolean]) builder += row(0).asInstanceOf[java.lang.Long].longValue
-      }
-    finally all.close()
-    builder.result()
-  }
-
-  private def writePositions(deletedRows: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
-    val files = new PositionDeleteFiles(io, format, properties)
-    val written = Vector.newBuilder[ContentFile]
-    try {
-      deletedRows.foreach { deleted =>
-        val (writtenFile, _) = files.write(newPath(), Vector((deleted.dataFile, deleted.positions)), Long.MaxValue)
-        written += writtenFile.positionDeletes(deleted.specId, deleted.partition, Some(deleted.dataFile))
-      }
-      written.result()
-    } catch {
-      case e: Throwable =>
-        Cleanup.delete(io, written.result().map(_.path))
-        throw e
+    val positions = new ReadPositions(io, specs, nameMapping, schema, cacheAccess)
+    val deletedRows = tasks.map { task =>
+      val toRead = if (usesDeletionVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
+      DeletedRows(task.file.path, task.file.specId, task.file.partition, positions.deleted(toRead))
     }
+    files.write(deletedRows, newPath)
   }
-}
 
-private object DeleteConversion {
-  val Columns: Vector[NestedField] = Vector(MetadataColumns.Position, MetadataColumns.Deleted)
+  private def files: PositionDeletesToWrite = PositionDeletesToWrite(io, usesDeletionVectors, format, properties)
 }

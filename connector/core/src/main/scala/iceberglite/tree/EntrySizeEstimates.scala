@@ -37,6 +37,9 @@ private[tree] object EntrySizeEstimates {
   /** Returns the minimum heap size of the entries of a part in bytes, without their metrics. */
   def minHeapBytes(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
+  /** Returns the estimated heap size of the entries of a part with their metrics, in bytes. */
+  def maxHeapBytes(part: FilePart): Long = minHeapBytes(part) + part.length * Inflation
+
   private def heapBytes(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)

@@ -9,7 +9,8 @@ final case class Proof(rule: String, file: String, test: String)
 
 /** Collects the tests that show each rule of the specification, from the tags in the test sources. */
 object Conformance {
-  private val ScalaTest = """(?s)\btest\(\s*s?"((?:[^"\\]|\\.)*)"((?:\s*,\s*[\w.]+)+)\s*\)""".r
+  private val ScalaTest =
+    """(?s)\btest\(\s*s?"((?:[^"\\]|\\.)*)"((?:\s*,\s*[\w.]+)+)(?:\s*\+:[^:]*:\s*_\*)?\s*\)""".r
   private val Tag = """\b([A-Z]\w*Rules)\.(\w+)""".r
   private val Named = """\bproves: ([\w-]+/[\w-]+)""".r
 

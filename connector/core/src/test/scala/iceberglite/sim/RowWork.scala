@@ -3,8 +3,9 @@ package iceberglite.sim
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Isolation, IsolationLevel}
-import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 
 /** Operations of simulated writers that delete, update or rewrite rows, or remove single files. */
 object RowWork {
@@ -54,19 +55,25 @@ object RowWork {
       val path = state.newPath("deletes", ".parquet")
       state.writePlaceholder(path)
       state.contents.keepPositions(path, Map(data -> rows(data)))
-      val dataFile = files(data)
+      Deletes.positions(path, files(data), rows(data).size.toLong, if (state.chance(0.5)) Some(data) else None)
+    }
+  }
+
+  private object Deletes {
+
+    /** Returns the entry of a position delete file in the partition of a data file. */
+    def positions(path: String, data: ContentFile, count: Long, referencedDataFile: Option[String]): ContentFile =
       ContentFile(
         Content.PositionDeletes,
         path,
         FileFormat.Parquet,
-        dataFile.specId,
-        dataFile.partition,
-        rows(data).size.toLong,
+        data.specId,
+        data.partition,
+        count,
         100L,
         Metrics.Empty,
-        referencedDataFile = if (state.chance(0.5)) Some(data) else None
+        referencedDataFile = referencedDataFile
       )
-    }
   }
 
   private def deletesRows(state: WriterState): Boolean = state.metadata.formatVersion >= FormatVersion.V2
@@ -139,12 +146,50 @@ object RowWork {
     } yield {
       val entries = state.entries.filter(_.isLive).map(_.file)
       val oldPaths = paths.toSet
-      val removed = entries.filter { f =>
-        oldPaths(f.path) || f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
-      }
       val compacted = state.dataFile(category, ids)
-      val action = new RewriteFiles(removed, Vector(compacted.file), since)
+      val carrier = if (state.chance(0.7)) Some(new Carrier(state, compacted)) else None
+      val removed = entries.filter { f =>
+        oldPaths(f.path) || carrier.isEmpty && f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
+      }
+      val action = new RewriteFiles(removed, Vector(compacted.file), since, carrier = carrier)
       Plan(Vector(action), Vector(Effect.Rewritten(oldPaths, compacted)))
+    }
+  }
+
+  /** Deletes rows from the new file of a compaction that other writers have deleted from the replaced files. */
+  final private class Carrier(state: WriterState, compacted: PretendedFile) extends DeleteCarrier {
+    private var writtenFiles = 0
+
+    override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
+      val ids = deleted.flatMap(d => d.deletes.flatMap(e => idsOf(d.dataFile, e.file))).toSet
+      val positions = compacted.ids.indices.filter(i => ids(compacted.ids(i))).toSet
+      val file = compacted.file
+      if (positions.isEmpty) Vector.empty
+      else if (base.formatVersion >= FormatVersion.V3) {
+        val vector = DeletionVector.of(positions.toSeq.sorted.map(_.toLong): _*)
+        val rows = DeletedRows(file.path, file.specId, file.partition, vector)
+        DeletionVectorFiles.write(state.io, newPath(".puffin"), Vector(rows))
+      } else {
+        val path = newPath(".parquet")
+        state.writePlaceholder(path)
+        state.contents.keepPositions(path, Map(file.path -> positions))
+        Vector(Deletes.positions(path, file, positions.size.toLong, Some(file.path)))
+      }
+    }
+
+    private def idsOf(data: ContentFile, deletes: ContentFile): Set[Long] = {
+      val positions =
+        if (deletes.isDeletionVector) {
+          val all = Set.newBuilder[Int]
+          DeletionVectorFiles.read(state.io, deletes).foreach(p => all += p.toInt)
+          all.result()
+        } else state.contents.deletedBy(deletes.path).getOrElse(data.path, Set.empty)
+      positions.map(state.contents.file(data.path).ids)
+    }
+
+    private def newPath(ending: String): String = {
+      writtenFiles += 1
+      s"${state.metadata.location}/data/carried-${state.operation}-$writtenFiles$ending"
     }
   }
 

@@ -2,7 +2,7 @@ package iceberglite.maintenance.compact
 
 import scala.collection.mutable
 
-import iceberglite.scan.{FileScanTask, TableScan}
+import iceberglite.scan.{FileScanTask, StatsToKeep, TableScan}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
@@ -38,7 +38,8 @@ object FileGroup {
       options: RewriteOptions,
       caseSensitive: Boolean = true
   ): Vector[FileGroup] = {
-    val scan = TableScan(table.tree(), Some(snapshot), where, caseSensitive).copy(wholeFiles = true)
+    val scan = TableScan(table.tree(), Some(snapshot), where, caseSensitive)
+      .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(Set.empty))
     val byPartition =
       mutable.LinkedHashMap.empty[Option[PartitionTuple], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
     scan.plan().tasks.foreach { task =>

@@ -11,8 +11,8 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  *
  * The new files get the sequence number of the snapshot that was read, so that equality deletes that were committed
  * after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). The commit fails if a removed file
- * is no longer live. It also fails if another commit added position deletes or a deletion vector for a removed file,
- * because the deleted rows would reappear.
+ * is no longer live. If another commit added position deletes or a deletion vector for a removed data file, the deleted
+ * rows would reappear. The commit therefore deletes these rows from the new files, or fails without a `carrier`.
  *
  * If the sequence number is not kept, new equality deletes also fail the commit.
  *
@@ -20,18 +20,23 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  * @param added the new data and delete files
  * @param since the snapshot that was read
  * @param keepsSequenceNumber whether the new data files get the sequence number of that snapshot, and not of the commit
+ * @param carrier applies position deletes of other commits to the new files; absent if such deletes fail the commit
  */
 final class RewriteFiles(
     removed: Vector[ContentFile],
     added: Vector[ContentFile],
     since: Long,
     to: SnapshotTarget = SnapshotTarget.Main,
-    keepsSequenceNumber: Boolean = true
+    keepsSequenceNumber: Boolean = true,
+    carrier: Option[DeleteCarrier] = None
 ) extends SnapshotAction(to) {
 
   private val sequenceNumber = new SnapshotSequenceNumber(since)
+  private val carriedDeletes = carrier.map(new CarriedDeletes(_, removed.filter(_.content == Content.Data), since))
 
   override def writtenFiles: Vector[ContentFile] = added
+
+  override protected def ownFiles: Set[String] = carriedDeletes.fold(Set.empty[String])(_.writtenPaths)
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
@@ -44,7 +49,8 @@ final class RewriteFiles(
       else OlderFile(file, sequenceNumber.valueIn(base))
     }
     checkVectors(base, history, context)
-    FileChanges(renumbered, new NamedFiles(removed, base), older)
+    val carried = carriedDeletes.fold(Vector.empty[ContentFile])(_.of(sequenceNumber.valueIn(base), base, history))
+    FileChanges(renumbered ++ carried, new NamedFiles(removed, base), older)
   }
 
   /**
@@ -62,13 +68,14 @@ final class RewriteFiles(
 
   /**
    * Returns whether a delete file of a replaced data file would not apply to the new files. This is the case for
-   * position deletes, and for equality deletes in a partition of another spec (spec: "Scan Planning").
+   * position deletes that are not carried over, and for equality deletes in a partition of another spec (spec: "Scan
+   * Planning").
    */
   private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
     case Content.EqualityDeletes =>
       !keepsSequenceNumber || base.specsById(delete.specId).isPartitioned &&
       added.exists(f => f.content == Content.Data && f.specId != delete.specId)
-    case _ => true
+    case _ => carrier.isEmpty
   }
 
   /** Fails if other commits added deletes for the replaced data files that would not apply to the new files. */

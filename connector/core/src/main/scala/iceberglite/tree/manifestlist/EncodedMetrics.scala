@@ -139,8 +139,8 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new EncodedMetrics(out.toBytes, newRanges)
   }
 
-  /** Returns the object that Java serialization writes: a copy of the metrics without the rest of the block. */
-  private def writeReplace(): AnyRef = {
+  /** Returns a copy that does not keep the rest of the block in memory. */
+  def withoutBlock: EncodedMetrics = {
     val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
     val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))
     if (lengths.sum == bytes.length) this
@@ -154,6 +154,9 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
       new EncodedMetrics(out.toBytes, newRanges.toArray)
     }
   }
+
+  /** Returns the object that Java serialization writes. */
+  private def writeReplace(): AnyRef = withoutBlock
 
   override def toString: String =
     MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds).toString

@@ -153,7 +153,7 @@ final private[manifestlist] class ManifestListWriter(
    * that was written before the upgrade to version 3 only once, in the commit that assigns its row ids.
    */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
-    val rows = created.map(w => w.manifest.path -> w.rows).toMap
+    val rows = created.filter(_.rows.nonEmpty).map(w => w.manifest.path -> w.rows).toMap
     MetadataPool.map(manifests) { m =>
       rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
         .foreach(e => AddedFileCheck.checkExisting(e.file))

@@ -1,10 +1,12 @@
 package iceberglite.tree.manifestlist
 
+import scala.collection.mutable
+
 import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.Existing
-import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{ManifestRewrite, MetadataPool, TreeTable}
+import iceberglite.tree.{EntrySizeEstimates, ManifestRewrite, MetadataPool, TreeTable}
 
 /** A manifest that an attempt has written, and its entries without inherited values. */
 final private[manifestlist] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
@@ -26,11 +28,13 @@ final private[manifestlist] case class RewrittenManifests(
  *
  * @param entries reads a manifest of the parent
  * @param write writes rows to a new manifest
+ * @param maxHeapBytes the estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
 final private[manifestlist] class ManifestRewriter(
     table: TreeTable,
     entries: ManifestPart => Iterator[ManifestEntry],
-    write: (ManifestContent, PartitionSpec, Vector[ManifestEntry]) => WrittenManifest
+    write: (ManifestContent, PartitionSpec, Vector[ManifestEntry]) => WrittenManifest,
+    maxHeapBytes: Long = ManifestRewriter.MaxHeapBytes
 ) {
 
   private val version = table.metadata.formatVersion
@@ -59,21 +63,96 @@ final private[manifestlist] class ManifestRewriter(
   }
 
   private def rewrite(chosen: Vector[ManifestPart], by: ManifestRewrite): RewrittenManifests = {
-    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
-    val groups = chosen.map(m => (m.content, m.specId)).distinct.map { group =>
+    val groups = chosen.map(m => (m.content, m.specId)).distinct
+    val results = groups.map { group =>
       val parts = chosen.filter(m => (m.content, m.specId) == group)
-      val rows = MetadataPool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
-      (group._1, parts.head.spec, rows)
+      if (parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum <= maxHeapBytes) writeSorted(parts, by, live(parts))
+      else writeRanges(parts, by)
     }
-    val runs = groups.flatMap { case (content, spec, rows) =>
-      val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
-      ManifestListWriter.splitBySize(sorted, target)(_.file).map((content, spec, _))
-    }
-    val written = MetadataPool.map(runs) { case (content, spec, rows) => write(content, spec, rows) }
-    val processed = groups.map(_._3.size).sum
+    val written = results.flatMap(_._2)
     RewrittenManifests(
-      ManifestReplacement(chosen.map(_.manifest), written.map(_.manifest), version, processed),
+      ManifestReplacement(chosen.map(_.manifest), written.map(_.manifest), version, results.map(_._1).sum),
       written
     )
+  }
+
+  private def live(parts: Vector[ManifestPart]): Vector[ManifestEntry] =
+    MetadataPool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
+
+  /** Writes entries of parts of one spec in the given order. @return the number of entries, and the new manifests */
+  private def writeSorted(
+      parts: Vector[ManifestPart],
+      by: ManifestRewrite,
+      rows: Vector[ManifestEntry]
+  ): (Int, Vector[WrittenManifest]) = {
+    val (content, spec) = (parts.head.content, parts.head.spec)
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
+    val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
+    val manifests = MetadataPool.map(ManifestListWriter.splitBySize(sorted, target)(_.file))(write(content, spec, _))
+    (rows.size, manifests)
+  }
+
+  /**
+   * Writes the entries of more manifests than the memory can hold. First, the partitions of all entries are counted.
+   * Then, for each range of partitions whose entries fit into memory, the manifests that may list files of the range are
+   * read again. Entries of a single partition may have any order, so they are written in several batches.
+   */
+  private def writeRanges(parts: Vector[ManifestPart], by: ManifestRewrite): (Int, Vector[WrittenManifest]) = {
+    val order = by.order(parts.head.spec)
+    val counted = parts.map { part =>
+      val counts = mutable.Map.empty[PartitionTuple, Int].withDefaultValue(0)
+      entries(part).filter(_.isLive).foreach(e => counts(e.file.partition) += 1)
+      counts.toMap
+    }
+    val counts = mutable.Map.empty[PartitionTuple, Int].withDefaultValue(0)
+    counted.foreach(_.foreach { case (partition, n) => counts(partition) += n })
+    val heapBytes = parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum
+    val maxEntries = math.max(1L, counts.values.map(_.toLong).sum * maxHeapBytes / heapBytes).toInt
+    val results = ManifestRewriter.ranges(counts.toVector.sortBy(_._1)(order), maxEntries).map { range =>
+      val partitions = range.toSet
+      val containing = parts.indices.filter(i => counted(i).keysIterator.exists(partitions)).map(parts)
+      containing.iterator.flatMap(entries).filter(e => e.isLive && partitions(e.file.partition)).map(withoutBlock)
+        .grouped(maxEntries).map(batch => writeSorted(parts, by, batch.toVector)).map { case (count, manifests) =>
+          (count, manifests.map(_.copy(rows = Vector.empty)))
+        }.foldLeft((0, Vector.empty[WrittenManifest])) { case ((sum, all), (count, manifests)) =>
+          (sum + count, all ++ manifests)
+        }
+    }
+    (results.map(_._1).sum, results.flatMap(_._2))
+  }
+
+  /** Returns an entry that does not keep other entries of its manifest in memory. */
+  private def withoutBlock(entry: ManifestEntry): ManifestEntry = entry.file.metrics match {
+    case encoded: EncodedMetrics => entry.copy(file = entry.file.copy(metrics = encoded.withoutBlock))
+    case _ => entry
+  }
+}
+
+private[manifestlist] object ManifestRewriter {
+
+  /** The heap size of the entries that a rewrite holds at the same time, in bytes. */
+  val MaxHeapBytes: Long = math.max(64L << 20, Runtime.getRuntime.maxMemory / 6)
+
+  /**
+   * Divides partitions into ranges.
+   *
+   * @param counts partitions in order, with their numbers of entries
+   * @param maxEntries the maximum number of entries of a range with more than one partition
+   */
+  def ranges(counts: Vector[(PartitionTuple, Int)], maxEntries: Int): Vector[Vector[PartitionTuple]] = {
+    val result = Vector.newBuilder[Vector[PartitionTuple]]
+    var range = Vector.newBuilder[PartitionTuple]
+    var size = 0L
+    counts.foreach { case (partition, count) =>
+      if (size > 0 && size + count > maxEntries) {
+        result += range.result()
+        range = Vector.newBuilder[PartitionTuple]
+        size = 0
+      }
+      range += partition
+      size += count
+    }
+    if (size > 0) result += range.result()
+    result.result()
   }
 }

@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
-import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, RewriteOptions, RewriteResult}
+import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, MovedDeletes, RewriteOptions, RewriteResult}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.{IcebergError, Redaction}
@@ -105,9 +105,11 @@ final private[iceberglite] class DataFileRewrite(
     val writeCommit = new WriteCommit(table)
     val replaced = batch.flatMap(_.tasks).map(_.file)
     try {
-      val files = new FileRewriteJob(session, table, snapshot, options, ordering).run(batch, writeCommit)
+      val rewritten = new FileRewriteJob(session, table, snapshot, options, ordering).run(batch, writeCommit)
+      val files = rewritten.files
       checkRows(batch, files)
-      val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber)
+      val carrier = Some(new MovedDeletes(table, rewritten.packed, new RowIdSearch(session, table, files)))
+      val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber, carrier)
       val newest = writeCommit.attempt(table.transaction(EngineSummary.of(session)).add(action).commit())
       val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)
       val bytes = batch.map(_.bytes).sum

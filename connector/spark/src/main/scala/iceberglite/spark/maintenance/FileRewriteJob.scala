@@ -19,7 +19,7 @@ import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.maintenance.compact.{FileGroup, RewriteOptions}
+import iceberglite.maintenance.compact.{FileGroup, PackedFiles, RewriteOptions}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.{Settings, TimeTravel, WriteAuditPublish, WriteOptions}
@@ -48,17 +48,30 @@ final private[iceberglite] class FileRewriteJob(
   private val lineage =
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage else Vector.empty
 
-  /** Writes the rows of groups. @return the new files */
-  def run(groups: Vector[FileGroup], writeCommit: WriteCommit): Vector[ContentFile] = {
+  /** Writes the rows of groups. */
+  def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
     ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files of ${table.name}") {
       ordering match {
-        // A Spark task reads files of one group, so the files of all groups can be written by one job.
-        case RowOrdering.Kept => write(groups.flatMap(splits), writeCommit)(identity)
-        case sorted: RowOrdering.Sorted =>
-          groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, sorted)))
+        case RowOrdering.Kept => pack(groups, writeCommit)
+        case sorted: RowOrdering.Sorted => RewrittenFiles(
+            groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, sorted)).flatten),
+            Vector.empty
+          )
       }
     }
+  }
+
+  /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
+  private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
+    val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
+    val written = write(tasks.map(_._2), writeCommit)(identity)
+    // Only rows of one partition are certainly written in the order in which they are read.
+    val inOrder = tasks.zip(written).collect {
+      case ((group, files), result) if group.partition.isDefined =>
+        (files, result)
+    }
+    RewrittenFiles(written.flatten, PackedFiles.of(inOrder.map(_._1), inOrder.map(_._2)))
   }
 
   /** Divides the files of a group into the Spark tasks that read them: one for each file to write. */
@@ -73,16 +86,17 @@ final private[iceberglite] class FileRewriteJob(
     session.sessionState.executePlan(sort).analyzed
   }
 
+  /** Writes rows. @return the new files of each Spark task */
   @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
   private def write(taskFiles: Vector[Vector[FileScanTask]], writeCommit: WriteCommit)(
       transform: LogicalPlan => LogicalPlan
-  ): Vector[ContentFile] = {
+  ): Vector[Vector[ContentFile]] = {
     val query = transform(read(taskFiles))
     val plan = writePlan(query.schema)
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
-    write.files.foreach(file => writeCommit.registerFile(file.path))
-    write.files
+    write.filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
+    write.filesOfTasks
   }
 
   private def read(taskFiles: Vector[Vector[FileScanTask]]): LogicalPlan = {
@@ -108,6 +122,13 @@ final private[iceberglite] class FileRewriteJob(
   }
 }
 
+/**
+ * The new files of a rewrite.
+ *
+ * @param packed the replaced and the new files whose rows have the same order
+ */
+final private[maintenance] case class RewrittenFiles(files: Vector[ContentFile], packed: Vector[PackedFiles])
+
 /** The rows of a rewrite, for the checks of ordinary writes. */
 final private class RewriteInfo(rows: StructType, writeOptions: Map[String, String]) extends LogicalWriteInfo {
   override def queryId: String = "rewrite"
@@ -118,9 +139,10 @@ final private class RewriteInfo(rows: StructType, writeOptions: Map[String, Stri
 
 /** Collects the files that the tasks have written, without a commit. */
 final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
-  @volatile private var written = Vector.empty[ContentFile]
+  @volatile private var written = Vector.empty[Vector[ContentFile]]
 
-  def files: Vector[ContentFile] = written
+  /** The new files of each Spark task, in the order in which the task has written them. */
+  def filesOfTasks: Vector[Vector[ContentFile]] = written
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
     TaskWriterFactory.of(plan, writeCommit.operationId)
@@ -128,7 +150,7 @@ final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) e
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit =
-    written = messages.toVector.collect { case files: WrittenFiles => files }.flatMap(_.files)
+    written = messages.toVector.collect { case files: WrittenFiles => files.files.toVector }
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
 }

@@ -228,7 +228,14 @@ private[error] object ErrorBoundaryStatements {
     s"cherrypick_snapshot('db.t', ${facts.onBranch})",
     "publish_changes('db.t', 'w')",
     "fast_forward('db.t', 'main', 'b')",
-    "convert_equality_deletes('db.m')"
+    "convert_equality_deletes('db.m')",
+    s"expire_snapshots('db.t', snapshot_ids => array(${facts.first}))",
+    "remove_orphan_files('db.t')",
+    "rewrite_data_files('db.m', options => map('rewrite-all', 'true'))",
+    "rewrite_data_files('db.t', sort_order => 'v DESC', options => map('rewrite-all', 'true'))",
+    "rewrite_manifests('db.t')",
+    "compute_partition_stats('db.t')",
+    "compute_table_stats('db.t')"
   ).map(call => change(s"CALL faulty.system.$call"))
 
   def rowChanges: Seq[Case] = {

@@ -1,6 +1,7 @@
 package iceberglite.spark.rowlevel
 
 import java.util.concurrent.{Callable, Executors, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
 
 import scala.annotation.tailrec
 import scala.collection.JavaConverters._
@@ -8,6 +9,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
@@ -77,30 +79,81 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     if (isConflict) run(statement, attempt + 1) else attempt
   }
 
+  private def create(version: Int, mode: String): String = {
+    val t = newTable()
+    val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
+    sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg PARTITIONED BY (truncate(150, id)) TBLPROPERTIES " +
+      s"('format-version' = '$version', 'commit.retry.num-retries' = '20', $modes)")
+    sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(${Writers * 100})")
+    t
+  }
+
+  /** Returns the work of each writer, which returns the number of its conflicts, and the rows of the writer after it. */
+  private def writers(t: String, seed: Int): Seq[(Callable[Int], Map[Long, Long])] = (0 until Writers).map { w =>
+    val (from, until) = (w * 100L, w * 100L + 100)
+    val history = steps(new Random(seed + w), from, until)
+    val rows = history.foldLeft((from until until).map(k => k -> k % 10).toMap)((state, step) => step.change(state))
+    val work: Callable[Int] = () => history.map(s => run(s.sql.replace("%s", t), 0)).sum
+    (work, rows)
+  }
+
+  /** Runs the writers and `others` at the same time. @param others work that ends when the given function is true */
+  private def runAll(writers: Seq[Callable[Int]], others: (() => Boolean) => Unit = _ => ()): Unit = {
+    val pool = Executors.newFixedThreadPool(Writers + 1)
+    val running = new AtomicInteger(writers.size)
+    def counted(work: Callable[Int]): Callable[Int] = () =>
+      try work.call()
+      finally running.decrementAndGet()
+    val other: Callable[Int] = { () =>
+      others(() => running.get == 0)
+      0
+    }
+    try pool.invokeAll((writers.map(counted) :+ other).asJava, 240, TimeUnit.SECONDS).asScala.foreach(_.get())
+    finally pool.shutdownNow()
+    ()
+  }
+
+  private def check(t: String, rows: Seq[Map[Long, Long]]): Unit = {
+    val expected = rows.flatten.map { case (k, n) => s"[$k,$n]" }.sorted
+    assert(sorted(s"SELECT * FROM $t") == expected, s"seed ${Fuzz.seed}")
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, "rows read by Apache Iceberg")
+    checkMetadata(t)
+  }
+
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
     test(
       s"all concurrent statements on disjoint rows are applied, version $version by $mode",
       Sampling.slowUnless(version == 3): _*
     ) {
-      val t = newTable()
-      val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
-      sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg PARTITIONED BY (truncate(150, id)) TBLPROPERTIES " +
-        s"('format-version' = '$version', 'commit.retry.num-retries' = '20', $modes)")
-      sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(${Writers * 100})")
-      val seed = Fuzz.seed ^ (version, mode).hashCode
-      val writers = (0 until Writers).map { w =>
-        val (from, until) = (w * 100L, w * 100L + 100)
-        val history = steps(new Random(seed + w), from, until)
-        val rows = history.foldLeft((from until until).map(k => k -> k % 10).toMap)((state, step) => step.change(state))
-        val work: Callable[Int] = () => history.map(s => run(s.sql.replace("%s", t), 0)).sum
-        (work, rows)
-      }
-      val pool = Executors.newFixedThreadPool(Writers)
-      try pool.invokeAll(writers.map(_._1).asJava, 240, TimeUnit.SECONDS).asScala.foreach(_.get())
-      finally pool.shutdownNow()
-      val expected = writers.flatMap(_._2).map { case (k, n) => s"[$k,$n]" }.sorted
-      assert(sorted(s"SELECT * FROM $t") == expected, s"seed ${Fuzz.seed}")
-      assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, "rows read by Apache Iceberg")
-      checkMetadata(t)
+      val t = create(version, mode)
+      val work = writers(t, Fuzz.seed.hashCode ^ (version, mode).hashCode)
+      runAll(work.map(_._1))
+      check(t, work.map(_._2))
+    }
+
+  for (version <- Seq(2, 3))
+    test(
+      s"compactions during concurrent statements lose no change, and most of them are committed, version $version",
+      Slow
+    ) {
+      val t = create(version, "merge-on-read")
+      val work = writers(t, Fuzz.seed.hashCode ^ version)
+      val (committed, failed) = (new AtomicInteger, new AtomicInteger)
+      val Array(catalog, name) = t.split("\\.", 2)
+      runAll(
+        work.map(_._1),
+        isDone =>
+          while (!isDone()) {
+            try {
+              spark.sql(
+                s"CALL $catalog.system.rewrite_data_files(table => '$name', options => map('rewrite-all', 'true'))"
+              )
+              committed.incrementAndGet()
+            } catch { case e: Exception if messages(e).contains("again") => failed.incrementAndGet() }
+            Thread.sleep(1000)
+          }
+      )
+      check(t, work.map(_._2))
+      assert(committed.get > failed.get, s"${committed.get} compactions were committed, ${failed.get} failed")
     }
 }

@@ -1,0 +1,110 @@
+package iceberglite.maintenance
+
+import iceberglite.data.PositionDeleteFiles
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.scan.{DeleteCacheAccess, DeleteReader, FileScanTask, TableRows}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.property.{DeleteFileProperties, RowLevelProperty}
+import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
+import iceberglite.spec.types.NestedField
+import iceberglite.storage.FileIO
+import iceberglite.table.Cleanup
+
+/**
+ * Writes positions of deleted rows to new delete files.
+ *
+ * @param usesDeletionVectors whether to write deletion vectors and not position delete files
+ * @param format format of position delete files
+ * @param properties table properties for position delete files
+ */
+final private[maintenance] case class PositionDeletesToWrite(
+    io: FileIO,
+    usesDeletionVectors: Boolean,
+    format: FileFormat,
+    properties: Map[String, String]
+) {
+
+  /** Returns the end of the names of the written files. */
+  def extension: String = if (usesDeletionVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+
+  /**
+   * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
+   * rows are omitted. On failure, the written files are deleted.
+   *
+   * @param newPath returns a new path for each file
+   */
+  def write(deleted: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
+    val nonEmpty = deleted.filterNot(_.positions.isEmpty)
+    if (nonEmpty.isEmpty) Vector.empty
+    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), nonEmpty)
+    else writePositions(nonEmpty, newPath)
+  }
+
+  private def writePositions(deleted: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
+    val files = new PositionDeleteFiles(io, format, properties)
+    val written = Vector.newBuilder[ContentFile]
+    try {
+      deleted.foreach { rows =>
+        val (writtenFile, _) = files.write(newPath(), Vector((rows.dataFile, rows.positions)), Long.MaxValue)
+        written += writtenFile.positionDeletes(rows.specId, rows.partition, Some(rows.dataFile))
+      }
+      written.result()
+    } catch {
+      case e: Throwable =>
+        Cleanup.delete(io, written.result().map(_.path))
+        throw e
+    }
+  }
+}
+
+private[maintenance] object PositionDeletesToWrite {
+
+  /** Returns the writer for a version of a table. Since format version 3, position deletes are deletion vectors. */
+  def of(io: FileIO, table: TableMetadata): PositionDeletesToWrite = PositionDeletesToWrite(
+    io,
+    table.formatVersion >= FormatVersion.V3,
+    RowLevelProperty.deleteFormat(table.properties),
+    DeleteFileProperties.of(table.properties)
+  )
+}
+
+/**
+ * Finds the positions of rows that delete files delete.
+ *
+ * @param schema schema of the table
+ * @param cacheAccess cache of decoded delete files
+ */
+final private[maintenance] class ReadPositions(
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    nameMapping: Option[NameMapping],
+    schema: Schema,
+    cacheAccess: DeleteCacheAccess
+) {
+  private val rows = new TableRows(io, specs, nameMapping, schema, ReadPositions.Columns, filtered = false, cacheAccess)
+  private val deletes = new DeleteReader(io, specs, nameMapping, cacheAccess)
+
+  /**
+   * Returns the positions of the rows that the deletes of a task delete. The data file is read only if there are
+   * equality deletes, and only the columns that they compare.
+   */
+  def deleted(task: FileScanTask): DeletionVector =
+    if (task.deletes.exists(_.isEquality)) deletedByScan(task) else deletes.of(task.file.path, task.deletes).positions
+
+  private def deletedByScan(task: FileScanTask): DeletionVector = {
+    val builder = DeletionVector.newBuilder
+    val all = rows.of(task)
+    try all.foreach { row =>
+        if (row(1).asInstanceOf[java.lang.Boolean]) builder += row(0).asInstanceOf[java.lang.Long].longValue
+      }
+    finally all.close()
+    builder.result()
+  }
+}
+
+private object ReadPositions {
+  val Columns: Vector[NestedField] = Vector(MetadataColumns.Position, MetadataColumns.Deleted)
+}

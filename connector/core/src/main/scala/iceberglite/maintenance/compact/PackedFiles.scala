@@ -1,0 +1,94 @@
+package iceberglite.maintenance.compact
+
+import scala.collection.mutable
+
+import iceberglite.puffin.DeletionVector
+import iceberglite.scan.FileScanTask
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.file.ContentFile
+
+/**
+ * Data files whose live rows were written, in the order of the files and of the rows in each file, to new files.
+ *
+ * @param read the replaced data files, each as a whole file with the deletes that were applied
+ * @param written the new data files
+ */
+final case class PackedFiles(read: Vector[FileScanTask], written: Vector[ContentFile]) {
+
+  /**
+   * Finds rows of the replaced files in the new files.
+   *
+   * @param rows paths of replaced files with positions of rows. Rows that were already deleted are ignored
+   * @param deletedBefore returns the positions of the rows of a file that were not written, because they were deleted
+   * @return new files with the positions of the rows
+   * @throws ValidationFailed the new files do not have as many rows as the replaced files had
+   */
+  def find(
+      rows: Map[String, DeletionVector],
+      deletedBefore: FileScanTask => DeletionVector
+  ): Vector[(ContentFile, DeletionVector)] = {
+    val deleted = read.map(deletedBefore)
+    val counts = read.zip(deleted).map { case (task, d) => task.file.recordCount - d.cardinality }
+    if (counts.sum != written.iterator.map(_.recordCount).sum || counts.exists(_ < 0)) throw ValidationFailed(
+      s"Cannot find the rows of ${read.head.file.path} in the new files: ${counts.sum} rows were expected in them, but " +
+        s"they have ${written.iterator.map(_.recordCount).sum}. The number of rows in the metadata is wrong"
+    )
+    val found = new PositionsInFiles(written)
+    val starts = counts.scanLeft(0L)(_ + _)
+    read.indices.foreach { i =>
+      rows.get(read(i).file.path).foreach(live(_, deleted(i))(position => found += starts(i) + position))
+    }
+    found.result()
+  }
+
+  /** Calls `f` for each row that was not deleted before, with its position among the rows that were not deleted. */
+  private def live(rows: DeletionVector, deleted: DeletionVector)(f: Long => Unit): Unit = {
+    var from = 0L
+    var deletedCount = 0L
+    rows.foreach { position =>
+      deleted.foreachIn(from, position)(_ => deletedCount += 1)
+      from = position
+      if (!deleted.isDeleted(position)) f(position - deletedCount)
+    }
+  }
+}
+
+object PackedFiles {
+
+  /**
+   * Returns the files of the tasks that have read and written file groups. Tasks that read parts of the same file
+   * belong together, because only together they have read whole files.
+   *
+   * @param tasks the parts of files that each task has read, in the order of the files of each group
+   * @param written the files that each task has written
+   */
+  def of(tasks: Vector[Vector[FileScanTask]], written: Vector[Vector[ContentFile]]): Vector[PackedFiles] = {
+    val result = mutable.ArrayBuffer.empty[PackedFiles]
+    tasks.zip(written).filter(_._1.nonEmpty).foreach { case (parts, files) =>
+      val whole = parts.map(part => part.copy(start = 0, length = part.file.fileSizeInBytes))
+      result.lastOption match {
+        case Some(last) if last.read.last.file.path == whole.head.file.path =>
+          result(result.size - 1) = PackedFiles(last.read ++ whole.tail, last.written ++ files)
+        case _ => result += PackedFiles(whole, files)
+      }
+    }
+    result.toVector
+  }
+}
+
+/** Collects rows of consecutive files. The rows are added in ascending order of their position in all files. */
+final private class PositionsInFiles(files: Vector[ContentFile]) {
+  private val builders = Vector.fill(files.size)(DeletionVector.newBuilder)
+  private var file = 0
+  private var start = 0L
+
+  def +=(position: Long): Unit = {
+    while (position - start >= files(file).recordCount) {
+      start += files(file).recordCount
+      file += 1
+    }
+    builders(file) += position - start
+  }
+
+  def result(): Vector[(ContentFile, DeletionVector)] = files.zip(builders.map(_.result())).filterNot(_._2.isEmpty)
+}

@@ -1,0 +1,78 @@
+package iceberglite.table.action
+
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{BranchHistory, DeleteApplicability}
+
+/**
+ * A data file and delete files with positions of its rows.
+ *
+ * @param deletes the manifest entries of position delete files or deletion vectors
+ */
+final case class DeletedPositions(dataFile: ContentFile, deletes: Vector[ManifestEntry])
+
+/** Deletes rows from the new files of a rewrite that other commits have deleted from the replaced files. */
+trait DeleteCarrier {
+
+  /**
+   * Writes delete files for the new data files.
+   *
+   * @param deleted the replaced data files that have new deletes. The delete files may also name rows that were already
+   *   deleted when the rewrite read the data files
+   * @param base the version of the table that the commit is based on
+   * @return the delete files. If they cannot be written, none of them remains
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the rows cannot be found in the new files
+   */
+  def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile]
+}
+
+/**
+ * The position deletes that other commits added for the data files of a rewrite, carried over to the new files. Later
+ * attempts of the commit reuse the carried deletes if there are no other new deletes.
+ *
+ * @param data the replaced data files
+ * @param since the snapshot that the rewrite has read
+ */
+final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[ContentFile], since: Long) {
+  private val byPath = data.map(f => f.path -> f).toMap
+  private var carried: Option[(Set[FileKey], Vector[ContentFile])] = None
+  private var written = Set.empty[String]
+
+  /** The paths of all delete files that were written, in any attempt. */
+  def writtenPaths: Set[String] = written
+
+  /** Returns delete files for the new data files. @param sinceNumber the sequence number of the snapshot `since` */
+  def of(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ContentFile] = {
+    val deletes = newDeletes(sinceNumber, base, history)
+    val keys = deletes.iterator.map(e => FileKey.of(e.file)).toSet
+    carried.collect { case (earlierKeys, files) if earlierKeys == keys => files }.getOrElse {
+      val deleted = byDataFile(deletes, base)
+      val files = if (deleted.isEmpty) Vector.empty else carrier.carry(deleted, base)
+      written ++= files.map(_.path)
+      carried = Some((keys, files))
+      files
+    }
+  }
+
+  /**
+   * Returns the live position deletes that were added after the snapshot. Only live files are relevant: a delete file
+   * that was removed since then was replaced by one that contains its positions.
+   */
+  private def newDeletes(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ManifestEntry] =
+    if (data.isEmpty || history.concurrentCommits(Some(since)).isEmpty) Vector.empty
+    else history.liveEntries(ManifestContent.Deletes, new Partitions(data, base)) { e =>
+      e.file.content == Content.PositionDeletes && e.sequenceNumber.exists(_ > sinceNumber) &&
+      DeleteApplicability.affectedFile(e.file, byPath, base).isDefined
+    }
+
+  private def byDataFile(deletes: Vector[ManifestEntry], base: TableMetadata): Vector[DeletedPositions] = {
+    val (ofOneFile, ofSeveralFiles) = deletes.partition(_.file.onlyDataFile.isDefined)
+    val ofFile = ofOneFile.groupBy(_.file.onlyDataFile.mkString)
+    data.flatMap { file =>
+      val shared =
+        ofSeveralFiles.filter(e => DeleteApplicability.affectedFile(e.file, Map(file.path -> file), base).isDefined)
+      val all = ofFile.getOrElse(file.path, Vector.empty) ++ shared
+      if (all.isEmpty) None else Some(DeletedPositions(file, all))
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package iceberglite.spark.procedure
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.{Fuzz, Sampling}
+import iceberglite.maintenance.compact.{RewriteOptions, RewriteResult}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering}
+import iceberglite.spark.read.deletes.PeerEqualityDeletes
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.Content
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.tree.TreeReader
+
+/** Rewrites of data files whose rows other commits delete before the rewrite commits. */
+class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
+  private val columns = "id BIGINT, p INT, s STRING"
+
+  /** Runs a statement of Apache Iceberg, which needs its own extensions. */
+  private def sqlOfPeer(statement: String): DataFrame = SharedSession.spark.sql(statement)
+
+  /** Creates a table with several files per partition and deleted rows. */
+  private def written(version: Int, properties: (String, String)*): String = {
+    val t = create(columns, version, "merge-on-read", ("write.distribution-mode" -> "none") +: properties: _*)
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
+    for (i <- 0 until 3)
+      sql(s"INSERT INTO $t SELECT id, id % 2, concat('s', id) FROM range(${i * 1000}, ${i * 1000 + 1000}, 1, 1)")
+    sql(s"DELETE FROM $t WHERE id % 7 = 1")
+    t
+  }
+
+  /** Rewrites the files of an older version of the table. */
+  private def rewrite(table: Table, ordering: RowOrdering, options: (String, String)*): RewriteResult = {
+    val all = Map("rewrite-all" -> "true") ++ options
+    val parsed = RewriteOptions.of(all, table.metadata, RowOrdering.optionNames)
+    new DataFileRewrite(spark, table, SnapshotTarget.Main, AlwaysTrue, parsed, ordering).run()._2
+  }
+
+  private def ordering(t: String, order: String): RowOrdering = {
+    val Array(catalog, _) = t.split("\\.", 2)
+    val table = live(t)
+    RowOrdering.of(
+      spark,
+      spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[iceberglite.spark.session.LiteCatalog],
+      table,
+      Some("sort"),
+      Some(order),
+      Map.empty
+    )
+  }
+
+  private def contents(t: String, version: Int): Seq[Row] = {
+    val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""
+    sql(s"REFRESH TABLE $t")
+    rows(s"SELECT *$lineage FROM $t ORDER BY id")
+  }
+
+  private def assertSame(t: String, version: Int, expected: Seq[Row], replaced: Set[String]): Unit = {
+    assert(contents(t, version) == expected, "rows read by iceberg-lite")
+    assert(contents(peer(t), version) == expected, "rows read by Apache Iceberg")
+    assert(dataFiles(live(t)).intersect(replaced).isEmpty, "replaced files that are still in the table")
+  }
+
+  private def dataFiles(table: Table): Set[String] = {
+    val tree = new TreeReader(table.io, table.metadata)
+    table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
+      .filter(e => e.isLive && e.file.content == Content.Data).map(_.file.path).toSet
+  }
+
+  for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
+    test(
+      s"rows that are deleted or updated during a rewrite stay deleted, version $version, granularity $granularity",
+      Sampling.slowUnless(version == 3 && granularity == "file"): _*
+    ) {
+      val t = written(version, "write.delete.granularity" -> granularity)
+      val before = live(t)
+      sql(s"DELETE FROM $t WHERE id % 5 = 2")
+      sqlOfPeer(s"REFRESH TABLE ${peer(t)}")
+      sqlOfPeer(s"UPDATE ${peer(t)} SET s = 'updated' WHERE id % 11 = 3")
+      sql(s"REFRESH TABLE $t")
+      sql(s"DELETE FROM $t WHERE id BETWEEN 1500 AND 1510")
+      val expected = contents(t, version)
+      val result = rewrite(before, RowOrdering.Kept)
+      assert(result.rewrittenFiles == 6 && result.addedFiles == 2)
+      assertSame(t, version, expected, dataFiles(before))
+      sql(s"DELETE FROM $t WHERE id = 4")
+      assert(contents(t, version) == expected.filter(_.getLong(0) != 4))
+    }
+
+  test("rows are found in the new files if several tasks read parts of one file", Sampling.slowUnless(true): _*) {
+    val t = create(columns, 3, "merge-on-read", "write.parquet.row-group-size-bytes" -> "2000")
+    sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(0, 3000, 1, 1)")
+    sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(3000, 4000, 1, 1)")
+    sql(s"DELETE FROM $t WHERE id % 13 = 5")
+    val before = live(t)
+    sql(s"DELETE FROM $t WHERE id % 17 = 2 OR id BETWEEN 2000 AND 2300")
+    val expected = contents(t, 3)
+    val result = rewrite(before, RowOrdering.Kept, "target-file-size-bytes" -> "20000")
+    assert(result.addedFiles > 3)
+    assertSame(t, 3, expected, dataFiles(before))
+  }
+
+  test("rows are found by their row ids if a rewrite sorts them or changes their partition spec") {
+    val t = written(3)
+    val before = live(t)
+    sql(s"DELETE FROM $t WHERE id % 5 = 2")
+    rewrite(before, ordering(t, "s DESC"))
+    assert(contents(t, 3).map(_.getLong(0)) == (0L until 3000L).filter(i => i % 7 != 1 && i % 5 != 2))
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    val evolved = live(t)
+    sql(s"DELETE FROM $t WHERE id % 3 = 0")
+    val expected = contents(t, 3)
+    rewrite(evolved, RowOrdering.Kept)
+    assertSame(t, 3, expected, dataFiles(evolved))
+  }
+
+  test("without row ids, a delete during a sorting rewrite fails the rewrite, which leaves no file") {
+    val t = written(2)
+    val before = live(t)
+    sql(s"DELETE FROM $t WHERE id % 5 = 2")
+    val (expected, files) = (contents(t, 2), filesOf(t))
+    val error = intercept[Exception](rewrite(before, ordering(t, "s DESC")))
+    assert(messages(error).contains("they have no row ids. Run the rewrite again"), messages(error))
+    assert(contents(t, 2) == expected && filesOf(t) == files)
+  }
+
+  for (version <- Seq(2, 3))
+    test(s"random deletes before and during a rewrite, version $version", Sampling.slowUnless(false): _*) {
+      for (round <- 0 until Fuzz.slowRounds(6)) {
+        val random = new Random(Fuzz.seed + round)
+        val granularity = if (random.nextBoolean()) "file" else "partition"
+        val t = written(version, "write.delete.granularity" -> granularity)
+        def change(): Unit = random.nextInt(4) match {
+          case 0 =>
+            val partition = random.nextInt(2)
+            val ids = Seq.fill(20)(random.nextInt(3000).toLong)
+            new PeerEqualityDeletes(spark, peer(t)).commit(Seq("id"), partition = Seq(partition))(ids.map(Seq(_)): _*)
+          case 1 => sql(s"UPDATE $t SET s = 'u$round' WHERE id % ${10 + random.nextInt(50)} = 3")
+          case 2 => sqlOfPeer(s"DELETE FROM ${peer(t)} WHERE id % ${10 + random.nextInt(50)} = 4")
+          case _ => sql(s"DELETE FROM $t WHERE id > ${random.nextInt(3000)} AND id % 4 = ${random.nextInt(4)}")
+        }
+        def refreshed(): Unit = {
+          Seq(t, peer(t)).foreach(name => sql(s"REFRESH TABLE $name"))
+          sqlOfPeer(s"REFRESH TABLE ${peer(t)}")
+          ()
+        }
+        (0 until random.nextInt(3)).foreach { _ => change(); refreshed() }
+        val before = live(t)
+        (0 to random.nextInt(3)).foreach { _ => change(); refreshed() }
+        val expected = contents(t, version)
+        rewrite(before, RowOrdering.Kept, "target-file-size-bytes" -> (4000 + random.nextInt(20000)).toString)
+        withClue(s"round $round, seed ${Fuzz.seed}")(assertSame(t, version, expected, dataFiles(before)))
+      }
+    }
+}
