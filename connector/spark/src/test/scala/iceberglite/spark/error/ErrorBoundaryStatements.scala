@@ -229,10 +229,10 @@ private[error] object ErrorBoundaryStatements {
     "publish_changes('db.t', 'w')",
     "fast_forward('db.t', 'main', 'b')",
     "convert_equality_deletes('db.m')",
-    s"expire_snapshots('db.t', snapshot_ids => array(${facts.first}))",
+    s"expire_snapshots(table => 'db.t', snapshot_ids => array(${facts.first}))",
     "remove_orphan_files('db.t')",
-    "rewrite_data_files('db.m', options => map('rewrite-all', 'true'))",
-    "rewrite_data_files('db.t', sort_order => 'v DESC', options => map('rewrite-all', 'true'))",
+    "rewrite_data_files(table => 'db.m', options => map('rewrite-all', 'true'))",
+    "rewrite_data_files(table => 'db.t', sort_order => 'v DESC', options => map('rewrite-all', 'true'))",
     "rewrite_manifests('db.t')",
     "compute_partition_stats('db.t')",
     "compute_table_stats('db.t')"
