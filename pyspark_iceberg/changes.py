@@ -25,9 +25,9 @@ class RowChanges:
     Attributes:
         inserted: rows that were inserted.
         updated: rows that were updated.
-        deleted: rows that were deleted; None if they were not counted: for a copy-on-write DELETE with a subquery, or
-            a MERGE whose only action on matched rows is a DELETE without a condition, from files with position
-            deletes or equality deletes.
+        deleted: rows that were deleted; None if the number is unknown. This is possible only if position deletes or
+            equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write
+            DELETE with a subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
         copied: rows that copy-on-write rewrote unchanged.
         snapshot_id: the statement's snapshot; None if the statement changed nothing.
     """

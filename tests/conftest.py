@@ -1,4 +1,4 @@
-"""One Spark session for all Python tests; the jar is set with spark.jars, as a user would set it."""
+"""Fixtures of the Python tests: one Spark session, to which `iceberg_session` adds the connector, and servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from servers.kinds import KINDS
 from servers.process import jars
-from servers.shared import shared
+from servers.shared import shared_server
 
 from pyspark_iceberg import iceberg_session
 
@@ -79,7 +79,7 @@ def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _server(kind: str, factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    server_settings = shared(kind)
+    server_settings = shared_server(kind)
     if server_settings is not None:
         yield SimpleNamespace(**server_settings)
         return

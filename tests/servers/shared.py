@@ -43,8 +43,8 @@ def share(directory: Path) -> Iterator[list[int]]:
         yield [process.pid for process in started.values()]
 
 
-def shared(kind: str) -> Facts | None:
-    """Return where the server of this run is, or nothing if each process starts its own."""
+def shared_server(kind: str) -> Facts | None:
+    """Return the address of the server that the run shares; `None` if each process starts its own server."""
     directory = os.environ.get(SHARED)
     if directory is None or kind not in KINDS:
         return None

@@ -6,7 +6,10 @@ import java.nio.file.{Files, Paths}
 import org.scalatest.Tag
 import org.scalatest.tagobjects.Slow
 
-/** Selects the tests that run. `tests/run.py` sets a tier. From large sets of cases, a seed selects a sample. */
+/**
+ * Selects the tests that run. `tests/run.py` sets the tier. If a set of cases is too large, only a random sample of it
+ * runs.
+ */
 object Sampling {
 
   /** Whether this is the fast tier, in which a few rounds are enough. */
@@ -18,8 +21,8 @@ object Sampling {
   /** The seed of the sample. By default, it depends on the commit, so that later commits run other cases. */
   val seed: Long = sys.env.get("ICEBERG_LITE_SAMPLE").filter(_.nonEmpty).fold(Fuzz.seed)(_.toLong)
 
-  /** Returns the tags of a test that is in the fast tier only if it is small. */
-  def slowUnless(isSmall: Boolean): Seq[Tag] = if (isSmall) Nil else Seq(Slow)
+  /** Returns the tags of a test that belongs to the fast tier, or otherwise to the slow tier. */
+  def slowUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else Seq(Slow)
 
   /** Records how many cases this run skips. `tests/run.py` prints this number before the number of tests. */
   def recordSkipped(skipped: Int, total: Int, what: String): Unit =
@@ -30,5 +33,5 @@ object Sampling {
     }
 }
 
-/** The counterpart of [[MoreRounds]] for single tests. */
-object Rounds extends Tag("iceberglite.MoreRounds")
+/** Marks a test of random rounds, as [[MoreRounds]] marks a suite. */
+object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

@@ -5,14 +5,14 @@ import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /**
- * The properties of a table that are needed to read and write its metadata trees.
+ * A table with everything that reading and writing its metadata trees ([[MetadataTree]]) requires.
  *
  * @param name the full name including the catalog, for messages
  * @param schema the table's schema, or the schema of an old snapshot; it determines the types of partition values
  */
 final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, schema: Schema) {
 
-  /** The partition specs of all files, with the source columns of their values. */
+  /** The table's partition specs, with the source columns that determine the types of partition values. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
 }
 

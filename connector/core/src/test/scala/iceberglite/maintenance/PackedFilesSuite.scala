@@ -35,7 +35,8 @@ class PackedFilesSuite extends AnyFunSuite {
     for (round <- 0 until Fuzz.rounds(400, least = 50)) {
       val random = new Random(Fuzz.seed + round)
       val files = Vector.tabulate(1 + random.nextInt(6))(i => file(s"old-$i", random.nextInt(40)))
-      val deleted = files.map(f => f.path -> (0 until f.recordCount.toInt).filter(_ => random.nextInt(5) == 0).toSet).toMap
+      val deleted =
+        files.map(f => f.path -> (0 until f.recordCount.toInt).filter(_ => random.nextInt(5) == 0).toSet).toMap
       val live = for (f <- files; i <- 0 until f.recordCount.toInt if !deleted(f.path)(i)) yield (f.path, i)
       var written = Vector.empty[(ContentFile, Vector[(String, Int)])]
       var rest = live

@@ -61,7 +61,7 @@ final class Dice(random: Random, rate: Double) {
  * @param run executes the call
  * @param refused the error of a call that failed without effect
  * @param unknown the error of a call with unknown outcome
- * @param again executes the call a second time or late, when the caller does not wait for a response
+ * @param again executes the call at a later step, for [[CallFault.Late]] and [[CallFault.Twice]], without a result
  */
 final case class Call[A](
     what: String,

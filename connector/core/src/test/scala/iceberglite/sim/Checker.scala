@@ -13,10 +13,10 @@ object Check {
 }
 
 /** A finished history, with derived data that several checks use. */
-final class CheckedHistory(val ended: FinishedHistory) {
-  val chain: Chain = Chain.of(ended)
-  val reader = new SnapshotReader(ended.io, ended.contents)
-  val operations: Map[Int, Operation] = ended.operations.map(o => o.id -> o).toMap
+final class CheckedHistory(val finished: FinishedHistory) {
+  val chain: Chain = Chain.of(finished)
+  val reader = new SnapshotReader(finished.io, finished.contents)
+  val operations: Map[Int, Operation] = finished.operations.map(o => o.id -> o).toMap
 
   /** For each step the operation that committed it, or the reason why the operation cannot be determined. */
   lazy val authors: Map[Step, Either[String, Operation]] =
@@ -29,8 +29,8 @@ final class CheckedHistory(val ended: FinishedHistory) {
 object Checker {
 
   /** Returns the violations of the first broken rule only, because violations of later rules may be consequences. */
-  def violations(ended: FinishedHistory): Vector[String] = {
-    val history = new CheckedHistory(ended)
+  def violations(finished: FinishedHistory): Vector[String] = {
+    val history = new CheckedHistory(finished)
     Check.all.iterator.map(check => violationsOf(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
   }
 

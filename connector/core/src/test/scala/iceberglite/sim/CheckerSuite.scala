@@ -184,7 +184,7 @@ object CheckerSuite {
       override def plan(state: WriterState): Option[Plan] = {
         val category = state.category()
         val files = Vector(state.newFile(category))
-        val action = new iceberglite.table.action.OverwriteFiles(OverwriteWork.in(category), files.map(_.file))
+        val action = new iceberglite.table.action.OverwriteFiles(OverwriteWork.inCategory(category), files.map(_.file))
         Some(Plan(Vector(action), Vector(Effect.Overwritten(category, files, Some(IsolationLevel.Serializable)))))
       }
     }

@@ -82,7 +82,7 @@ final class FailingTable(
   def versions: Int = simulation.store.metadataFiles.size
 
   /** Returns the paths of files that the writer with failing calls has written and not deleted. */
-  def remainingFiles: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
+  def filesOfWriter: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
 
   def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
   def append(path: String, on: Table = table): Table = commit(on, new FastAppend(Vector(file(path))))

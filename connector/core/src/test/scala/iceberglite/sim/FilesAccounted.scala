@@ -12,7 +12,7 @@ object FilesAccounted extends Check {
 
   override def violations(history: CheckedHistory): Vector[String] = {
     val newest = history.chain.versions.last
-    val store = history.ended.simulation.store
+    val store = history.finished.simulation.store
     val needed = referenced(history, newest.metadata) + newest.location
     val missing = needed.filterNot(store.exists).map(path => s"$path is missing")
     // Old metadata files may exist, because they are deleted only if the table property is set.
@@ -31,7 +31,7 @@ object FilesAccounted extends Check {
   }
 
   private def unexplained(history: CheckedHistory, path: String): Option[String] = {
-    val store = history.ended.simulation.store
+    val store = history.finished.simulation.store
     val operation = store.find(path).flatMap(file => history.operations.get(file.operation))
     operation.map(_.outcome) match {
       case _ if store.excuseOf(path).isDefined => None

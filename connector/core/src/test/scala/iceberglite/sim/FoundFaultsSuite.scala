@@ -153,7 +153,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.script = Vector(f.swap -> CallFault.OutOfMemory)
       f.append("mine")
       val current = f.actualTable
-      assert(f.remainingFiles.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
+      assert(f.filesOfWriter.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
       assert(f.livePaths == Vector("first", "mine", "theirs"))
     }
   }

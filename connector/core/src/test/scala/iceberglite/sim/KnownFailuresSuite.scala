@@ -108,7 +108,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   test(
-    "a commit that is only in a deleted metadata file has an unknown outcome, and is not retried (Apache Iceberg 2328)"
+    "a commit whose metadata file is already deleted has an unknown outcome, and is not retried (Apache Iceberg 2328)"
   ) {
     val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.afterSwap = () => {
@@ -146,15 +146,15 @@ class KnownFailuresSuite extends AnyFunSuite {
   onEach("a failed commit deletes only the files that it wrote (Apache Polaris 5057)") { f =>
     f.beforeSwap = () => f.appendByOther(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
-    assert(f.remainingFiles.isEmpty, "after the last retry")
+    assert(f.filesOfWriter.isEmpty, "after the last retry")
     f.beforeSwap = () => ()
     f.script = Vector("write snap-" -> CallFault.Refused)
     intercept[StorageFailed](f.append("mine", f.load()))
-    assert(f.remainingFiles.isEmpty, "after a failed write")
+    assert(f.filesOfWriter.isEmpty, "after a failed write")
     val isolation = Some(Isolation(IsolationLevel.Serializable, f.table.metadata.currentSnapshotId))
     val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
     intercept[ValidationFailed](f.commit(f.table, overwrite))
-    assert(f.remainingFiles.isEmpty, "after a failed validation")
+    assert(f.filesOfWriter.isEmpty, "after a failed validation")
     assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the files of other writers remain")
   }
 
@@ -167,21 +167,20 @@ class KnownFailuresSuite extends AnyFunSuite {
       f.livePaths
     }
     val added = Vector(fileOf("a", "new"))
-    assert(remaining(new OverwriteFiles(OverwriteWork.in("a"), added)) == Vector("b1", "b2", "c1", "c2", "new"))
-    assert(remaining(new DeleteFiles(OverwriteWork.in("a"))) == Vector("b1", "b2", "c1", "c2"))
+    assert(remaining(new OverwriteFiles(OverwriteWork.inCategory("a"), added)) == Vector("b1", "b2", "c1", "c2", "new"))
+    assert(remaining(new DeleteFiles(OverwriteWork.inCategory("a"))) == Vector("b1", "b2", "c1", "c2"))
     assert(remaining(new ReplacePartitions(added)) == Vector("b1", "b2", "c1", "c2", "new"))
     assert(remaining(new RemoveFiles(Set("a1"))) == Vector("a2", "b1", "b2", "c1", "c2"))
   }
 
-  test("merges that read different partitions do not conflict (Apache Iceberg 11795, " +
-    "14613, 18020)") {
+  test("merges that read different partitions do not conflict (Apache Iceberg 11795, 14613, 18020)") {
     val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
     val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"), fileOf("b", "b1"))))
     val since = Some(Isolation(IsolationLevel.Serializable, read.metadata.currentSnapshotId))
-    f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.in("b")))
-    f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.in("a")))
+    f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.inCategory("b")))
+    f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.inCategory("a")))
     assert(f.livePaths == Vector("a1", "a2", "b1", "b2"))
-    val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.in("b"))
+    val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.inCategory("b"))
     assert(intercept[ValidationFailed](f.commit(read, conflicting)).getMessage.contains("category = 'b'"))
   }
 

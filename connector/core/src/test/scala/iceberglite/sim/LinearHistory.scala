@@ -9,7 +9,7 @@ object LinearHistory extends Check {
 
   override def violations(history: CheckedHistory): Vector[String] = {
     val chain = history.chain
-    val published = history.ended.catalog.published.filter(_ != chain.versions.map(_.location))
+    val published = history.finished.catalog.published.filter(_ != chain.versions.map(_.location))
     chain.broken.toVector ++
       published.map(p => s"the catalog pointed to ${p.mkString(", ")}, not to ${chain.versions.map(_.location)}") ++
       chain.steps.flatMap(step => violationsIn(step).map(reason => s"${step.after.location} $reason"))

@@ -10,7 +10,7 @@ object Outcomes extends Check {
   override def violations(history: CheckedHistory): Vector[String] =
     history.chain.steps.flatMap { step =>
       history.authors(step).left.toSeq.map(reason => s"${step.after.location} $reason")
-    } ++ history.ended.operations.flatMap(o => violation(history, o).map(reason => s"$o $reason"))
+    } ++ history.finished.operations.flatMap(o => violation(history, o).map(reason => s"$o $reason"))
 
   private def violation(history: CheckedHistory, operation: Operation): Option[String] = {
     val steps = history.stepsOf(operation)
@@ -52,7 +52,7 @@ object Outcomes extends Check {
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
     val hadNoEffect = operation.plan.exists { plan =>
       plan.effects.forall(_.mayChangeNothing) && plan.shows(metadata) &&
-      plan.effects.foldLeft(rows)((r, e) => e.after(r, history.ended.contents)) == rows
+      plan.effects.foldLeft(rows)((r, e) => e.after(r, history.finished.contents)) == rows
     }
     if (hadNoEffect) None else Some(s"is lost: neither $location nor any other version contains it")
   }

@@ -17,7 +17,8 @@ object OverwriteWork {
   private def since(state: WriterState, level: Option[IsolationLevel]): Option[Isolation] =
     level.map(Isolation(_, state.metadata.currentSnapshotId))
 
-  def in(category: String): Expression = Equal(Named("category"), StringLiteral(category))
+  /** Returns a filter on the partition column `category`. */
+  def inCategory(category: String): Expression = Equal(Named("category"), StringLiteral(category))
 
   private object Overwrite extends Work {
     override def name: String = "overwrite"
@@ -25,7 +26,7 @@ object OverwriteWork {
     override def plan(state: WriterState): Option[Plan] = {
       val (category, level) = (state.category(), isolation(state))
       val files = Vector(state.newFile(category))
-      val action = new OverwriteFiles(in(category), files.map(_.file), since(state, level))
+      val action = new OverwriteFiles(inCategory(category), files.map(_.file), since(state, level))
       Some(Plan(Vector(action), Vector(Effect.Overwritten(category, files, level))))
     }
   }
@@ -35,7 +36,7 @@ object OverwriteWork {
 
     override def plan(state: WriterState): Option[Plan] = {
       val (category, level) = (state.category(), isolation(state))
-      val action = new DeleteFiles(in(category), since(state, level))
+      val action = new DeleteFiles(inCategory(category), since(state, level))
       Some(Plan(Vector(action), Vector(Effect.Overwritten(category, Vector.empty, level))))
     }
   }

@@ -5,11 +5,11 @@ object ReadsOfCommitted extends Check {
   override def name: String = "readers load committed versions that include all acknowledged commits"
 
   override def violations(history: CheckedHistory): Vector[String] = {
-    val acknowledgements = history.ended.operations.collect {
+    val acknowledgements = history.finished.operations.collect {
       case Operation(id, _, _, _, _, Outcome.Acknowledged(version), _, ended) =>
         (ended, history.chain.indexOf.getOrElse(version.metadataLocation, -1), id)
     }
-    history.ended.reads.flatMap { read =>
+    history.finished.reads.flatMap { read =>
       history.chain.indexOf.get(read.location) match {
         case None => Vector(s"$read returned a version that the table never had")
         case Some(index) =>

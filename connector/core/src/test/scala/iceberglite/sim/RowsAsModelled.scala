@@ -25,12 +25,12 @@ object RowsAsModelled extends Check {
     val parent = snapshot.parentSnapshotId.map(metadata.snapshot)
     val before = parent.fold(Rows.None)(history.reader.rows(metadata, _))
     val read = operation.base.metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
-    val expected = effect.after(before, history.ended.contents)
+    val expected = effect.after(before, history.finished.contents)
     val found = history.reader.rows(metadata, snapshot)
     val differs =
       if (found == expected) None
       else Some(s"has the rows ${found.live}, not ${expected.live}; its parent has ${before.live}")
-    (differs.toVector ++ effect.objection(read, before, history.ended.contents).map(o =>
+    (differs.toVector ++ effect.objection(read, before, history.finished.contents).map(o =>
       s"should have been rejected: $o"
     ))
       .map(reason => s"snapshot ${snapshot.snapshotId} of $operation $reason")

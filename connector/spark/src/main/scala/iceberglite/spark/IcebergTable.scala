@@ -110,7 +110,7 @@ final class IcebergTable private (
       CommitRange.withAllSnapshots(currentTable).metadata.snapshots.find(
         _.summary.get(RowChanges.StatementId).contains(id)
       )
-        .fold(RowChanges.Nothing)(RowChanges.of)
+        .fold(RowChanges.NoChange)(RowChanges.of)
     }
   }
 

@@ -6,9 +6,9 @@ import iceberglite.spec.metadata.Snapshot
 /**
  * The numbers of rows that a statement changed.
  *
- * @param deleted absent if the statement did not count the deleted rows. This happens if a copy-on-write DELETE with a
- *   subquery, or a MERGE whose only action on matched rows is a DELETE without a condition, rewrites files to which
- *   position deletes or equality deletes apply.
+ * @param deleted absent if the number of deleted rows is unknown. This is possible only if position deletes or equality
+ *   deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE with a
+ *   subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
  * @param copied number of rows that copy-on-write wrote again without a change
  * @param snapshotId the snapshot that the statement created; absent if the statement changed nothing
  */
@@ -25,7 +25,7 @@ object RowChanges {
   /** The summary key under which a snapshot has the id of the statement that created it. */
   private[iceberglite] val StatementId = "statement-id"
 
-  val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
+  val NoChange: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
   /**
    * Reads the counts from the summary of the snapshot that the statement created. If the statement deleted whole data

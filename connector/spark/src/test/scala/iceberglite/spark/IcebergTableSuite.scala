@@ -22,7 +22,8 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
       assert(counts(deleted) == ((0, 0, 50)) && deleted.snapshotId == live(name).currentSnapshot.map(_.snapshotId))
       assert(counts(t.update(col("n") === 4, Map("n" -> lit(-1), "id" -> expr("id + 5000")))) == ((0, 100, 0)))
       assert(count(name, "n = -1 AND id >= 5000") == 100 && count(name) == 950)
-      assert(t.delete("id = -7") == RowChanges.Nothing && t.update("id = -7", Map("n" -> lit(1))) == RowChanges.Nothing)
+      assert(t.delete("id = -7") == RowChanges.NoChange)
+      assert(t.update("id = -7", Map("n" -> lit(1))) == RowChanges.NoChange)
       assert(counts(t.update(Map("n" -> lit(0)))) == ((0, 950, 0)))
       assert(counts(t.delete()) == ((0, 0, 950)) && t.toDF.count() == 0)
     }

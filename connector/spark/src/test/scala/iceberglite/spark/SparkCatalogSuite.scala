@@ -130,7 +130,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](otherSession.table(t))
   }
 
-  test("a table that a session drops does not exist in any session, even if that session never read the table") {
+  test("a dropped table no longer exists in other sessions, even if the dropping session never read it") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
@@ -286,7 +286,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("iceberg-lite and Apache Iceberg show tables of the other with the same columns and partitioning") {
+  test("iceberg-lite and Apache Iceberg show each other's tables with the same columns and partitioning") {
     Seq("lite", "litejdbc").foreach { catalog =>
       val (liteTable, peerTable) = (newTable(catalog = catalog), newTable(catalog = catalog))
       val definition = "(id BIGINT NOT NULL, s STRUCT<a: INT>, l ARRAY<STRING>, ts TIMESTAMP) USING iceberg " +

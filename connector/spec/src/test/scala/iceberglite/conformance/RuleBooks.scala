@@ -2,7 +2,7 @@ package iceberglite.conformance
 
 object RuleBooks {
 
-  /** All rule books, in the order of the specification. */
+  /** The rules of the specification that tests refer to ([[Rule]]), in its order, and the rules of Spark. */
   val all: Seq[RuleBook] = Seq(
     TypeRules,
     EvolutionRules,

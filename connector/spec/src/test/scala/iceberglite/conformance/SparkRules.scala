@@ -50,7 +50,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "every-column-written",
     Defaults,
     "Every table column is written to every file, so that readers do not use the initial default for its rows."
-  )("spark/write/files/InputColumns.scala", "spark/write/parquet/AbsentWriters.scala")
+  )("spark/write/files/InputColumns.scala", "spark/write/parquet/ConstantWriter.scala")
 
   val defaultsDeclared: Rule = rule(
     "defaults-declared",

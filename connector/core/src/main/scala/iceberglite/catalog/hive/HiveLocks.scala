@@ -92,7 +92,7 @@ final private[hive] class HiveLocks(
         Responded(Right(response.getLockid -> response.getState))
       } catch {
         case failure: TException if HiveFailure.isConnectionLost(failure) => NoResponse(failure)
-        case error: TException => Responded(Left(s"the lock was refused (${reasonOf(error)})"))
+        case error: TException => Responded(Left(s"the lock was refused (${refusalReason(error)})"))
       }
 
     @tailrec
@@ -126,8 +126,8 @@ final private[hive] class HiveLocks(
     }
 
     /**
-     * Finds the lock on the server after the response to the request was lost. A lock that is not found could not be
-     * released, and would block other writers.
+     * Finds the lock on the server after the response to the request was lost. Without the id of the lock, it could not
+     * be released, and would block other writers.
      */
     private def findLock(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
@@ -145,12 +145,13 @@ private[hive] object HiveLocks {
   final private case class NoResponse(failure: TException) extends LockResponse
 
   /**
-   * The name of the lock table. It is part of the error message of a Metastore without transaction tables, for any kind
-   * of database.
+   * The name of the lock table. If a Metastore lacks the transaction tables, its error message contains this name,
+   * whichever database it uses.
    */
   private val LockTable = "HIVE_LOCKS"
 
-  private def reasonOf(error: TException): String = {
+  /** Returns the reason for a refusal. @throws Unsupported if the Metastore has no lock table */
+  private def refusalReason(error: TException): String = {
     val text = HiveFailure.text(error)
     if (text.contains(LockTable)) throw Unsupported(
       s"the lock of this Hive Metastore, whose database lacks the table $LockTable ($text)",

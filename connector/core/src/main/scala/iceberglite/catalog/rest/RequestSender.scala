@@ -18,10 +18,11 @@ private[catalog] object RetryMode {
   case object Always extends RetryMode
 
   /**
-   * The request has requirements. If an attempt succeeds, the requirements fail in all later attempts. Therefore, if a
-   * requirement fails in a retry, the caller must check whether an earlier attempt succeeded.
+   * The request may also be retried after status 503 (service unavailable), because it takes effect only once even if
+   * the server processes it twice. If an attempt of a commit succeeds, its requirements fail in all later attempts.
+   * Therefore, if a requirement fails in a retry, the caller must check whether an earlier attempt succeeded.
    */
-  case object Guarded extends RetryMode
+  case object IfUnavailable extends RetryMode
 
   /** The request must not be retried if the server may have processed it. */
   case object IfNotProcessed extends RetryMode

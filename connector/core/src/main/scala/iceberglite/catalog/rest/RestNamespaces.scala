@@ -105,7 +105,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       Endpoint.UpdateProperties,
       lazyServer().paths.properties(namespace),
       body = Some(RestRequestJson.updateProperties(remove, set)),
-      retryMode = Some(RetryMode.Guarded)
+      retryMode = Some(RetryMode.IfUnavailable)
     )
     lazyServer().send(request) { case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace) }
     ()

@@ -180,7 +180,7 @@ final private[catalog] class RestTables(
       Endpoint.UpdateTable,
       server.paths.table(id),
       body = Some(body),
-      retryMode = Some(RetryMode.Guarded),
+      retryMode = Some(RetryMode.IfUnavailable),
       tableToken = token(id)
     )
     val response = CommitOutcome(name(id), server, request) {
@@ -246,7 +246,7 @@ final private[catalog] class RestTables(
       Endpoint.CommitTransaction,
       server.paths.transaction,
       body = Some(RestRequestJson.commitTransaction(changes.map(c => commitOf(c.id, Some(c.base), c.change)))),
-      retryMode = Some(RetryMode.Guarded)
+      retryMode = Some(RetryMode.IfUnavailable)
     )
     try {
       CommitOutcome(names, server, request) {

@@ -18,9 +18,11 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.DataInput
 
 /**
- * Reads the rows of a part of one file in the representation of the caller.
+ * Iterates over the rows of a part of an Avro file. The caller chooses how rows are represented.
  *
- * @param columns the read plan for each row
+ * @tparam V representation of a constant value, such as the default of a column that the file lacks
+ * @tparam A representation of a row
+ * @param columns the requested columns, matched to the file's schema
  */
 final private[iceberglite] class AvroRows[V, A] private (
     val columns: AvroColumn.Struct[V],
@@ -28,7 +30,7 @@ final private[iceberglite] class AvroRows[V, A] private (
     records: DecodedRecords[A]
 ) extends Iterator[A] with AutoCloseable {
 
-  /** The position in the file of the next row. Valid only if the part tracks positions. */
+  /** The position of the next row in the file. Valid only if [[AvroPart.tracksPositions]] is set. */
   def position: Long = records.position
 
   /** Decompressed bytes that have not been decoded yet. */

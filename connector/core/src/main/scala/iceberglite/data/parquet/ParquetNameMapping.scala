@@ -24,7 +24,7 @@ object ParquetNameMapping {
       case None =>
         val numbered = childrenOf(file).zipWithIndex.map { case (column, i) =>
           val id = i + 1
-          expected.fields.find(_.id == id).fold(column)(f => named(column, f.fieldType)).withId(id)
+          expected.fields.find(_.id == id).fold(column)(f => withIdsByName(column, f.fieldType)).withId(id)
         }
         withChildren(file, numbered)
     }
@@ -34,7 +34,7 @@ object ParquetNameMapping {
 
   private def withMapped(t: ParquetType, mapping: MappedField): ParquetType = {
     val withNestedIds = t match {
-      case group: GroupType => parts(group, mapped(_, mapping.fields)) { (part, name) =>
+      case group: GroupType => mapParts(group, mapped(_, mapping.fields)) { (part, name) =>
           mapping.fields.find(_.names.contains(name)).fold(part)(withMapped(part, _))
         }
       case primitive: ParquetPrimitive => primitive
@@ -43,15 +43,17 @@ object ParquetNameMapping {
   }
 
   /** Returns the node with the ids of the requested fields, matched by name. */
-  private def named(t: ParquetType, expected: Type): ParquetType = {
-    def withField(part: ParquetType, field: NestedField): ParquetType = named(part, field.fieldType).withId(field.id)
+  private def withIdsByName(t: ParquetType, expected: Type): ParquetType = {
+    def withField(part: ParquetType, field: NestedField): ParquetType =
+      withIdsByName(part, field.fieldType).withId(field.id)
     (t, expected) match {
-      case (group: GroupType, struct: StructType) => parts(
+      case (group: GroupType, struct: StructType) => mapParts(
           group,
           _.map(c => struct.fields.find(_.name == c.getName).fold(c)(withField(c, _)))
         )((part, _) => part)
-      case (group: GroupType, list: ListType) => parts(group, identity)((part, _) => withField(part, list.elementField))
-      case (group: GroupType, map: MapType) => parts(group, identity) { (part, name) =>
+      case (group: GroupType, list: ListType) =>
+        mapParts(group, identity)((part, _) => withField(part, list.elementField))
+      case (group: GroupType, map: MapType) => mapParts(group, identity) { (part, name) =>
           withField(part, if (name == "key") map.keyField else map.valueField)
         }
       case _ => t
@@ -59,22 +61,22 @@ object ParquetNameMapping {
   }
 
   /**
-   * Returns the group with replaced parts.
+   * Applies functions to the parts of a struct, list or map.
    *
-   * @param ofStruct replaces the fields of a struct
-   * @param ofName replaces the element of a list, or the key or value of a map. The second argument is `element`, `key`
+   * @param mapFields maps the fields of a struct
+   * @param mapPart maps the element of a list, or the key or value of a map. The second argument is `element`, `key`
    *   or `value`, regardless of the name in the file
    */
-  private def parts(group: GroupType, ofStruct: Vector[ParquetType] => Vector[ParquetType])(
-      ofName: (ParquetType, String) => ParquetType
+  private def mapParts(group: GroupType, mapFields: Vector[ParquetType] => Vector[ParquetType])(
+      mapPart: (ParquetType, String) => ParquetType
   ): GroupType = shapeOf(group) match {
-    case Some(ListShape(repeated, true)) => withChildren(group, Vector(ofName(repeated, "element")))
+    case Some(ListShape(repeated, true)) => withChildren(group, Vector(mapPart(repeated, "element")))
     case Some(ListShape(repeated, false)) =>
-      val element = ofName(repeated.asGroupType.getType(0), "element")
+      val element = mapPart(repeated.asGroupType.getType(0), "element")
       withChildren(group, Vector(withChildren(repeated.asGroupType, Vector(element))))
     case Some(MapShape(keyValue)) =>
-      val keyAndValue = Vector(ofName(keyValue.getType(0), "key"), ofName(keyValue.getType(1), "value"))
+      val keyAndValue = Vector(mapPart(keyValue.getType(0), "key"), mapPart(keyValue.getType(1), "value"))
       withChildren(group, Vector(withChildren(keyValue, keyAndValue)))
-    case Some(Struct) | None => withChildren(group, ofStruct(childrenOf(group)))
+    case Some(Struct) | None => withChildren(group, mapFields(childrenOf(group)))
   }
 }

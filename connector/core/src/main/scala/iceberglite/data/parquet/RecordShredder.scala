@@ -94,7 +94,7 @@ final private class RepeatedField(
   override def leaves: Vector[RecordLeaf] = parts.flatMap(_.leaves)
 }
 
-/** A variant. Its two parts are columns without ids. */
+/** A variant. The file stores it in two columns, `metadata` and `value`, which have no field ids of their own. */
 final private class VariantField(
     name: String,
     optional: Boolean,

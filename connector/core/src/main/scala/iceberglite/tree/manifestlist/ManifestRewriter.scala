@@ -8,7 +8,12 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{EntrySizeEstimates, ManifestRewrite, MetadataPool, TreeTable}
 
-/** A manifest that an attempt has written, and its entries without inherited values. */
+/**
+ * A manifest that an attempt has written.
+ *
+ * @param rows the entries as they were written, without inherited values; empty if an earlier attempt has written the
+ *   manifest, or if the memory cannot hold the entries of all manifests
+ */
 final private[manifestlist] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
 
 /** The result of a rewrite. @param written the manifests that this or an earlier attempt has written */
@@ -27,7 +32,7 @@ final private[manifestlist] case class RewrittenManifests(
  * can skip more manifests. The sequence numbers, row ids and snapshot ids of the entries do not change.
  *
  * @param entries reads a manifest of the parent
- * @param write writes rows to a new manifest
+ * @param write writes entries to a new manifest
  * @param maxHeapBytes the estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
 final private[manifestlist] class ManifestRewriter(
@@ -42,22 +47,22 @@ final private[manifestlist] class ManifestRewriter(
   /**
    * Returns the rewritten manifests; absent if no manifest is chosen.
    *
-   * @param kept the manifests of the parent that may be rewritten
+   * @param candidates the manifests of the parent that may be rewritten
    * @param earlier the result of an earlier attempt. This result is reused if the parent snapshot still has all
    *   manifests that were replaced
    */
   def rewriteChosen(
-      kept: Vector[ManifestPart],
+      candidates: Vector[ManifestPart],
       by: ManifestRewrite,
       earlier: Option[ManifestReplacement]
   ): Option[RewrittenManifests] = {
     // The first row ids are also compared, because after an upgrade to version 3, another commit may have assigned row
     // ids that the entries of the earlier attempt do not have.
-    val listed = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
+    val listed = candidates.map(m => (m.path, m.manifest.firstRowId)).toSet
     val reusable =
       earlier.filter(e => e.version == version && e.oldManifests.forall(m => listed((m.path, m.firstRowId))))
     reusable.map(e => RewrittenManifests(e, e.newManifests.map(WrittenManifest(_, Vector.empty)))).orElse {
-      val chosen = by.choose(kept)
+      val chosen = by.choose(candidates)
       if (chosen.isEmpty) None else Some(rewrite(chosen, by))
     }
   }

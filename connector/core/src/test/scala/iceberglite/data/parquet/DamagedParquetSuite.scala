@@ -13,7 +13,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Allocation, Fuzz, Rounds}
+import iceberglite.{Allocation, Fuzz, MoreRoundsTag}
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.parquet.ParquetInput
@@ -70,7 +70,11 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     ("deletes", deletes, "gzip")
   )
     .foreach { case (what, columns, codec) =>
-      test(s"reading damaged $what files ($codec) succeeds or throws IcebergError", ParquetRules.damagedFiles, Rounds) {
+      test(
+        s"reading damaged $what files ($codec) succeeds or throws IcebergError",
+        ParquetRules.damagedFiles,
+        MoreRoundsTag
+      ) {
         val valid = sample(columns, codec)
         assert(readAll(valid, columns).size == 200)
         Fuzz.bytes(s"parquet $what $codec", 50, Vector(valid))(readAll(_, columns))

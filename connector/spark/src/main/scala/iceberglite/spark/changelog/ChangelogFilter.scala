@@ -11,10 +11,10 @@ private[changelog] object ChangelogFilter {
   /** A filter on the columns of the table. */
   final case class OnTableColumns(filter: ConvertedFilter) extends ChangelogFilter
 
-  /** A filter on [[CommitScan.columns]]. */
+  /** A filter on [[CommitScan.changelogColumns]]. */
   final case class OnChangelogColumns(filter: ConvertedFilter) extends ChangelogFilter
 
-  private val changelogColumnIds = CommitScan.columns.map(_.id).toSet
+  private val changelogColumnIds = CommitScan.changelogColumns.map(_.id).toSet
 
   /** Returns the filter, or `None` if it uses columns of both kinds. */
   def of(filter: ConvertedFilter): Option[ChangelogFilter] = filter.expression.fieldIds match {

@@ -20,7 +20,7 @@ import iceberglite.spark.read.files.CommitScan
 final private class ChangelogRows(changes: DataFrame) {
   import ChangelogRows._
 
-  private val fields = changes.schema.dropRight(CommitScan.columns.size)
+  private val fields = changes.schema.dropRight(CommitScan.changelogColumns.size)
   private val columns = fields.indices.map(i => col(s"c$i"))
 
   /** Returns the changes of each commit, without rows that a commit both deleted and inserted. */
@@ -92,7 +92,7 @@ final private class ChangelogRows(changes: DataFrame) {
     val values = fields.indices.map { i =>
       ComparableForm.toValue(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
     }
-    val change = CommitScan.columns.zip(kind +: commit).map { case (field, value) => value.as(field.name) }
+    val change = CommitScan.changelogColumns.zip(kind +: commit).map { case (field, value) => value.as(field.name) }
     counted.withColumn("copy", explode(sequence(lit(1L), abs(times)))).select(values ++ change: _*)
   }
 

@@ -45,10 +45,11 @@ final class ChangelogScanBuilder(
     ReadSettings.of(options, session, table.properties)
   }
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
-  private val changelogSchema = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
+  private val changelogSchema = Schema(schema.schemaId, schema.fields ++ CommitScan.changelogColumns)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var scanColumns: ScanColumns = ScanColumns(changelogSchema.fields, CommitScan.columns.map(_.id).toSet)
+  private var scanColumns: ScanColumns =
+    ScanColumns(changelogSchema.fields, CommitScan.changelogColumns.map(_.id).toSet)
   private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
@@ -78,7 +79,7 @@ final class ChangelogScanBuilder(
   override def pushedPredicates(): Array[Predicate] = pushed
 
   override def pruneColumns(required: StructType): Unit = in {
-    val metadataColumns = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
+    val metadataColumns = CommitScan.changelogColumns ++ ChangelogScanBuilder.metadata(table)
     scanColumns = ScanColumns.of(required, schema, metadataColumns, caseSensitive)
   }
 

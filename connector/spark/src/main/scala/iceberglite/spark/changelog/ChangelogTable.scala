@@ -39,7 +39,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
 
   override lazy val schema: StructType = in {
     DeclaredTypes.withDeclaredTypes(
-      SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
+      SparkTypes.toSpark(tableSchema.fields ++ CommitScan.changelogColumns),
       tableSchema.fields,
       resolved.properties
     )
@@ -89,7 +89,8 @@ object ChangelogTable {
 
   /** Returns the checked schema. @throws Unsupported a column of the table has the name of a changelog column */
   private def checkNames(schema: Schema, table: String): Schema = {
-    CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
+    val changelogNames = CommitScan.changelogColumns.map(_.name)
+    changelogNames.find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
       throw Unsupported(
         s"the changelog $table, because the table has a column $name",
         "The changelog has its own column with this name; rename the column of the table"

@@ -11,8 +11,9 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.MergeSchema
 
 /**
- * The schema changes of a write whose rows have columns that the table lacks, or wider columns. The commit of the rows
- * also commits these changes, so that a write that fails, or is only shown by EXPLAIN, does not change the table.
+ * The schema changes of a write whose rows have columns that the table lacks, or columns of wider types. The commit of
+ * the rows also commits these changes, so that a write that fails, or is only shown by EXPLAIN, does not change the
+ * table.
  *
  * @param base the current table
  * @param merged the table with the changes, to which the rows are written

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, Rounds}
+import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.scan.{RandomHistory, SnapshotRange}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
@@ -92,7 +92,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   }
 
   for (version <- Seq(V1, V2, V3))
-    test(s"the changes of a commit turn the rows before the commit into the rows after it, v$version", Rounds) {
+    test(s"the changes of a commit turn the rows before the commit into the rows after it, v$version", MoreRoundsTag) {
       (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
         val clue = s"seed ${Fuzz.seed + 100 + round}"
         val table = tableWithCommits(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)

@@ -91,9 +91,9 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   /** Returns the work of each writer, which returns the number of its conflicts, and the rows of the writer after it. */
   private def writers(t: String, seed: Int): Seq[(Callable[Int], Map[Long, Long])] = (0 until Writers).map { w =>
     val (from, until) = (w * 100L, w * 100L + 100)
-    val history = steps(new Random(seed + w), from, until)
-    val rows = history.foldLeft((from until until).map(k => k -> k % 10).toMap)((state, step) => step.change(state))
-    val work: Callable[Int] = () => history.map(s => run(s.sql.replace("%s", t), 0)).sum
+    val statements = steps(new Random(seed + w), from, until)
+    val rows = statements.foldLeft((from until until).map(k => k -> k % 10).toMap)((state, step) => step.change(state))
+    val work: Callable[Int] = () => statements.map(s => run(s.sql.replace("%s", t), 0)).sum
     (work, rows)
   }
 

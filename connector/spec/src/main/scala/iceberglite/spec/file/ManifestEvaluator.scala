@@ -1,6 +1,6 @@
 package iceberglite.spec.file
 
-import iceberglite.spec.expr.{Bounds, ColumnRange, Expression, RangeTest, Term}
+import iceberglite.spec.expr.{Bounds, ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.StructType
  * @param projected a condition on the partitions of `spec`, from [[Project.inclusive]]
  */
 final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
-  private val test: Vector[FieldSummary] => Boolean = RangeTest.mightMatch(projected, column)
+  private val test: Vector[FieldSummary] => Boolean = RangeEvaluator.mightMatch(projected, column)
 
   /** Returns false only if no file of the part can match. The part must be of the same spec. */
   def mightMatch(part: PartSummary): Boolean = part.partitions match {

@@ -1,6 +1,6 @@
 package iceberglite.spec.file
 
-import iceberglite.spec.expr.{Bounds, ColumnRange, Comparand, Expression, RangeTest, Term}
+import iceberglite.spec.expr.{Bounds, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type._
  * Determines whether a file may contain a matching row, from its counts and bounds. The filter is compiled only once.
  */
 final class InclusiveMetrics(bound: Expression) {
-  private val test: HasMetrics => Boolean = RangeTest.mightMatch(bound, FileRange.of)
+  private val test: HasMetrics => Boolean = RangeEvaluator.mightMatch(bound, FileRange.of)
 
   /** Returns false only if no row of the file can match. A negative record count means that the count is unknown. */
   def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
@@ -16,7 +16,7 @@ final class InclusiveMetrics(bound: Expression) {
 
 /** Determines whether all rows of a file must match, from its counts and bounds. The filter is compiled only once. */
 final class StrictMetrics(bound: Expression) {
-  private val test: HasMetrics => Boolean = RangeTest.allMatch(bound, FileRange.of)
+  private val test: HasMetrics => Boolean = RangeEvaluator.allMatch(bound, FileRange.of)
 
   /** Returns true only if every row of the file matches. The result is always true for a file without rows. */
   def allMatch(f: HasMetrics): Boolean = f.recordCount == 0 || test(f)

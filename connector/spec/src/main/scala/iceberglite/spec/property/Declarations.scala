@@ -1,8 +1,9 @@
 package iceberglite.spec.property
 
 /**
- * A list of the members of an object, in the order of their declaration. Each declaration of a member adds the member
- * to the list, so that the list is always complete. The object must declare its list before all members.
+ * Collects the members of an object, such as all table properties, in the order of their declaration. The object has a
+ * `private val declared = new Declarations[A]` before all members, and declares each member as
+ * `val Member: A = declared(...)`, which adds the member to [[all]].
  */
 final class Declarations[A] {
   private val members = Vector.newBuilder[A]

@@ -34,7 +34,7 @@ private[iceberglite] object CommitScan {
   /**
    * The rows that commits inserted and deleted.
    *
-   * @param changeFilter a bound condition on [[columns]], which selects changes
+   * @param changeFilter a bound condition on [[changelogColumns]], which selects changes
    */
   final case class Changes(range: SnapshotRange, changeFilter: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
@@ -46,10 +46,10 @@ private[iceberglite] object CommitScan {
   }
 
   /** The columns of a changelog in addition to the table's columns. */
-  val columns: Vector[NestedField] =
+  val changelogColumns: Vector[NestedField] =
     Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
 
-  /** Returns a function that returns the value of one of [[columns]] for a change. @param id the id of the column */
+  /** Returns a function from a change to its value of one of [[changelogColumns]]. @param id the id of the column */
   def value(id: Int): RowChange => Option[Literal] = id match {
     case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
     case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))

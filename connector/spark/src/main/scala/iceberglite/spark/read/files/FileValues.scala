@@ -23,7 +23,8 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
   /**
    * Returns the column that replaces a field that the file does not contain. [[ColumnSource]] determines its value.
    *
-   * @return Left with the path of a required field without a value, beginning with the name of the field
+   * @return Left if `field`, or a field nested in it, is required and has no value. Left contains the path of the field
+   *   without a value; the path begins with the name of `field`
    */
   def replacement(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
     ColumnSource.valueOf(field, partitionValue(_, task), SparkValueFactory)
@@ -34,7 +35,8 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
     case (MetadataColumns.FilePath.id, _) => constant(field, Some(Literal.StringLiteral(task.path)))
     case (MetadataColumns.SpecId.id, _) => constant(field, Some(Literal.IntLiteral(task.specId)))
     case (MetadataColumns.Deleted.id, _) => constant(field, Some(Literal.BooleanLiteral(false)))
-    case (id, _) if CommitScan.columns.exists(_.id == id) => constant(field, task.change.flatMap(CommitScan.value(id)))
+    case (id, _) if CommitScan.changelogColumns.exists(_.id == id) =>
+      constant(field, task.change.flatMap(CommitScan.value(id)))
     case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
       constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
     // `_partition` is null for a table that was never partitioned.

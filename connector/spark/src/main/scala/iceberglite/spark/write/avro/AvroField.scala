@@ -104,7 +104,7 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
 }
 
 /**
- * A field that the rows lack.
+ * A field of the table that the rows do not have. The same value is written for every row.
  *
  * @param constant a row that contains the value of the field
  */

@@ -114,7 +114,7 @@ final private[orc] class MapField(
 }
 
 /**
- * A field that the rows lack.
+ * A field of the table that the rows do not have. The same value is written for every row.
  *
  * @param constant a row that contains the value of the field
  */

@@ -7,12 +7,13 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.StringLiteral
 
 /**
- * Compiles an expression to a test of the ranges of its columns. The test can be applied to many sets of rows.
+ * Compiles an expression to a predicate on the ranges of its columns ([[ColumnRange]]) in a set of rows, such as a
+ * manifest or a data file. The compiled predicate can be evaluated for many sets.
  *
- * In Spark, NaN is equal to NaN and greater than all other values, and bounds do not include it: `>`, `<>` and NOT IN
- * are true for NaN.
+ * In Spark, NaN is equal to NaN and greater than all other values, so `>`, `<>` and NOT IN are true for NaN. Bounds do
+ * not include NaN. Therefore, [[ColumnRange]] distinguishes nulls, NaN and ordinary values, which are all other values.
  */
-private[iceberglite] object RangeTest {
+private[iceberglite] object RangeEvaluator {
   type Columns[S] = Term.Bound => Option[ColumnRange[S]]
 
   /** Returns false only if no row can match. */
@@ -98,25 +99,25 @@ private[iceberglite] object RangeTest {
     case NotNull(_) => rows => !c.mayBeNull(rows)
     case IsNan(_) => rows => !c.mayBeNull(rows) && !c.mayBeOrdinary(rows)
     case NotNan(_) => rows => !c.mayBeNan(rows)
-    case LessThan(_, v) => rows => isOrdinary(c, rows) && c.upper(rows).exists(ordering.lt(_, v))
-    case LessThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.upper(rows).exists(ordering.lteq(_, v))
-    case GreaterThan(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gt(_, v))
-    case GreaterThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gteq(_, v))
-    case Equal(_, v) => rows => isOrdinary(c, rows) && singleValue(c, rows).exists(ordering.equiv(_, v))
+    case LessThan(_, v) => rows => hasOnlyOrdinary(c, rows) && c.upper(rows).exists(ordering.lt(_, v))
+    case LessThanOrEqual(_, v) => rows => hasOnlyOrdinary(c, rows) && c.upper(rows).exists(ordering.lteq(_, v))
+    case GreaterThan(_, v) => rows => hasOnlyOrdinary(c, rows) && c.lower(rows).exists(ordering.gt(_, v))
+    case GreaterThanOrEqual(_, v) => rows => hasOnlyOrdinary(c, rows) && c.lower(rows).exists(ordering.gteq(_, v))
+    case Equal(_, v) => rows => hasOnlyOrdinary(c, rows) && singleValue(c, rows).exists(ordering.equiv(_, v))
     case In(_, vs) =>
       val values = new SortedValues(vs)
-      rows => isOrdinary(c, rows) && singleValue(c, rows).exists(values.contains)
+      rows => hasOnlyOrdinary(c, rows) && singleValue(c, rows).exists(values.contains)
     case NotEqual(_, v) =>
       rows =>
-        isOrdinary(c, rows) && (c.lower(rows).exists(ordering.gt(_, v)) || c.upper(rows).exists(ordering.lt(_, v)))
+        hasOnlyOrdinary(c, rows) && (c.lower(rows).exists(ordering.gt(_, v)) || c.upper(rows).exists(ordering.lt(_, v)))
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
-      rows => isOrdinary(c, rows) && !values.intersects(c.lower(rows), c.upper(rows))
-    case StartsWith(_, prefix) => rows => isOrdinary(c, rows) && impliesPrefix(prefix, c, rows)
-    case NotStartsWith(_, prefix) => rows => isOrdinary(c, rows) && excludesPrefix(prefix, c, rows)
+      rows => hasOnlyOrdinary(c, rows) && !values.intersects(c.lower(rows), c.upper(rows))
+    case StartsWith(_, prefix) => rows => hasOnlyOrdinary(c, rows) && impliesPrefix(prefix, c, rows)
+    case NotStartsWith(_, prefix) => rows => hasOnlyOrdinary(c, rows) && excludesPrefix(prefix, c, rows)
   }
 
-  private def isOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
+  private def hasOnlyOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
 
   /**
    * Returns the only ordinary value, if the lower and upper bounds are equal. This is also correct for truncated

@@ -7,7 +7,7 @@ import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
 /**
- * A field that the rows lack.
+ * A field of the table that the rows do not have. The same value is written for every row.
  *
  * @param constant a row that contains the value of the field
  */
