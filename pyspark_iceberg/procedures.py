@@ -159,6 +159,19 @@ class RewriteManifests(NamedTuple):
     """Number of manifests that were written."""
 
 
+class RewritePositionDeleteFiles(NamedTuple):
+    """A result row of `rewrite_position_delete_files`."""
+
+    rewritten_delete_files_count: int
+    """Number of position delete files that were replaced."""
+    added_delete_files_count: int
+    """Number of position delete files or deletion vectors that replace them."""
+    rewritten_bytes_count: int
+    """Size of the replaced files in bytes."""
+    added_bytes_count: int
+    """Size of the new files or deletion vectors in bytes."""
+
+
 class ComputePartitionStats(NamedTuple):
     """A result row of `compute_partition_stats`."""
 
@@ -427,6 +440,23 @@ class TableProcedures(ABC):
         """
         rows = self._call("rewrite_manifests", {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by})
         return RewriteManifests(*rows[0])
+
+    def rewrite_position_delete_files(
+        self,
+        options: Mapping[str, str | int] | None = None,
+        where: str | None = None,
+        branch: str | None = None,
+    ) -> RewritePositionDeleteFiles:
+        """Combine position delete files and drop deletes of removed data files; in version 3, convert position delete files to deletion vectors.
+
+        Args:
+            options: options that choose files and determine the new ones, such as target-file-size-bytes and
+                rewrite-all.
+            where: condition; only delete files of partitions that may have a row that satisfies it are rewritten.
+            branch: branch whose delete files are rewritten; by default main.
+        """
+        rows = self._call("rewrite_position_delete_files", {"options": options, "where": where, "branch": branch})
+        return RewritePositionDeleteFiles(*rows[0])
 
     def compute_partition_stats(self, snapshot_id: int | None = None) -> list[ComputePartitionStats]:
         """Compute the partition statistics of a snapshot and register their file in the table.

@@ -133,6 +133,8 @@ def test_a_table_is_maintained(three_commits: Table) -> None:
     assert expired.kept_files == []
     assert three_commits.remove_orphan_files() == []
     assert three_commits.rewrite_manifests().rewritten_manifests_count == 0
+    rewritten_deletes = three_commits.rewrite_position_delete_files(options={"rewrite-all": "true"})
+    assert rewritten_deletes == (0, 0, 0, 0)
     assert ids(three_commits) == [0, 1, 2]
     with pytest.raises(AnalysisException, match="no partition statistics"):
         three_commits.compute_partition_stats()

@@ -2,7 +2,8 @@ package iceberglite.data
 
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.file.FileFormat
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.storage.FileIO
 
@@ -15,28 +16,60 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
   import PositionDeleteFiles._
 
   /**
-   * Writes one file. If that fails, the incomplete file is deleted.
+   * Writes files until all deletes are written, one file after the other. If that fails, the incomplete file is
+   * deleted.
    *
-   * @param deleted paths of data files in ascending order with the positions of their deleted rows; not empty
-   * @param targetSize file size in bytes. Once the file has this size, the deletes of no further data file are added
-   * @return the file, and the number of entries of `deleted` that the file contains, which is at least one
+   * @param newPath returns a new path for each file
+   * @param deleted paths of data files in ascending order with the positions of their deleted rows
+   * @param targetSize file size in bytes. Once a file has this size, the deletes of no further data file are added
    */
-  def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
+  def writeAll(
+      newPath: () => String,
+      deleted: Iterator[(String, DeletionVector)],
+      targetSize: Long
+  ): Vector[WrittenPositionDeletes] = {
+    val written = Vector.newBuilder[WrittenPositionDeletes]
+    while (deleted.hasNext) written += write(newPath(), deleted, targetSize)
+    written.result()
+  }
+
+  /**
+   * Writes one file with the next deletes. If that fails, the incomplete file is deleted.
+   *
+   * @param deleted not empty; the deletes of at least one data file are taken
+   */
+  private def write(
+      path: String,
+      deleted: Iterator[(String, DeletionVector)],
+      targetSize: Long
+  ): WrittenPositionDeletes = {
     val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))
     try {
-      var coveredFiles = 0
-      while (coveredFiles < deleted.size && (coveredFiles == 0 || writer.length < targetSize)) {
-        val (dataFile, positions) = deleted(coveredFiles)
+      val dataFiles = Vector.newBuilder[String]
+      do {
+        val (dataFile, positions) = deleted.next()
         positions.foreach(p => writer.write(Record.of(dataFile, p)))
-        coveredFiles += 1
-      }
-      (writer.close(), coveredFiles)
+        dataFiles += dataFile
+      } while (deleted.hasNext && writer.length < targetSize)
+      WrittenPositionDeletes(writer.close(), dataFiles.result())
     } catch {
       case e: Throwable =>
         writer.abort()
         throw e
     }
   }
+}
+
+/**
+ * A position delete file that was written.
+ *
+ * @param dataFiles the paths of the data files whose rows it deletes
+ */
+final case class WrittenPositionDeletes(file: WrittenFile, dataFiles: Vector[String]) {
+
+  /** Returns the metadata of the delete file. The arguments are the spec and the partition of the data files. */
+  def contentFile(specId: Int, partition: PartitionTuple): ContentFile =
+    file.positionDeletes(specId, partition, if (dataFiles.size == 1) dataFiles.headOption else None)
 }
 
 object PositionDeleteFiles {

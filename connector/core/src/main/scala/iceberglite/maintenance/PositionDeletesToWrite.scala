@@ -48,8 +48,8 @@ final private[maintenance] case class PositionDeletesToWrite(
     val written = Vector.newBuilder[ContentFile]
     try {
       deleted.foreach { rows =>
-        val (writtenFile, _) = files.write(newPath(), Vector((rows.dataFile, rows.positions)), Long.MaxValue)
-        written += writtenFile.positionDeletes(rows.specId, rows.partition, Some(rows.dataFile))
+        written ++= files.writeAll(newPath, Iterator((rows.dataFile, rows.positions)), Long.MaxValue)
+          .map(_.contentFile(rows.specId, rows.partition))
       }
       written.result()
     } catch {

@@ -38,14 +38,24 @@ final class DeleteReader(
   def of(dataFile: String, deletes: Vector[DeleteFile]): RowDeletes =
     if (deletes.isEmpty) RowDeletes.None
     else {
-      deletes.foreach(requireReadable)
+      deletes.foreach(delete => requireReadable(delete.file))
       val (equality, positions) = deletes.partition(_.isEquality)
       val byKey = equality.groupBy(_.keys).toVector
       new RowDeletes(positionsOf(dataFile, positions), byKey.map { case (keys, files) => keysOf(keys, files) })
     }
 
-  private def requireReadable(delete: DeleteFile): Unit = if (delete.file.keyMetadata.isDefined) throw Unsupported(
-    s"encrypted delete file ${delete.file.path}",
+  /**
+   * Returns all deleted positions in a position delete file, by the path of the data file. The result is not cached.
+   *
+   * @throws UnreadableFile the delete file is damaged or does not match its entry
+   */
+  def positionsByDataFile(file: ContentFile): Map[String, DeletionVector] = {
+    requireReadable(file)
+    read(file, None).byDataFile
+  }
+
+  private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) throw Unsupported(
+    s"encrypted delete file ${file.path}",
     "This release cannot decrypt files; read the table with an engine that supports encryption"
   )
 
@@ -154,10 +164,10 @@ final class DeleteReader(
 }
 
 /** The positions in a delete file, by data file. Thread-safe. */
-final private class FilePositions(positions: Map[String, DeletionVector]) {
-  def of(dataFile: String): DeletionVector = positions.getOrElse(dataFile, DeletionVector.Empty)
+final private class FilePositions(val byDataFile: Map[String, DeletionVector]) {
+  def of(dataFile: String): DeletionVector = byDataFile.getOrElse(dataFile, DeletionVector.Empty)
 
-  val bytes: Long = positions.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
+  val bytes: Long = byDataFile.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
 }
 
 /** Key of a cached value. @param content identifies one delete file, or several delete files whose keys were merged */

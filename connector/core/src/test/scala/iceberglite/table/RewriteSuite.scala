@@ -134,6 +134,21 @@ class RewriteSuite extends AnyFunSuite {
     assert(operation(table) == "replace")
   }
 
+  test("a rewrite that adds a deletion vector fails if a concurrent commit removed its data file") {
+    val t = withTwoFiles(V3)
+    t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
+    val read = t.table
+    val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
+    // The rewrite of another vector, whose data file stays, does not conflict.
+    t.commitOn(read, new RemoveFiles(Set("high")))
+    t.commitOn(read, new RewriteFiles(old, t.vectors("2.puffin", low -> Seq(1L)), read.currentSnapshot.get.snapshotId))
+    val updated = t.table
+    val vectors = t.vectors("3.puffin", low -> Seq(1L), high -> Seq(2L))
+    val rewritten = live(t.store, updated).map(_.file).filter(_.isDeletionVector)
+    val late = new RewriteFiles(rewritten, vectors, read.currentSnapshot.get.snapshotId)
+    assert(rejection(t.commitOn(updated, late)).contains("high is not in the table any more"))
+  }
+
   test("a rewrite that adds a deletion vector for a file that already has a vector is rejected") {
     val t = withTwoFiles(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
@@ -154,6 +169,20 @@ class RewriteSuite extends AnyFunSuite {
     )
     val table = t.commit(new RewriteFiles(Vector(one), Vector(one.copy(path = "e4")), id))
     assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
+  }
+
+  test("rewritten position deletes get the highest number of their partition, so that they do not apply to new data") {
+    val t = tableByCategory(V2)
+    val (a, b) = (fileOf("a", "a1"), fileOf("b", "b1"))
+    t.append(a, b)
+    val old = Seq(a -> "d1", a -> "d2", b -> "d3").map { case (data, path) => positionDeletes(path, data) }
+    old.foreach(file => t.commit(new RowDelta(Vector(file))))
+    val numbers = live(t.store, t.table).map(e => e.file.path -> e.sequenceNumber).toMap
+    t.append(fileOf("a", "a2"))
+    val added = Vector(positionDeletes("d4", a), positionDeletes("d5", b))
+    val table = t.commit(new RewriteFiles(old.toVector, added, t.table.currentSnapshot.get.snapshotId))
+    val rewritten = live(t.store, table).map(e => e.file.path -> e.sequenceNumber).toMap
+    assert(rewritten("d4") == numbers("d2") && rewritten("d5") == numbers("d3") && rewritten.size == 5)
   }
 
   private def manifests(t: Actions, table: Table): Vector[ManifestFile] =

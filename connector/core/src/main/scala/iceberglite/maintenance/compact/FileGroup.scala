@@ -15,12 +15,13 @@ import iceberglite.table.Table
  * @param partition the partition of the files and of the new files; absent if the files have other specs than the new
  *   ones, so that their rows may belong to several partitions
  * @param tasks the whole files, each with all of its deletes
- * @param reason why the group is rewritten, as a phrase
  */
-final case class FileGroup(partition: Option[PartitionTuple], tasks: Vector[FileScanTask], reason: String) {
+final case class FileGroup(partition: Option[PartitionTuple], tasks: Vector[FileScanTask], reason: String)
+    extends RewriteGroup {
 
-  /** The total size of the data files, in bytes. */
-  def bytes: Long = tasks.iterator.map(_.file.fileSizeInBytes).sum
+  override def files: Int = tasks.size
+
+  override def bytes: Long = tasks.iterator.map(_.file.fileSizeInBytes).sum
 }
 
 /** Chooses the data files to rewrite, by the rules of Apache Iceberg. */
@@ -49,7 +50,7 @@ object FileGroup {
     val groups = byPartition.iterator.flatMap { case (partition, tasks) =>
       groupsOf(partition, tasks.result(), options)
     }
-    val ordered = options.order.ordering.fold(groups.toVector)(groups.toVector.sorted(_))
+    val ordered = options.sorted(groups.toVector)
     options.maxFiles.fold(ordered)(limit(ordered, _))
   }
 
@@ -58,13 +59,9 @@ object FileGroup {
       tasks: Vector[FileScanTask],
       options: RewriteOptions
   ): Vector[FileGroup] = {
-    val chosen = if (options.rewriteAll) tasks else tasks.filter(isChosen(_, options))
-    divide(chosen, options).flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
-  }
-
-  private def isChosen(task: FileScanTask, options: RewriteOptions): Boolean = {
-    val size = task.file.fileSizeInBytes
-    size < options.minFileSize || size > options.maxFileSize || hasManyDeletes(task, options)
+    val chosen = tasks.filter(task => options.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options))
+    options.divide(chosen)(_.file.fileSizeInBytes)
+      .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
   }
 
   private def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
@@ -74,39 +71,11 @@ object FileGroup {
       rows > 0 && math.min(deleted, rows).toDouble / rows >= options.deleteRatioThreshold
     }
 
-  /** Divides the files of a partition into groups within the limits of size and number. */
-  private def divide(tasks: Vector[FileScanTask], options: RewriteOptions): Vector[Vector[FileScanTask]] = {
-    val groups = Vector.newBuilder[Vector[FileScanTask]]
-    var group = Vector.newBuilder[FileScanTask]
-    var (files, bytes) = (0L, 0L)
-    tasks.foreach { task =>
-      val size = task.file.fileSizeInBytes
-      if (files > 0 && (bytes + size > options.maxGroupSize || files == options.maxGroupFiles)) {
-        groups += group.result()
-        group = Vector.newBuilder[FileScanTask]
-        files = 0
-        bytes = 0
-      }
-      group += task
-      files += 1
-      bytes += size
-    }
-    if (files > 0) groups += group.result()
-    groups.result()
-  }
-
   /** Returns why a group is rewritten; absent if a rewrite would not improve it. */
   private def reasonFor(tasks: Vector[FileScanTask], options: RewriteOptions): Option[String] = {
-    val bytes = tasks.iterator.map(_.file.fileSizeInBytes).sum
-    val withDeletes = tasks.count(hasManyDeletes(_, options))
-    if (options.rewriteAll) Some("all files are rewritten")
-    else if (withDeletes > 0) Some(s"$withDeletes of ${tasks.size} files have many deleted rows")
-    else if (tasks.size > 1 && tasks.size >= options.minInputFiles)
-      Some(s"${tasks.size} files have sizes outside of ${options.minFileSize} to ${options.maxFileSize} bytes")
-    else if (tasks.size > 1 && bytes > options.targetFileSize)
-      Some(s"${tasks.size} files fill at least one file of ${options.targetFileSize} bytes")
-    else if (bytes > options.maxFileSize) Some(s"a file is larger than ${options.maxFileSize} bytes")
-    else None
+    val withDeletes = if (options.rewriteAll) 0 else tasks.count(hasManyDeletes(_, options))
+    if (withDeletes > 0) Some(s"$withDeletes of ${tasks.size} files have many deleted rows")
+    else options.reasonFor(tasks.map(_.file.fileSizeInBytes))
   }
 
   /** Returns the first groups, until they have the given number of files. The last group may lose some of its files. */

@@ -3,6 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, DeleteApplicability}
+import iceberglite.tree.Partitions
 
 /**
  * A data file and delete files with positions of its rows.

@@ -7,7 +7,7 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table.{Action, _}
-import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, TreeTable, WrittenTree}
+import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, TreeTable, WrittenTree}
 
 /**
  * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's

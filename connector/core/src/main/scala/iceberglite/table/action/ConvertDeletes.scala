@@ -40,7 +40,7 @@ final class ConvertDeletes(
     val concurrent = history.concurrentCommits(Some(since))
     if (concurrent.nonEmpty) {
       checkOlderRows(found, concurrent, history, context)
-      checkDataFiles(base, history, context)
+      NamedFiles.requireDataFiles(added, "convert the deletes of", base, history, context)
       checkVectors(base, history, context)
     }
     FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, sequenceNumber.valueIn(base))))
@@ -63,13 +63,6 @@ final class ConvertDeletes(
       .foreach { c =>
         refuse(s"snapshot ${c.snapshot.snapshotId} has added ${c.entry.file.path}, to which the deletes apply", context)
       }
-  }
-
-  private def checkDataFiles(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
-    val dataFiles = added.flatMap(_.referencedDataFile).toSet
-    val partitions = new Partitions(added, base)
-    val live = history.liveEntries(ManifestContent.Data, partitions)(e => dataFiles(e.file.path)).map(_.file.path).toSet
-    (dataFiles -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =

@@ -3,6 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, PartSummary}
 import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
+import iceberglite.tree.Partitions
 
 /**
  * The targets of a row delta: the data files that its deletes apply to, and the data files that it removes.

@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, CommitContext}
-import iceberglite.tree.FileSelector
+import iceberglite.tree.{FileSelector, Partitions}
 
 /**
  * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
@@ -53,6 +53,25 @@ private[action] object NamedFiles {
     val liveKeys = found.map(e => FileKey.of(e.file)).toSet
     files.find(f => !liveKeys(FileKey.of(f))).foreach(f => missing(f.path, verb, context))
     found
+  }
+
+  /**
+   * Checks that the data files to which new deletes apply are live.
+   *
+   * @param deletes delete files, each for a single data file
+   * @throws ValidationFailed a data file is not live, because another commit removed it
+   */
+  def requireDataFiles(
+      deletes: Vector[ContentFile],
+      verb: String,
+      base: TableMetadata,
+      history: BranchHistory,
+      context: CommitContext
+  ): Unit = {
+    val dataFiles = deletes.flatMap(_.referencedDataFile).toSet
+    val partitions = new Partitions(deletes, base)
+    val live = history.liveEntries(ManifestContent.Data, partitions)(e => dataFiles(e.file.path)).map(_.file.path).toSet
+    (dataFiles -- live).toVector.sorted.headOption.foreach(missing(_, verb, context))
   }
 
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(

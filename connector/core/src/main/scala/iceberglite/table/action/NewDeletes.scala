@@ -3,6 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
+import iceberglite.tree.Partitions
 
 /** Finds delete files that other commits added for given data files. */
 private[action] object NewDeletes {

@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
-import iceberglite.tree.{FileSelector, WrittenTree}
+import iceberglite.tree.{FileSelector, Partitions, WrittenTree}
 
 /**
  * Selects the files that a commit removes from a snapshot. The metadata tree automatically removes deletes that no

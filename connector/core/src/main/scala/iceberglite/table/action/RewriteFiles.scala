@@ -3,16 +3,19 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 
 /**
  * Replaces files with new files that have the same rows, as in a compaction of data files or delete files.
  *
- * The new files get the sequence number of the snapshot that was read, so that equality deletes that were committed
- * after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). The commit fails if a removed file
- * is no longer live. If another commit added position deletes or a deletion vector for a removed data file, the deleted
- * rows would reappear. The commit therefore deletes these rows from the new files, or fails without a `carrier`.
+ * The new data files get the sequence number of the snapshot that was read, so that equality deletes that were
+ * committed after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). New position deletes get
+ * the highest number of the removed position deletes of their partition: they apply to the same data files, and to none
+ * that was added later. The commit fails if a removed file is no longer live. If another commit added position deletes
+ * or a deletion vector for a removed data file, the deleted rows would reappear. The commit therefore deletes these rows
+ * from the new files, or fails without a `carrier`.
  *
  * If the sequence number is not kept, new equality deletes also fail the commit.
  *
@@ -44,9 +47,15 @@ final class RewriteFiles(
     checkDeletes(base, history, context)
     checkRows(context)
     val (renumbered, kept) = added.partition(file => !keepsSequenceNumber && file.content == Content.Data)
+    lazy val positionDeletes = numbersOfPositionDeletes(found)
     val older = kept.map { file =>
-      if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
-      else OlderFile(file, sequenceNumber.valueIn(base))
+      val number = file.content match {
+        case Content.Data => sequenceNumber.valueIn(base)
+        case Content.EqualityDeletes => numberOfEqualityDeletes(found, context)
+        case Content.PositionDeletes =>
+          positionDeletes.getOrElse((file.specId, file.partition), sequenceNumber.valueIn(base))
+      }
+      OlderFile(file, number)
     }
     checkVectors(base, history, context)
     val carried = carriedDeletes.fold(Vector.empty[ContentFile])(_.of(sequenceNumber.valueIn(base), base, history))
@@ -104,13 +113,28 @@ final class RewriteFiles(
         )
     }
 
-  private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
-    LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
+  /**
+   * Returns the highest data sequence number of the removed position deletes of each partition. A new delete file may
+   * contain deletes of several removed files, and the deletes of each of them must still apply to the same data files.
+   */
+  private def numbersOfPositionDeletes(found: Vector[ManifestEntry]): Map[(Int, PartitionTuple), Long] =
+    found.filter(_.file.content == Content.PositionDeletes).groupBy(e => (e.file.specId, e.file.partition))
+      .map { case (partition, entries) => partition -> entries.flatMap(_.sequenceNumber).foldLeft(0L)(math.max) }
+
+  /**
+   * Fails if a new deletion vector would not be the only one of a live data file (spec version 3: "Deletion vectors").
+   */
+  private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
+    val vectors = added.filter(_.isDeletionVector)
+    if (vectors.nonEmpty && history.concurrentCommits(Some(since)).nonEmpty)
+      NamedFiles.requireDataFiles(vectors, "rewrite the deletes of", base, history, context)
+    LiveDeletionVectors.ofSameDataFiles(vectors, removed, base, history).foreach { other =>
       throw ValidationFailed(
         s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: a concurrent " +
           s"commit added another deletion vector for this file in ${other.path}. Run the rewrite again"
       )
     }
+  }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Replace
 

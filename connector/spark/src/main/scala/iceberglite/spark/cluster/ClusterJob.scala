@@ -2,7 +2,8 @@ package iceberglite.spark.cluster
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream, ObjectStreamClass}
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, SparkException}
+import org.apache.spark.rdd.RDD
 
 import iceberglite.spec.IcebergError
 
@@ -34,6 +35,25 @@ private[iceberglite] object ClusterJob {
   /** Returns the bytes of a task's result. @throws IcebergError the error of the task */
   def decodeResult(result: Array[Byte]): Array[Byte] =
     if (result.head == Succeeded) result.tail else throw deserialize[IcebergError](result.tail)
+
+  /** The desired number of tasks per core of the cluster. */
+  val TasksPerCore = 4
+
+  /** Distributes items over tasks. Each element of the result is a serialized `Vector` of several items. */
+  def distribute[A <: AnyRef](context: SparkContext, items: Vector[A]): RDD[Array[Byte]] = {
+    val tasks = math.max(1, math.min(items.size, context.defaultParallelism * TasksPerCore))
+    val batches = items.grouped(math.max(1, (items.size + tasks - 1) / tasks)).map(serialize(_)).toVector
+    context.parallelize(batches, math.max(1, batches.size))
+  }
+
+  /** Runs a job. @throws IcebergError the error of a task that made the job fail, instead of Spark's exception */
+  def withTaskErrors[A](job: => A): A =
+    try job
+    catch {
+      case e: SparkException =>
+        throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
+          .collectFirst { case error: IcebergError => error }.getOrElse(e)
+    }
 
   def serialize(value: AnyRef): Array[Byte] = {
     val bytes = new ByteArrayOutputStream

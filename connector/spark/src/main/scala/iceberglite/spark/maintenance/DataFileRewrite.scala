@@ -1,14 +1,10 @@
 package iceberglite.spark.maintenance
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.SparkSession
-import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, MovedDeletes, RewriteOptions, RewriteResult}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.WriteCommit
-import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
@@ -30,7 +26,6 @@ final private[iceberglite] class DataFileRewrite(
     options: RewriteOptions,
     ordering: RowOrdering
 ) {
-  import DataFileRewrite._
 
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
@@ -57,34 +52,13 @@ final private[iceberglite] class DataFileRewrite(
     }
   }
 
-  private def rewriteGroups(): (Table, RewriteResult) = to.head(table.metadata).filter(_ => groups.nonEmpty) match {
-    case None => (table, RewriteResult.Empty)
-    case Some(snapshot) => options.partialProgress match {
-        case None => rewrite(snapshot, groups)
-        case Some(progress) =>
-          val batches = groups.grouped(math.max(1, (groups.size + progress.maxCommits - 1) / progress.maxCommits))
-          val start = Progress(table, RewriteResult.Empty, 0)
-          val end =
-            batches.foldLeft(start)((state, batch) => attempt(snapshot, batch, state, progress.maxFailedCommits))
-          (end.newest, end.result)
-      }
-  }
-
-  private def attempt(snapshot: Snapshot, batch: Vector[FileGroup], state: Progress, maxFailures: Int): Progress =
-    try {
-      val (newest, result) = rewrite(snapshot, batch)
-      Progress(newest, state.result ++ result, state.failures)
-    } catch {
-      // A cancelled job ends the rewrite.
-      case NonFatal(e) if Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists(isIcebergError) =>
-        if (state.failures + 1 > maxFailures) throw e
-        val files = batch.map(_.tasks.size).sum
-        log.warn(Redaction(s"Could not rewrite $files data files of ${table.name}: ${e.getMessage}"))
-        val failed = state.result.copy(failedFiles = state.result.failedFiles + files)
-        Progress(state.newest, failed, state.failures + 1)
+  private def rewriteGroups(): (Table, RewriteResult) =
+    to.head(table.metadata).fold((table, RewriteResult.Empty)) { snapshot =>
+      def failed(batch: Vector[FileGroup]) = RewriteResult.Empty.copy(failedFiles = batch.map(_.files).sum)
+      RewriteCommits.run(table, groups, options.partialProgress, RewriteResult.Empty, failed)(rewrite(snapshot, _))(
+        _ ++ _
+      )
     }
-
-  private def isIcebergError(e: Throwable): Boolean = e.isInstanceOf[IcebergError]
 
   /**
    * Fails if rows were lost, because a file was not read completely. The number of rows is known unless deletes other
@@ -120,11 +94,4 @@ final private[iceberglite] class DataFileRewrite(
         throw e
     }
   }
-}
-
-private[iceberglite] object DataFileRewrite {
-  private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.DataFileRewrite")
-
-  /** The state between the commits of a rewrite. @param failures the number of failed commits */
-  final private case class Progress(newest: Table, result: RewriteResult, failures: Int)
 }

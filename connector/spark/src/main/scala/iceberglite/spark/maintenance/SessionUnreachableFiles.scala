@@ -5,6 +5,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile, UnreachableFiles}
+import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 import iceberglite.spec.file.Content
 import iceberglite.storage.FileIO
@@ -52,21 +53,18 @@ private[iceberglite] object SessionUnreachableFiles {
   /** A task holds the paths of a partition in memory. */
   private val FilesPerPartition = 100000L
 
-  private val TasksPerCore = 4
-
   private def paysOff(clusterCores: Int, bytes: Long): Boolean = {
     val cores = Runtime.getRuntime.availableProcessors
     clusterCores > cores && bytes > cores * LocalBytes
   }
 
   /** Returns the path and the content code of each live file. */
-  private def liveFiles(context: SparkContext, io: FileIO, parts: Vector[FilePart]): RDD[(String, Int)] = {
-    val tasks = math.max(1, math.min(parts.size, context.defaultParallelism * TasksPerCore))
-    val groups =
-      parts.grouped(math.max(1, (parts.size + tasks - 1) / tasks)).map(g => serialize((io, g.map(_.forReading))))
-    context.parallelize(groups.toVector, tasks).flatMap { group =>
-      val (storage, groupParts) = deserialize[(FileIO, Vector[FilePart])](group)
-      groupParts.iterator.flatMap(_.entries(storage)).filter(_.isLive).map(e => e.file.path -> e.file.content.code)
+  private[maintenance] def liveFiles(context: SparkContext, io: FileIO, parts: Vector[FilePart]): RDD[(String, Int)] = {
+    val storage = context.broadcast(serialize(io))
+    ClusterJob.distribute(context, parts.map(_.forReading)).flatMap { bytes =>
+      val files = deserialize[FileIO](storage.value)
+      deserialize[Vector[FilePart]](bytes).iterator.flatMap(_.entries(files)).filter(_.isLive)
+        .map(e => e.file.path -> e.file.content.code)
     }
   }
 }

@@ -19,6 +19,7 @@ object Procedures {
     RemoveOrphanFiles,
     RewriteDataFiles,
     RewriteManifests,
+    RewritePositionDeleteFiles,
     ComputePartitionStats,
     ComputeTableStats
   )

@@ -123,13 +123,6 @@ final private[rowlevel] case class DeleteFileTarget(
       onCreate: String => Unit
   ): Vector[WrittenDeletes] = {
     val writer = new PositionDeleteFiles(io, format, properties)
-    val result = Vector.newBuilder[WrittenDeletes]
-    var remaining = files
-    while (remaining.nonEmpty) {
-      val (file, writtenCount) = writer.write(newPath(names, onCreate), remaining, targetSize)
-      result += WrittenDeletes.ofPositions(file, remaining.take(writtenCount).map(_._1))
-      remaining = remaining.drop(writtenCount)
-    }
-    result.result()
+    writer.writeAll(() => newPath(names, onCreate), files.iterator, targetSize).map(WrittenDeletes.ofPositions)
   }
 }

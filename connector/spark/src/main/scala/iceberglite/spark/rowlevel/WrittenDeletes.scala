@@ -1,6 +1,6 @@
 package iceberglite.spark.rowlevel
 
-import iceberglite.data.WrittenFile
+import iceberglite.data.WrittenPositionDeletes
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.write.{RowCounts, TaskResult}
 import iceberglite.spec.file.ContentFile
@@ -20,11 +20,10 @@ final private[rowlevel] case class WrittenDeletes(file: ContentFile, dataFiles: 
 private[rowlevel] object WrittenDeletes {
   def ofVector(vector: ContentFile): WrittenDeletes = WrittenDeletes(vector, vector.referencedDataFile.toArray)
 
-  def ofPositions(file: WrittenFile, dataFiles: Vector[String]): WrittenDeletes = {
-    val single = if (dataFiles.size == 1) dataFiles.headOption else None
-    val unpartitioned = PartitionSpec.Unpartitioned.specId
-    WrittenDeletes(file.positionDeletes(unpartitioned, PartitionTuple.Empty, single), dataFiles.toArray)
-  }
+  def ofPositions(written: WrittenPositionDeletes): WrittenDeletes = WrittenDeletes(
+    written.contentFile(PartitionSpec.Unpartitioned.specId, PartitionTuple.Empty),
+    written.dataFiles.toArray
+  )
 }
 
 /**

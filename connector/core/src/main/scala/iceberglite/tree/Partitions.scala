@@ -1,4 +1,4 @@
-package iceberglite.table.action
+package iceberglite.tree
 
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
@@ -6,13 +6,12 @@ import iceberglite.spec.file.{ContentFile, ManifestEvaluator, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, NestedField}
-import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /**
  * The partitions of given files. As a filter, it accepts the parts of a metadata tree that may list files of these
  * partitions.
  */
-final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
+final private[iceberglite] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
   private val sources = PartitionSpecs.sources(base, base.schema)
   private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
     id -> fs.map(_.partition).toSet

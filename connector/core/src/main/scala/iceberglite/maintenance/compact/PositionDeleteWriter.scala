@@ -1,0 +1,110 @@
+package iceberglite.maintenance.compact
+
+import scala.collection.mutable.ArrayBuffer
+
+import iceberglite.data.PositionDeleteFiles
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.property.{DeleteFileProperties, DeleteGranularity, RowLevelProperty, TableProperty}
+import iceberglite.storage.FileIO
+import iceberglite.table.Table
+
+/**
+ * Writes merged position deletes to new files: deletion vectors in version 3, and otherwise position delete files.
+ * Serializable, so that tasks can write.
+ *
+ * @param partitions the spec and the partition of each group
+ * @param targetSize the size at which a new file is begun, in bytes
+ */
+final case class PositionDeleteWriter(
+    io: FileIO,
+    usesVectors: Boolean,
+    granularity: DeleteGranularity,
+    format: FileFormat,
+    properties: Map[String, String],
+    partitions: Vector[(Int, PartitionTuple)],
+    targetSize: Long
+) {
+
+  /** Returns the end of the names of the written files. */
+  def extension: String = if (usesVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+
+  /**
+   * Writes deletes. Memory use is bounded by the deletes of a data file, or by a Puffin file of the target size.
+   *
+   * @param deletes the deletes of each data file, sorted by group and path; each file occurs once
+   * @param newPath returns a new path for each file
+   */
+  def write(deletes: Iterator[(DeleteTargetKey, DeletionVector)], newPath: () => String): Vector[ContentFile] = {
+    val remaining = deletes.buffered
+    val written = Vector.newBuilder[ContentFile]
+    while (remaining.hasNext) {
+      if (usesVectors) written ++= DeletionVectorFiles.write(io, newPath(), nextVectors(remaining))
+      else {
+        val group = remaining.head._1.group
+        val ofGroup = new Iterator[(String, DeletionVector)] {
+          override def hasNext: Boolean = remaining.hasNext && remaining.head._1.group == group
+          override def next(): (String, DeletionVector) = {
+            val (key, positions) = remaining.next()
+            key.path -> positions
+          }
+        }
+        val (specId, partition) = partitions(group)
+        written ++= new PositionDeleteFiles(io, format, properties).writeAll(newPath, ofGroup, maxFileSize)
+          .map(_.contentFile(specId, partition))
+      }
+    }
+    written.result()
+  }
+
+  /**
+   * Divides sorted deletes into parts that can be written at the same time without creating more files.
+   *
+   * @param parts the desired number of parts
+   */
+  def independent(
+      deletes: Vector[(DeleteTargetKey, DeletionVector)],
+      parts: Int
+  ): Vector[Vector[(DeleteTargetKey, DeletionVector)]] =
+    if (deletes.isEmpty) Vector.empty
+    else if (usesVectors) Vector(deletes)
+    else granularity match {
+      case DeleteGranularity.OfFile => deletes.grouped((deletes.size + parts - 1) / parts).toVector
+      case DeleteGranularity.OfPartition => deletes.groupBy(_._1.group).values.toVector
+    }
+
+  private def maxFileSize: Long = granularity match {
+    case DeleteGranularity.OfFile => 0L
+    case DeleteGranularity.OfPartition => targetSize
+  }
+
+  /** Takes vectors up to the target size, which may belong to several groups. */
+  private def nextVectors(deletes: BufferedIterator[(DeleteTargetKey, DeletionVector)]): Vector[DeletedRows] = {
+    val taken = ArrayBuffer.empty[DeletedRows]
+    var bytes = 0L
+    while (deletes.hasNext && bytes < targetSize) {
+      val (key, positions) = deletes.next()
+      val (specId, partition) = partitions(key.group)
+      taken += DeletedRows(key.path, specId, partition, positions)
+      bytes += positions.bytes
+    }
+    taken.toVector
+  }
+}
+
+object PositionDeleteWriter {
+
+  /** Returns the writer for groups of a table. @throws InvalidArgument the table has an invalid property */
+  def of(table: Table, groups: Vector[PositionDeleteGroup], options: GroupOptions): PositionDeleteWriter =
+    PositionDeleteWriter(
+      table.io,
+      table.metadata.formatVersion >= FormatVersion.V3,
+      TableProperty.of(RowLevelProperty.Granularity, table.properties),
+      RowLevelProperty.deleteFormat(table.properties),
+      DeleteFileProperties.of(table.properties),
+      groups.map(group => (group.specId, group.partition)),
+      options.writeMaxFileSize
+    )
+}
