@@ -141,6 +141,20 @@ class OrphanRemovalSuite extends AnyFunSuite {
     intercept[InvalidArgument](PrefixMismatch.parse("SKIP"))
   }
 
+  test("a conflict among many files is an error before a file is deleted") {
+    val actions = new Actions(unpartitioned())
+    val table = actions.append(file("hdfs://one/t/a.parquet"))
+    val orphans = (0 until 20).map(i => s"mem://t/data/$i.parquet")
+    orphans.foreach(actions.store.replace(_, Array.emptyByteArray))
+    for (position <- Seq(0, 10, 20); maxCandidates <- Seq(1, 3, 100)) {
+      val (before, after) = orphans.splitAt(position)
+      val listing = listed(before ++ Seq("hdfs://two/t/a.parquet") ++ after: _*)
+      val removal = new OrphanRemoval(table, _ => listing, new LocalOrphanSearch(maxCandidates), later)
+      assert(intercept[ValidationFailed](run(removal)).getMessage.contains("hdfs://two/t/a.parquet"))
+      assert(orphans.forall(actions.store.exists))
+    }
+  }
+
   test("hidden files and directories are not listed, except those of partitions") {
     val actions = new Actions(RandomHistory.creation(FormatVersion.V2, partitioned = true))
     val table = actions.table

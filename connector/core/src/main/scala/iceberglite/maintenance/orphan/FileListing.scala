@@ -22,11 +22,13 @@ trait FileListing {
 
 /**
  * Lists a directory at all depths, several directories at a time. Files and directories whose names begin with `_` or
- * `.` are omitted, except partition directories.
+ * `.` are omitted, except partition directories. Serializable, so that tasks can list directories.
  *
  * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
  */
-final class DirectoryListing(io: FileIO, directory: String, partitionFields: Set[String]) extends FileListing {
+final class DirectoryListing(io: FileIO, val directory: String, partitionFields: Set[String])
+    extends FileListing
+    with Serializable {
   import DirectoryListing._
 
   override def foreach(consume: ListedFile => Unit): Unit = listLevel(Vector(directory), 0, consume)
@@ -34,17 +36,37 @@ final class DirectoryListing(io: FileIO, directory: String, partitionFields: Set
   @tailrec
   private def listLevel(directories: Vector[String], depth: Int, consume: ListedFile => Unit): Unit =
     if (directories.nonEmpty) {
-      if (depth > MaxDepth) throw Unsupported(
-        s"listing $directory, which has more than $MaxDepth levels of directories",
-        s"Remove the symbolic link that makes ${directories.head} part of itself"
-      )
+      requireDepth(directories.head, depth)
       val below = MetadataPool.map(directories) { path =>
-        val (nested, files) = io.list(path).filterNot(isHidden).partition(_.isDirectory)
-        files.foreach(file => consume(ListedFile(file.path, file.modifiedMs)))
-        nested.map(_.path)
+        val (nested, files) = entries(path)
+        files.foreach(consume)
+        nested
       }
       listLevel(below.flatten, depth + 1, consume)
     }
+
+  /** Returns the directories and the files in one directory. */
+  def entries(path: String): (Vector[String], Vector[ListedFile]) = {
+    val (nested, files) = io.list(path).filterNot(isHidden).partition(_.isDirectory)
+    (nested.map(_.path), files.map(file => ListedFile(file.path, file.modifiedMs)))
+  }
+
+  /**
+   * Returns the files in a directory at all depths, and lists one directory at a time.
+   *
+   * @param path [[directory]] or a directory below it
+   * @param depth the number of directories from [[directory]] to `path`
+   */
+  def filesBelow(path: String, depth: Int): Iterator[ListedFile] = {
+    requireDepth(path, depth)
+    val (nested, files) = entries(path)
+    files.iterator ++ nested.iterator.flatMap(filesBelow(_, depth + 1))
+  }
+
+  private def requireDepth(path: String, depth: Int): Unit = if (depth > MaxDepth) throw Unsupported(
+    s"listing $directory, which has more than $MaxDepth levels of directories",
+    s"Remove the symbolic link that makes $path part of itself"
+  )
 
   private def isHidden(file: FileInfo): Boolean = {
     val name = file.path.stripSuffix("/").split('/').last

@@ -66,13 +66,15 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     requireGcEnabled(current)
     val recent = new RecentFiles(current)
     val usedByOthers = directoriesOfOthers(current)
-    withoutConflicts(search.find(current.io, listing(current), recent.needed, options.olderThanMs, options.prefixes))
-      .grouped(BatchFiles).foldLeft(DeletionReport.Empty) { (report, batch) =>
+    val candidates =
+      search.find(current.io, listing(current), recent.needed, options.olderThanMs, options.prefixes)
+    try withoutConflicts(candidates).grouped(BatchFiles).foldLeft(DeletionReport.Empty) { (report, batch) =>
         val (used, unused) = recent.withoutNeeded(batch.toVector).partition(isBelowAny(_, usedByOthers, current))
         val results = delete(unused) ++ used.map(path => path -> Some(KeptReason.InDirectoryOfOther))
         results.foreach { case (path, kept) => found(OrphanFile(path, kept)) }
         report ++ DeletionReport.ofAll(results)
       }
+    finally candidates.close()
   }
 
   /**
@@ -91,17 +93,24 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     )
 
   /** Returns the files to delete. If conflicts are errors, all files are compared before the first one is returned. */
-  private def withoutConflicts(candidates: Iterator[OrphanCandidate]): Iterator[String] = options.mismatch match {
-    case PrefixMismatch.Delete => candidates.map(_.path)
-    case PrefixMismatch.Keep => candidates.filter(_.conflict.isEmpty).map(_.path)
+  private def withoutConflicts(candidates: OrphanCandidates): Iterator[String] = options.mismatch match {
+    case PrefixMismatch.Delete => candidates.iterator.map(_.path)
+    case PrefixMismatch.Keep => candidates.iterator.filter(_.conflict.isEmpty).map(_.path)
     case PrefixMismatch.Fail =>
-      val all = candidates.toVector
-      for (candidate <- all; inMetadata <- candidate.conflict) throw ValidationFailed(
-        s"Cannot remove orphan files of ${table.name}: the file ${candidate.path} may be the same as $inMetadata in " +
-          "the metadata, which has another scheme or authority. State with equal_schemes or equal_authorities that " +
-          "they are the same, or set prefix_mismatch_mode to IGNORE to keep such files, or to DELETE if they differ"
-      )
-      all.iterator.map(_.path)
+      candidates.conflict.foreach(requireNoConflict)
+      // The files are compared again, so that a conflict that appeared since then must not be ignored.
+      candidates.iterator.map { candidate =>
+        requireNoConflict(candidate)
+        candidate.path
+      }
+  }
+
+  private def requireNoConflict(candidate: OrphanCandidate): Unit = candidate.conflict.foreach { inMetadata =>
+    throw ValidationFailed(
+      s"Cannot remove orphan files of ${table.name}: the file ${candidate.path} may be the same as $inMetadata in " +
+        "the metadata, which has another scheme or authority. State with equal_schemes or equal_authorities that " +
+        "they are the same, or set prefix_mismatch_mode to IGNORE to keep such files, or to DELETE if they differ"
+    )
   }
 
   /** The files that versions of the table need, with those of commits after the search began. */

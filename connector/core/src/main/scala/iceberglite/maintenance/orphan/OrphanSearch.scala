@@ -24,14 +24,27 @@ final case class NeededFiles(named: Vector[String], parts: Vector[FilePart])
  */
 final case class OrphanCandidate(path: String, conflict: Option[String])
 
+/** The listed files that a table does not need. They take bounded memory in this JVM. */
+trait OrphanCandidates extends AutoCloseable {
+
+  /** Returns all candidates. A second call may compare the files again. */
+  def iterator: Iterator[OrphanCandidate]
+
+  /** Returns one of the candidates with a conflict, if there are any. */
+  def conflict: Option[OrphanCandidate]
+
+  override def close(): Unit = ()
+}
+
 /** Finds listed files that a table does not need. Implementations differ in where they compare the files. */
 trait OrphanSearch {
 
   /**
-   * Returns the listed files that are old enough and that no needed file is equal to. The result can be iterated once,
-   * and takes bounded memory.
+   * Returns the listed files that are old enough and that no needed file is equal to. The caller closes the result.
    *
    * @param olderThanMs only files that were modified before this time are returned
+   * @throws iceberglite.spec.IcebergError here or from the result, before it returns a candidate: a directory or a part
+   *   cannot be read, or the metadata has a path that cannot be compared
    */
   def find(
       io: FileIO,
@@ -39,14 +52,19 @@ trait OrphanSearch {
       needed: NeededFiles,
       olderThanMs: Long,
       prefixes: EqualPrefixes
-  ): Iterator[OrphanCandidate]
+  ): OrphanCandidates
 }
 
 /**
  * Compares the files in this JVM. At most `maxCandidates` listed files are held in memory at a time: if there are more,
  * the directory and the metadata are read several times, each time for another share of the paths.
+ *
+ * @param ifMore compares the files instead of this search if there are more than `maxCandidates`
  */
-final class LocalOrphanSearch(maxCandidates: Int = LocalOrphanSearch.MaxCandidates) extends OrphanSearch {
+final class LocalOrphanSearch(
+    maxCandidates: Int = LocalOrphanSearch.MaxCandidates,
+    ifMore: Option[OrphanSearch] = None
+) extends OrphanSearch {
   import LocalOrphanSearch._
 
   override def find(
@@ -55,7 +73,7 @@ final class LocalOrphanSearch(maxCandidates: Int = LocalOrphanSearch.MaxCandidat
       needed: NeededFiles,
       olderThanMs: Long,
       prefixes: EqualPrefixes
-  ): Iterator[OrphanCandidate] = {
+  ): OrphanCandidates = {
     val shares = new AtomicInteger(1)
     val first = new Candidates(prefixes, shares, 0)
     listing.foreach { file =>
@@ -69,24 +87,36 @@ final class LocalOrphanSearch(maxCandidates: Int = LocalOrphanSearch.MaxCandidat
         }
       }
     }
-    // Other threads may have added files of other shares after the number of shares grew.
-    first.removeOtherShares()
-    def others = (1 until shares.get).iterator.map { share =>
-      val candidates = new Candidates(prefixes, shares, share)
-      listing.foreach(file => if (file.modifiedMs < olderThanMs) candidates.add(file.path))
-      candidates
-    }
-    (Iterator(first) ++ others).flatMap { candidates =>
-      candidates.removeNeeded(io, needed)
-      candidates.remaining
+    ifMore.filter(_ => shares.get > 1) match {
+      case Some(other) => other.find(io, listing, needed, olderThanMs, prefixes)
+      case None =>
+        // Other threads may have added files of other shares after the number of shares grew.
+        first.removeOtherShares()
+        first.removeNeeded(io, needed)
+        new LocalCandidates(
+          first,
+          (1 until shares.get).iterator.map { share =>
+            val candidates = new Candidates(prefixes, shares, share)
+            listing.foreach(file => if (file.modifiedMs < olderThanMs) candidates.add(file.path))
+            candidates.removeNeeded(io, needed)
+            candidates
+          }
+        )
     }
   }
 }
 
 object LocalOrphanSearch {
 
-  /** A path takes about 500 bytes of heap. */
-  private val MaxCandidates = 500000
+  /** The default maximum number of listed files in memory. A path takes about 500 bytes of heap. */
+  val MaxCandidates = 500000
+
+  /** @param others finds the candidates of the other shares, one after the other */
+  final private class LocalCandidates(first: Candidates, others: => Iterator[Candidates]) extends OrphanCandidates {
+    override def iterator: Iterator[OrphanCandidate] = (Iterator(first) ++ others).flatMap(_.remaining)
+
+    override def conflict: Option[OrphanCandidate] = iterator.find(_.conflict.isDefined)
+  }
 
   /**
    * The listed files of one share, by their paths without scheme and authority. Thread-safe.

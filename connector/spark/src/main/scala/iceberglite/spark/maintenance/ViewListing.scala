@@ -2,7 +2,8 @@ package iceberglite.spark.maintenance
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions.{col, unix_millis}
 import org.apache.spark.sql.types.{StringType, TimestampType}
 
@@ -18,13 +19,21 @@ final private[iceberglite] class ViewListing(files: DataFrame, directory: Option
   private val prefix = directory.map(path => FileUri.of(path).path.stripSuffix("/") + "/")
 
   override def foreach(consume: ListedFile => Unit): Unit =
-    files.toLocalIterator().asScala.filterNot(_.anyNull).foreach { row =>
-      val path = row.getString(0)
-      if (prefix.forall(FileUri.of(path).path.startsWith(_))) consume(ListedFile(path, row.getLong(1)))
-    }
+    files.toLocalIterator().asScala.flatMap(ViewListing.listed(_, prefix)).foreach(consume)
+
+  /** Returns the paths and the times of modification, distributed over the cluster. */
+  def distributed: RDD[(String, Long)] = {
+    val only = prefix
+    files.rdd.flatMap(row => ViewListing.listed(row, only).map(file => file.path -> file.modifiedMs))
+  }
 }
 
 private[iceberglite] object ViewListing {
+
+  /** Returns the file of a row; absent if a value is null, or if the file is not below a directory. */
+  private def listed(row: Row, prefix: Option[String]): Option[ListedFile] =
+    if (row.anyNull || !prefix.forall(FileUri.of(row.getString(0)).path.startsWith(_))) None
+    else Some(ListedFile(row.getString(0), row.getLong(1)))
 
   /**
    * Returns the files of a view or table with the columns `file_path` and `last_modified`.

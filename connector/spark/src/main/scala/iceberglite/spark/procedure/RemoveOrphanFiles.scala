@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import iceberglite.maintenance.orphan._
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.maintenance.ViewListing
+import iceberglite.spark.maintenance.{SessionOrphanSearch, ViewListing}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Redaction
 import iceberglite.table.Table
@@ -97,7 +97,8 @@ object RemoveOrphanFiles extends Procedure {
     val table = context.table(arguments(Parameter.table)).current
     arguments.get(maxConcurrentDeletes).foreach(Parameter.requirePositive(maxConcurrentDeletes, _))
     val options = optionsOf(arguments, System.currentTimeMillis)
-    val removal = new OrphanRemoval(table, listing(arguments, context), new LocalOrphanSearch, options)
+    val removal =
+      new OrphanRemoval(table, listing(arguments, context), new SessionOrphanSearch(context.session), options)
     val maxRows = if (arguments.get(streamResults).contains(true)) MaxStreamedRows else Int.MaxValue
     val rows = Vector.newBuilder[Row]
     var count = 0

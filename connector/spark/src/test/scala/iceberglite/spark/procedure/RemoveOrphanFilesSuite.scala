@@ -4,14 +4,25 @@ import java.net.URI
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path, Paths}
 
+import scala.concurrent.duration._
+import scala.util.{Failure, Random, Success, Try}
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, Fuzz, MoreRounds}
+import iceberglite.maintenance.orphan._
 import iceberglite.spark.SharedSession
+import iceberglite.spark.maintenance.{SessionOrphanSearch, ViewListing}
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.IcebergError
+import iceberglite.spec.file.Content
+import iceberglite.table.Table
+import iceberglite.table.action.FastAppend
+import iceberglite.tree.TreeReader
 
 /** `CALL remove_orphan_files`, compared with Apache Iceberg. */
+@MoreRounds
 class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   // Only this session has procedures of Apache Iceberg.
   override lazy val spark: SparkSession = SharedSession.spark
@@ -29,7 +40,9 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     rows(s"CALL $catalog.system.remove_orphan_files(${(s"table => '$rest'" +: arguments).mkString(", ")})")
   }
 
-  private def names(result: Seq[Row]): Set[String] = result.map(_.getString(0).split('/').last).toSet
+  private def names(result: Seq[Row]): Set[String] = names(result.map(_.getString(0)).toSet)
+
+  private def names(paths: Set[String]): Set[String] = paths.map(_.split('/').last)
 
   /** Creates a table with changes of both engines, and adds files that it does not refer to. */
   private def withOrphans(version: Int): (String, Set[Path]) = {
@@ -96,5 +109,115 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     val (t, orphans) = withOrphans(2)
     val error = intercept[Exception](call(t, "older_than => current_timestamp() - INTERVAL 23 HOURS"))
     assert(messages(error).contains("at least 24 hours ago") && orphans.forall(Files.exists(_)))
+  }
+
+  private val onCluster = new SessionOrphanSearch(spark, (_, _, _) => true)
+
+  private def dryRun(
+      t: String,
+      search: OrphanSearch,
+      listing: Table => FileListing = OrphanRemoval.directory(None),
+      options: OrphanOptions = OrphanOptions(Long.MaxValue)
+  ): Set[String] = {
+    val paths = Set.newBuilder[String]
+    new OrphanRemoval(live(t), listing, search, options).dryRun(file => paths += file.path)
+    paths.result()
+  }
+
+  /** Adds files with random names in random directories. */
+  private def addRandomFiles(t: String, random: Random): Unit = (0 until 30).foreach { i =>
+    def name() = Seq("data", "_hidden", ".b", "id=1", "c d", "%20", "metadata", s"e$i")(random.nextInt(8))
+    val directory = Seq.fill(random.nextInt(7))(name()).foldLeft(directoryOf(t))(_.resolve(_))
+    Files.createDirectories(directory)
+    Files.write(directory.resolve(s"${name()}-$i"), Array[Byte](1))
+  }
+
+  test("the driver and the cluster find the same files") {
+    (0 until Fuzz.slowRounds(2)).foreach { round =>
+      val random = new Random(Fuzz.seed + round)
+      val (t, orphans) = withOrphans(1 + random.nextInt(3))
+      addRandomFiles(t, random)
+      val expected = dryRun(t, new LocalOrphanSearch)
+      assert(names(expected).intersect(orphans.map(_.getFileName.toString)).size == orphans.size && expected.size > 4)
+      for (search <- Seq(onCluster, new SessionOrphanSearch(spark, (_, _, _) => false, maxLocalFiles = 3))) {
+        assert(dryRun(t, search) == expected)
+        assert(dryRun(t, search, options = OrphanOptions(olderThanMs = 0L)).isEmpty)
+        val inData = dryRun(t, search, OrphanRemoval.directory(Some(s"${live(t).location}/data")))
+        assert(inData == expected.filter(_.contains(s"${directoryOf(t)}/data/")))
+      }
+    }
+  }
+
+  test("the driver and the cluster treat other schemes and authorities in the same way") {
+    val (t, _) = withOrphans(2)
+    val listed = FilesBelow.of(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith("."))
+      .zipWithIndex.map { case (file, i) =>
+        (
+          Seq(s"file:$file", s"hdfs://a$file", s"oss://b$file", s"file://$file", s"$file")(i % 5),
+          new java.sql.Timestamp(0L)
+        )
+      } ++ Seq(("hdfs://a/x/y", new java.sql.Timestamp(0L)), (null, new java.sql.Timestamp(0L)))
+    spark.createDataFrame(listed).toDF("file_path", "last_modified").createOrReplaceTempView("mixed")
+    val view = ViewListing.of(spark, "mixed", None)
+    val equal = EqualPrefixes.of(Map("oss, hdfs" -> "file"), Map("a" -> ""))
+    for (prefixes <- Seq(EqualPrefixes.Default, equal); mode <- PrefixMismatch.all) {
+      val options = OrphanOptions(Long.MaxValue, prefixes, mode)
+      def result(search: OrphanSearch) = Try(dryRun(t, search, _ => view, options)) match {
+        case Success(paths) => paths
+        case Failure(error) => assert(error.getMessage.contains("prefix_mismatch_mode")); Set("failed")
+      }
+      val expected = result(new LocalOrphanSearch)
+      assert(result(onCluster) == expected && result(new LocalOrphanSearch(3)) == expected, s"$mode $prefixes")
+      if (mode == PrefixMismatch.Fail) assert(expected == Set("failed")) else assert(expected.contains("hdfs://a/x/y"))
+    }
+  }
+
+  test("on the cluster too, a file that another program commits during the search is kept") {
+    val (t, orphans) = withOrphans(2)
+    val table = live(t)
+    val added = directoryOf(t).resolve("data/added.parquet")
+    Files.write(added, Array[Byte](1))
+    val committing = new SessionOrphanSearch(
+      spark,
+      (_, _, _) => {
+        val file = new TreeReader(table.io, table.metadata).live(table.currentSnapshot.get).map(_.file).toVector
+          .find(_.content == Content.Data).get
+        table.transaction().add(new FastAppend(Vector(file.copy(path = s"file:$added")))).commit()
+        true
+      }
+    )
+    val deleted = Set.newBuilder[String]
+    new OrphanRemoval(table, OrphanRemoval.directory(None), committing, OrphanOptions(Long.MaxValue))
+      .run(file => deleted += file.path)
+    assert(names(deleted.result()) == orphans.map(_.getFileName.toString) && Files.exists(added))
+  }
+
+  test("on the cluster too, metadata paths that cannot be compared fail the search before a file is deleted") {
+    val (t, orphans) = withOrphans(2)
+    val table = live(t)
+    val file = new TreeReader(table.io, table.metadata).live(table.currentSnapshot.get).map(_.file).toVector
+      .find(_.content == Content.Data).get
+    val path = s"${table.location}/data/../data/x.parquet"
+    table.transaction().add(new FastAppend(Vector(file.copy(path = path)))).commit()
+    for (search <- Seq(new LocalOrphanSearch, onCluster)) {
+      val removal = new OrphanRemoval(table, OrphanRemoval.directory(None), search, OrphanOptions(Long.MaxValue))
+      assert(intercept[IcebergError](removal.run(_ => ())).getMessage.contains(path))
+      assert(orphans.forall(Files.exists(_)))
+    }
+  }
+
+  test("small tables need no Spark job") {
+    val (t, _) = withOrphans(2)
+    val context = spark.sparkContext
+    def inGroup(group: String)(body: => Any): Unit = {
+      context.setJobGroup(group, group)
+      try body
+      finally context.clearJobGroup()
+      ()
+    }
+    inGroup("small orphans")(dryRun(t, new SessionOrphanSearch(spark)))
+    inGroup("large orphans")(dryRun(t, onCluster))
+    eventually(timeout(10.seconds))(assert(context.statusTracker.getJobIdsForGroup("large orphans").nonEmpty))
+    assert(context.statusTracker.getJobIdsForGroup("small orphans").isEmpty)
   }
 }

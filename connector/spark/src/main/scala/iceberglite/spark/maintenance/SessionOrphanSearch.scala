@@ -1,0 +1,158 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.{HashPartitioner, SparkContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.storage.StorageLevel
+
+import iceberglite.maintenance.expire.LocalUnreachableFiles
+import iceberglite.maintenance.orphan._
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
+import iceberglite.storage.FileIO
+
+/**
+ * Lists the files and compares them with the needed files with Spark jobs if there are many; otherwise on the driver,
+ * without a job. In the first case, the driver holds neither the listed files nor the paths of the needed data files.
+ *
+ * @param shouldUseCluster decides by the number of cores of the cluster, the number of live files in the metadata, and
+ *   the bytes of the manifests. More listed files than `maxLocalFiles` always use the cluster
+ */
+final private[iceberglite] class SessionOrphanSearch(
+    session: SparkSession,
+    shouldUseCluster: (Int, Long, Long) => Boolean = SessionOrphanSearch.paysOff,
+    maxLocalFiles: Int = LocalOrphanSearch.MaxCandidates
+) extends OrphanSearch {
+  import SessionOrphanSearch._
+
+  override def find(
+      io: FileIO,
+      listing: FileListing,
+      needed: NeededFiles,
+      olderThanMs: Long,
+      prefixes: EqualPrefixes
+  ): OrphanCandidates = {
+    val context = session.sparkContext
+    val onCluster = listing match {
+      case directories: DirectoryListing => Some(new ClusterOrphanSearch(context, () => filesIn(context, directories)))
+      case view: ViewListing => Some(new ClusterOrphanSearch(context, () => view.distributed))
+      case _ => None
+    }
+    val (files, bytes) = (LocalUnreachableFiles.count(needed.parts), needed.parts.iterator.map(_.length).sum)
+    val search = onCluster.filter(_ => shouldUseCluster(context.defaultParallelism, files, bytes))
+      .getOrElse(new LocalOrphanSearch(maxLocalFiles, onCluster))
+    search.find(io, listing, needed, olderThanMs, prefixes)
+  }
+}
+
+/** Compares the files with Spark jobs. @param listed returns the paths and the times of modification of the listing */
+final private class ClusterOrphanSearch(context: SparkContext, listed: () => RDD[(String, Long)]) extends OrphanSearch {
+  import SessionOrphanSearch._
+
+  override def find(
+      io: FileIO,
+      listing: FileListing,
+      needed: NeededFiles,
+      olderThanMs: Long,
+      prefixes: EqualPrefixes
+  ): OrphanCandidates = {
+    val old = ClusterJob.withTaskErrors(listed()).filter(_._2 < olderThanMs).keys
+    val count = LocalUnreachableFiles.count(needed.parts)
+    val partitions = math.max(context.defaultParallelism.toLong, count / FilesPerPartition).toInt
+    new ClusterCandidates(compare(old, neededPaths(context, io, needed), partitions, prefixes))
+  }
+}
+
+private[iceberglite] object SessionOrphanSearch {
+
+  /** The bytes of manifests per core of the driver above which a Spark job pays off. */
+  private val LocalBytes = 16L << 20
+
+  /** A task holds the paths of a partition in memory. */
+  private[maintenance] val FilesPerPartition = 100000L
+
+  /** The number of levels of directories that are searched for directories to distribute. */
+  private val MaxLevels = 4
+
+  private def paysOff(clusterCores: Int, files: Long, bytes: Long): Boolean = {
+    val cores = Runtime.getRuntime.availableProcessors
+    files > LocalOrphanSearch.MaxCandidates || clusterCores > cores && bytes > cores * LocalBytes
+  }
+
+  /**
+   * Lists a directory. The upper levels are listed first, to find enough directories for all tasks; then each task
+   * lists the files of some of these directories at all depths.
+   */
+  private[maintenance] def filesIn(context: SparkContext, listing: DirectoryListing): RDD[(String, Long)] = {
+    val shared = context.broadcast(serialize(listing))
+    var upper = Vector.empty[String]
+    var level = Vector(listing.directory)
+    var depth = 0
+    while (level.nonEmpty && level.size < context.defaultParallelism * ClusterJob.TasksPerCore && depth < MaxLevels) {
+      upper ++= level
+      level = distribute(context, level).flatMap { bytes =>
+        val directories = deserialize[DirectoryListing](shared.value)
+        deserialize[Vector[String]](bytes).flatMap(directories.entries(_)._1)
+      }.collect().toVector
+      depth += 1
+    }
+    val startDepth = depth
+    val ofUpper = distribute(context, upper).flatMap { bytes =>
+      val directories = deserialize[DirectoryListing](shared.value)
+      deserialize[Vector[String]](bytes).iterator.flatMap(directories.entries(_)._2).map(pair)
+    }
+    val ofOthers = distribute(context, level).flatMap { bytes =>
+      val directories = deserialize[DirectoryListing](shared.value)
+      deserialize[Vector[String]](bytes).iterator.flatMap(directories.filesBelow(_, startDepth)).map(pair)
+    }
+    ofUpper ++ ofOthers
+  }
+
+  private def pair(file: ListedFile): (String, Long) = file.path -> file.modifiedMs
+
+  private[maintenance] def neededPaths(context: SparkContext, io: FileIO, needed: NeededFiles): RDD[String] =
+    SessionUnreachableFiles.liveFiles(context, io, needed.parts).keys ++ context.parallelize(needed.named)
+
+  /** Returns the listed paths to which no needed path is equal, each with a needed path that may be the same. */
+  private[maintenance] def compare(
+      listed: RDD[String],
+      needed: RDD[String],
+      partitions: Int,
+      prefixes: EqualPrefixes
+  ): RDD[(String, Option[String])] = {
+    val byPath = new HashPartitioner(partitions)
+    val listedByPath = listed.map(path => FileUri.of(path).path -> path)
+    val neededByPath = needed.map(path => FileUri.ofMetadata(path).path -> path)
+    // A file can be listed in many manifests, but its path is kept once.
+    distinct(listedByPath, byPath).cogroup(distinct(neededByPath, byPath), byPath).flatMap {
+      case (_, (listedPaths, neededPaths)) =>
+        val inMetadata = neededPaths.iterator.flatten.toVector
+        val uris = inMetadata.map(FileUri.ofMetadata)
+        listedPaths.iterator.flatten.filterNot(path => uris.exists(prefixes.matches(_, FileUri.of(path))))
+          .map(path => path -> inMetadata.headOption)
+    }
+  }
+
+  private def distinct(paths: RDD[(String, String)], byPath: HashPartitioner): RDD[(String, Set[String])] =
+    paths.aggregateByKey(Set.empty[String], byPath)(_ + _, _ ++ _)
+
+  /** Candidates on the executors. They are computed once, and stored until they are closed. */
+  final private[maintenance] class ClusterCandidates(compared: RDD[(String, Option[String])]) extends OrphanCandidates {
+    private val stored = compared.persist(StorageLevel.MEMORY_AND_DISK)
+
+    override def iterator: Iterator[OrphanCandidate] = ClusterJob.withTaskErrors {
+      // All files are compared before the first candidate is returned, so that an error precedes the first deletion.
+      stored.count()
+      stored.toLocalIterator.map { case (path, conflict) => OrphanCandidate(path, conflict) }
+    }
+
+    override def conflict: Option[OrphanCandidate] = ClusterJob.withTaskErrors {
+      stored.filter(_._2.isDefined).take(1).headOption.map { case (path, conflict) => OrphanCandidate(path, conflict) }
+    }
+
+    override def close(): Unit = {
+      stored.unpersist()
+      ()
+    }
+  }
+}
