@@ -8,6 +8,7 @@ object Procedures {
     RollbackToSnapshot,
     RollbackToTimestamp,
     SetCurrentSnapshot,
+    Restore,
     CherrypickSnapshot,
     PublishChanges,
     FastForward,
