@@ -40,8 +40,12 @@ final class SnapshotExpiry(
     (committed, result)
   }
 
-  /** Returns the result that [[run]] would have, without changing anything. */
-  def dryRun(): ExpireResult = {
+  /**
+   * Returns the result that [[run]] would have, without changing anything.
+   *
+   * @param found receives the kind and the path of each file that would be deleted
+   */
+  def dryRun(found: (FileKind, String) => Unit = (_, _) => ()): ExpireResult = {
     val current = table.refresh()
     val action = new ExpireSnapshots(options)
     action.changeFor(current.metadata, CommitContext(current.io, current.name, "", summary, environment))
@@ -51,9 +55,10 @@ final class SnapshotExpiry(
       before,
       after,
       ExpiredTrees.of(table.name, current.io, before, removedIds(before, after), current.version.copy(metadata = after))
-    ) { paths =>
-      val kept = paths.flatMap(path => owned.reasonToKeep(path).map(path -> _))
-      DeletionReport.of(paths.size.toLong - kept.size, kept)
+    ) { (kind, paths) =>
+      val (deletable, kept) = paths.map(path => path -> owned.reasonToKeep(path)).partition(_._2.isEmpty)
+      deletable.foreach { case (path, _) => found(kind, path) }
+      DeletionReport.ofAll(deletable ++ kept)
     }
   }
 
@@ -65,7 +70,9 @@ final class SnapshotExpiry(
       ExpireResult(Set.empty, removedRefs(before, after), FileCounts(), Vector.empty)
     else {
       val deletion = new OwnedDeletion(committed.io, ownedPaths(committed))
-      result(before, after, expiredTrees(before, removedIds(before, after), committed, Attempts))(deletion(_))
+      result(before, after, expiredTrees(before, removedIds(before, after), committed, Attempts))((_, paths) =>
+        deletion(paths)
+      )
     }
 
   /**
@@ -89,18 +96,20 @@ final class SnapshotExpiry(
 
   /** Deletes the files and returns the result. @param delete deletes paths, or only counts them for a dry run */
   private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
-      delete: Vector[String] => DeletionReport
+      delete: (FileKind, Vector[String]) => DeletionReport
   ): ExpireResult = {
     // The manifests are deleted last, because they list the data files that a failed run has left.
     val ofContent =
       files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(file.path)).grouped(BatchFiles)
         .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>
           batch.toVector.groupBy(_.content).foldLeft(sums) { case ((counts, reports), (content, same)) =>
-            val report = delete(same.map(_.path))
+            val report = delete(FileKind.of(content), same.map(_.path))
             (counts.add(content, report.deleted), reports ++ report)
           }
         }
-    val (manifests, roots, statistics) = (delete(trees.manifests), delete(trees.roots), delete(trees.statistics))
+    val manifests = delete(FileKind.Manifest, trees.manifests)
+    val roots = delete(FileKind.ManifestList, trees.roots)
+    val statistics = delete(FileKind.StatisticsFile, trees.statistics)
     val (contentCounts, contentReport) = ofContent
     ExpireResult(
       removedIds(before, after),

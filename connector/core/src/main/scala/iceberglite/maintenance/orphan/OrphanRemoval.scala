@@ -1,5 +1,7 @@
 package iceberglite.maintenance.orphan
 
+import java.util.concurrent.TimeUnit.{DAYS, HOURS}
+
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{MetadataFiles, StoragePath}
@@ -19,6 +21,15 @@ final case class OrphanOptions(
     prefixes: EqualPrefixes = EqualPrefixes.Default,
     mismatch: PrefixMismatch = PrefixMismatch.Fail
 )
+
+object OrphanOptions {
+
+  /** The minimum age of an orphan file. Younger files may belong to a commit in progress. */
+  val MinAgeMs: Long = HOURS.toMillis(24)
+
+  /** The minimum age of an orphan file, unless a user chooses another one. */
+  val DefaultAgeMs: Long = DAYS.toMillis(3)
+}
 
 /** An orphan file. @param kept the reason why it was not deleted; absent if it was, or in a dry run would be */
 final case class OrphanFile(path: String, kept: Option[KeptReason])

@@ -1,7 +1,5 @@
 package iceberglite.spark.procedure
 
-import java.util.concurrent.TimeUnit.{DAYS, HOURS}
-
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{StringType, StructType}
 
@@ -113,8 +111,8 @@ object RemoveOrphanFiles extends Procedure {
   }
 
   private def optionsOf(arguments: Arguments, nowMs: Long): OrphanOptions = {
-    val youngestMs = nowMs - HOURS.toMillis(24)
-    val olderThanMs = arguments.get(olderThan).getOrElse(nowMs - DAYS.toMillis(3))
+    val youngestMs = nowMs - OrphanOptions.MinAgeMs
+    val olderThanMs = arguments.get(olderThan).getOrElse(nowMs - OrphanOptions.DefaultAgeMs)
     if (olderThanMs > youngestMs) throw InvalidArgument(
       "argument older_than",
       java.time.Instant.ofEpochMilli(olderThanMs).toString,

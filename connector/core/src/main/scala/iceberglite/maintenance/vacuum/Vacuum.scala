@@ -1,0 +1,72 @@
+package iceberglite.maintenance.vacuum
+
+import iceberglite.maintenance.expire.{ExpireResult, SnapshotExpiry, UnreachableFiles}
+import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval, OrphanSearch}
+import iceberglite.table.action.ExpireOptions
+import iceberglite.table.{DeletionReport, Environment, Table}
+
+/** The result of a [[Vacuum]]. @param orphans the orphan files that were deleted, and those that were kept */
+final case class VacuumResult(expired: ExpireResult, orphans: DeletionReport)
+
+/**
+ * Expires the old snapshots of a table, deletes the files that only these snapshots refer to, and then deletes orphan
+ * files.
+ *
+ * @param retainMs snapshots that are older than this expire, in milliseconds; absent for the table property
+ *   `history.expire.max-snapshot-age-ms`. Orphan files must be as old, or three days old if it is absent, and always 24
+ *   hours old, because younger files may belong to a commit in progress
+ * @param files finds the files of expired snapshots
+ * @param search finds the orphan files
+ * @param summary entries that describe the engine
+ */
+final class Vacuum(
+    table: Table,
+    retainMs: Option[Long],
+    files: UnreachableFiles,
+    search: OrphanSearch,
+    summary: Map[String, String] = Map.empty,
+    environment: Environment = Environment.system
+) {
+  private val nowMs = environment.nowMs()
+  private val orphanAgeMs = math.max(OrphanOptions.MinAgeMs, retainMs.getOrElse(OrphanOptions.DefaultAgeMs))
+
+  private val expiry =
+    new SnapshotExpiry(table, ExpireOptions(olderThanMs = retainMs.map(nowMs - _)), files, summary, environment)
+
+  private def removal(of: Table): OrphanRemoval =
+    new OrphanRemoval(of, OrphanRemoval.directory(None), search, OrphanOptions(nowMs - orphanAgeMs))
+
+  /**
+   * Removes the snapshots and files.
+   *
+   * @return the table without the snapshots, and the result
+   * @throws iceberglite.spec.IcebergError.ValidationFailed `gc.enabled` is false; then nothing was changed
+   * @throws iceberglite.spec.IcebergError.InvalidArgument the table does not own its location; then nothing was changed
+   */
+  def run(): (Table, VacuumResult) = {
+    // Fails before snapshots expire, if orphan files of this table cannot be removed.
+    OrphanRemoval.directory(None)(table.refresh())
+    val (newest, expired) = expiry.run()
+    (newest, VacuumResult(expired, removal(newest).run(_ => ())))
+  }
+
+  /**
+   * Returns the result that [[run]] would have, without changing anything.
+   *
+   * @param found receives the kind and the path of each file that would be deleted
+   */
+  def dryRun(found: (String, String) => Unit): VacuumResult = {
+    OrphanRemoval.directory(None)(table.refresh())
+    val expired = expiry.dryRun((kind, path) => found(kind.name, path))
+    VacuumResult(
+      expired,
+      removal(table).dryRun(file => if (file.kept.isEmpty) found(Vacuum.OrphanFileKind, file.path))
+    )
+  }
+}
+
+object Vacuum {
+
+  /** The kind of an orphan file. All other kinds are those of an expiration. */
+  val OrphanFileKind = "orphan file"
+}
