@@ -3,7 +3,7 @@ package iceberglite.maintenance
 import iceberglite.puffin.{PuffinWriter, ThetaSketch}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, NotFound}
-import iceberglite.spec.ObjectKind
+import iceberglite.spec.{ObjectKind, Spelling}
 import iceberglite.spec.metadata.{Snapshot, StatisticsFile}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
@@ -25,7 +25,12 @@ object ComputeTableStatistics {
     else names.toVector.distinct.map { name =>
       val column = schema.fields.find(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
       val field = column.getOrElse(
-        throw NotFound(ObjectKind.Column, name, s"The columns are ${schema.fields.map(_.name).mkString(", ")}")
+        throw NotFound(
+          ObjectKind.Column,
+          name,
+          Spelling.closest(name, schema.fields.map(_.name)).fold("")(near => s"Did you mean $near? ") +
+            s"The columns are ${schema.fields.map(_.name).mkString(", ")}"
+        )
       )
       field.fieldType match {
         case _: PrimitiveType => field

@@ -56,6 +56,9 @@ object RewriteOptions {
   import GroupOptions._
 
   private val StartingSequenceNumber = "use-starting-sequence-number"
+
+  /** Whether all files are rewritten, whatever their size. */
+  val RewriteAll: String = GroupOptions.RewriteAll
   private val DeleteFileThreshold = "delete-file-threshold"
   private val DeleteRatioThreshold = "delete-ratio-threshold"
   private val OutputSpecId = "output-spec-id"

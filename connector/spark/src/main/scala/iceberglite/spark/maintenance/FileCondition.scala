@@ -1,7 +1,7 @@
 package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.{Expression => SparkExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -24,26 +24,39 @@ private[iceberglite] object FileCondition {
    * @throws InvalidArgument no part of the condition can be evaluated on files
    * @throws org.apache.spark.sql.AnalysisException the text is not a condition on the columns of the table
    */
-  def parse(session: SparkSession, table: Table, to: SnapshotTarget, where: String): Expression = {
+  def parse(session: SparkSession, table: Table, to: SnapshotTarget, where: String): Expression =
+    of(session, table, to, session.sessionState.sqlParser.parseExpression(where), "argument where", where)
+
+  /**
+   * Converts a condition of Spark, which Spark pushes down as for a query. Its columns are found by their names.
+   *
+   * @param subject the clause or the argument with the condition, for messages
+   * @param text the condition in SQL, for messages
+   * @return a condition that every row that satisfies `condition` also satisfies
+   * @throws InvalidArgument no part of the condition can be evaluated on files
+   */
+  def of(
+      session: SparkSession,
+      table: Table,
+      to: SnapshotTarget,
+      condition: SparkExpression,
+      subject: String,
+      text: String
+  ): Expression = {
     val travel = to match {
       case SnapshotTarget.Branch(name, _) => TimeTravel.OnBranch(name)
       case _ => TimeTravel.Latest
     }
     val sparkTable = new SparkTable(() => table, travel)
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
-    val condition = session.sessionState.sqlParser.parseExpression(where)
-    if (condition.exists(_.isInstanceOf[SubqueryExpression])) throw InvalidArgument(
-      "argument where",
-      where,
-      "It must not contain a subquery"
-    )
-    val optimized = session.sessionState.executePlan(Filter(condition, relation)).optimizedPlan
+    if (condition.exists(_.isInstanceOf[SubqueryExpression]))
+      throw InvalidArgument(subject, text, "It must not contain a subquery")
+    val filter = Filter(ColumnsByName(condition), relation)
+    val optimized = session.sessionState.executePlan(filter).optimizedPlan
     val selectsAll = !optimized.exists(_.isInstanceOf[Filter])
-    pushed(optimized).filter(_ != AlwaysTrue || selectsAll).getOrElse(throw InvalidArgument(
-      "argument where",
-      where,
-      "No part of it can be evaluated on files: compare columns with constants"
-    ))
+    pushed(optimized).filter(_ != AlwaysTrue || selectsAll).getOrElse(
+      throw InvalidArgument(subject, text, "No part of it can be evaluated on files: compare columns with constants")
+    )
   }
 
   private def pushed(plan: LogicalPlan): Option[Expression] = plan.collectFirst {

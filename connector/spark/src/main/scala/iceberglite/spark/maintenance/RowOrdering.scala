@@ -83,6 +83,23 @@ private[iceberglite] object RowOrdering {
     case other => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
   }
 
+  /**
+   * Returns the ordering along a Z-order curve.
+   *
+   * @param columns the columns, which Spark has resolved
+   * @throws InvalidArgument the values of a column cannot be ordered
+   */
+  def zOrder(columns: Seq[SparkExpression]): RowOrdering = {
+    columns.find(column => !ZOrderKey.isSupported(column.dataType)).foreach { column =>
+      throw InvalidArgument(
+        "column of ZORDER BY",
+        column.sql,
+        s"Its type ${column.dataType.sql} has no place in a Z-order"
+      )
+    }
+    Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), compression = 1.0, partitionsPerFile = 1)
+  }
+
   private def number(options: Map[String, String], name: String, default: Double, min: Double, max: Double): Double =
     options.get(name).fold(default) { text =>
       Try(text.trim.toDouble).toOption.filter(n => n >= min && n <= max).getOrElse(

@@ -3,9 +3,7 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import iceberglite.maintenance.ComputeTableStatistics
-import iceberglite.spark.conf.{EngineSummary, TimeTravel}
-import iceberglite.spark.maintenance.ColumnSketches
+import iceberglite.spark.maintenance.TableStatistics
 
 /** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns)` */
 object ComputeTableStats extends Procedure {
@@ -33,16 +31,8 @@ object ComputeTableStats extends Procedure {
     val table = context.table(name).current
     val snapshot = arguments.get(snapshotId).map(table.metadata.snapshot).orElse(table.currentSnapshot)
     snapshot.toSeq.map { s =>
-      val schema = TimeTravel.AtSnapshot(s.snapshotId).schema(table.metadata)
-      val caseSensitive = context.session.sessionState.conf.caseSensitiveAnalysis
-      val chosen = ComputeTableStatistics.columns(schema, arguments.get(columns).getOrElse(Nil), caseSensitive)
-      val sketches = ColumnSketches.of(context.session, table, s, chosen)
-      val (after, file) = ComputeTableStatistics.register(
-        table,
-        s,
-        chosen.map(_.id).zip(sketches),
-        EngineSummary.of(context.session)
-      )
+      val (after, file) =
+        TableStatistics.compute(context.session, table, s, arguments.get(columns).getOrElse(Nil))
       context.refreshCachedPlans(name, table, after)
       Row(file.statisticsPath)
     }

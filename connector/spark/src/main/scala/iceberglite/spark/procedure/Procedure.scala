@@ -34,6 +34,7 @@ object Procedure {
   /** The namespace of procedures in every iceberg-lite catalog. */
   val Namespace = "system"
 
-  private[procedure] def column(name: String, kind: DataType, doc: String, nullable: Boolean = false): StructField =
+  /** Returns a column of a result, with a comment. */
+  private[spark] def column(name: String, kind: DataType, doc: String, nullable: Boolean = false): StructField =
     StructField(name, kind, nullable).withComment(doc)
 }

@@ -91,15 +91,23 @@ object RewriteDataFiles extends Procedure {
         context.refreshCachedPlans(name, table, after)
         done
       }
-    Seq(Row(
-      result.rewrittenFiles,
-      result.addedFiles,
-      result.rewrittenBytes,
-      result.failedFiles,
-      result.removedDeleteFiles,
-      rewrite.groups.map(row(_, table, options))
-    ))
+    Seq(row(result, rewrite.groups, table, options))
   }
+
+  /** Returns the row of the result. @param groups the file groups that were chosen */
+  private[spark] def row(
+      result: RewriteResult,
+      groups: Vector[FileGroup],
+      table: Table,
+      options: RewriteOptions
+  ): Row = Row(
+    result.rewrittenFiles,
+    result.addedFiles,
+    result.rewrittenBytes,
+    result.failedFiles,
+    result.removedDeleteFiles,
+    groups.map(groupRow(_, table, options))
+  )
 
   private def planned(groups: Vector[FileGroup], options: RewriteOptions): RewriteResult = RewriteResult(
     groups.map(_.tasks.size).sum,
@@ -109,7 +117,7 @@ object RewriteDataFiles extends Procedure {
     removedDeleteFiles = 0
   )
 
-  private def row(group: FileGroup, table: Table, options: RewriteOptions): Row = {
+  private def groupRow(group: FileGroup, table: Table, options: RewriteOptions): Row = {
     val spec = table.metadata.specsById(options.outputSpecId)
     val partition = group.partition.map(DataLocations.partitionPath(spec, _))
     Row(partition.orNull, group.tasks.size, group.bytes, group.reason)

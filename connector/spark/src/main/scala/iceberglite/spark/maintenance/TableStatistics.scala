@@ -1,0 +1,33 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.maintenance.ComputeTableStatistics
+import iceberglite.spark.conf.{EngineSummary, TimeTravel}
+import iceberglite.spec.metadata.{Snapshot, StatisticsFile}
+import iceberglite.table.Table
+
+/** Computes and registers statistics of the columns of a table, with a Spark job. */
+private[iceberglite] object TableStatistics {
+
+  /**
+   * Computes the approximate numbers of distinct values of columns, and registers their file in the table's metadata.
+   *
+   * @param columns names of columns; empty for all columns with primitive types
+   * @return the table with the statistics, and their file
+   * @throws iceberglite.spec.IcebergError.NotFound the schema of the snapshot has no such column
+   * @throws iceberglite.spec.IcebergError.InvalidArgument the type of a column is not primitive
+   */
+  def compute(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      columns: Seq[String]
+  ): (Table, StatisticsFile) = {
+    val schema = TimeTravel.AtSnapshot(snapshot.snapshotId).schema(table.metadata)
+    val chosen =
+      ComputeTableStatistics.columns(schema, columns, session.sessionState.conf.caseSensitiveAnalysis)
+    val sketches = ColumnSketches.of(session, table, snapshot, chosen)
+    ComputeTableStatistics.register(table, snapshot, chosen.map(_.id).zip(sketches), EngineSummary.of(session))
+  }
+}
