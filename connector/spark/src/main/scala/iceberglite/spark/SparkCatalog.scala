@@ -133,6 +133,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
+  override def isIcebergTable(ident: Identifier): Boolean = tableExists(ident)
+
   override def allowsPaths: Boolean = tables.allowsPaths
 
   override def rejection(ident: Identifier): Option[String] = tables.rejection(ident)

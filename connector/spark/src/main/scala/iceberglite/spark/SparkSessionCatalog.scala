@@ -76,6 +76,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     icebergCatalog.registerTable(ident, metadataFile)
   }
 
+  override def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.isIcebergTable(ident)
+
   override def allowsPaths: Boolean = icebergCatalog.allowsPaths
 
   override def rejection(ident: Identifier): Option[String] = icebergCatalog.rejection(ident)
@@ -223,8 +225,6 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def loadFunction(ident: Identifier): UnboundFunction =
     try icebergCatalog.loadFunction(ident)
     catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
-
-  private def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.tableExists(ident)
 
   /**
    * Whether Spark's own catalog contains the table. Only namespaces of one level are looked up, because Spark's catalog

@@ -26,6 +26,7 @@ import iceberglite.spark.rules.{
   StoragePartitionedJoins
 }
 import iceberglite.spark.sql.{
+  AnalyzeColumns,
   DeferredStatement,
   EvolvingMerge,
   FillMissingColumns,
@@ -96,6 +97,7 @@ object SparkSessionExtensions {
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
+    Resolution(AnalyzeColumns),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),

@@ -33,7 +33,7 @@ object GroupOptions {
   private val MinFileSize = "min-file-size-bytes"
   private val MaxFileSize = "max-file-size-bytes"
   private val MinInputFiles = "min-input-files"
-  private val RewriteAll = "rewrite-all"
+  private[compact] val RewriteAll = "rewrite-all"
   private val MaxGroupSize = "max-file-group-size-bytes"
   private val MaxGroupFiles = "max-file-group-input-files"
   private[compact] val PartialProgressFailures = "partial-progress.max-failed-commits"

@@ -53,7 +53,7 @@ final case class RewriteOptions(
 ) extends GroupLimits
 
 object RewriteOptions {
-  import GroupOptions._
+  import GroupOptions.{RewriteAll => _, _}
 
   private val StartingSequenceNumber = "use-starting-sequence-number"
 

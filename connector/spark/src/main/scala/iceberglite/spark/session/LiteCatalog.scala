@@ -22,6 +22,9 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    */
   def registerTable(ident: Identifier, metadataFile: String): Table
 
+  /** Whether there is an iceberg-lite table with this name. */
+  def isIcebergTable(ident: Identifier): Boolean
+
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean
 

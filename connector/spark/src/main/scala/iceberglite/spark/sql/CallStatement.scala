@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
-import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
+import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
 
 import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
@@ -21,6 +21,7 @@ final class CallStatement(
     expressionParser: ParserInterface,
     procedures: Seq[Procedure] = Procedures.all
 ) {
+  private val expressions = new SqlExpressions(expressionParser)
 
   /**
    * Parses the text after CALL. The result is absent if the procedure is not in an iceberg-lite catalog. A name without
@@ -102,13 +103,10 @@ final class CallStatement(
 
   private def value(parameter: Parameter[_], reader: SqlReader): Expression = {
     val token = reader.peek
-    val text = reader.expression(s"a value for ${parameter.name}")
-    val parsed =
-      try expressionParser.parseExpression(text)
-      catch { case error: ParseException => throw error.withCommand(reader.sql) }
-    parsed match {
+    expressions.read(reader, s"a value for ${parameter.name}") match {
       case _: UnresolvedAttribute =>
-        reader.failAt(token, s"the value of ${parameter.name} must be in quotes: '${text.trim}'")
+        val text = reader.textSince(token)
+        reader.failAt(token, s"the value of ${parameter.name} must be in quotes: '$text'")
       case other => other
     }
   }

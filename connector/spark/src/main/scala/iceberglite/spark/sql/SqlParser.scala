@@ -12,14 +12,15 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * Adds the connector's statements to a session's SQL. It handles a statement if it is one of
- * [[AlterTableStatement.all]] on a table of an iceberg-lite catalog, or a CALL of a procedure of such a catalog. All
- * other statements go to the previous parser, which is Spark's parser or that of another extension. Statements that
+ * [[AlterTableStatement.all]] or [[TableStatement.all]] on a table of an iceberg-lite catalog, or a CALL of a procedure
+ * of such a catalog. All other statements go to the previous parser, which is Spark's parser or that of another extension. Statements that
  * change rows of an iceberg-lite table also go to the previous parser, after the connector has parsed and removed its
  * own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
   private val calls = new CallStatement(session, delegate)
+  private val tableStatements = new TableStatements(session, delegate)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
@@ -29,7 +30,7 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
     val plan = if (reader.skip("CALL")) calls.parse(reader) else parseAlterTable(reader)
     plan.foreach(_ => reader.end())
-    plan.orElse(rowStatements.parse(reader))
+    plan.orElse(tableStatements.parse(new SqlReader(reader.sql))).orElse(rowStatements.parse(reader))
   }
 
   private def parseAlterTable(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {

@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 
 /**
  * Reads the tokens of one statement from left to right. Invalid input causes a ParseException with the position.
@@ -26,6 +26,9 @@ final class SqlReader(val sql: String) {
   /** Returns the token at a distance from the next one, without consuming it. */
   def ahead(distance: Int): SqlToken = token(position + distance)
 
+  /** Returns the token that was consumed last. */
+  def last: SqlToken = token(position - 1)
+
   /** Consumes the next token of any kind; at the end of the statement, it returns the end token repeatedly. */
   def take(): SqlToken = {
     position += 1
@@ -34,10 +37,13 @@ final class SqlReader(val sql: String) {
 
   /** Consumes the words if all of them are next; otherwise consumes nothing. */
   def skip(words: String*): Boolean = {
-    val matches = words.zipWithIndex.forall { case (word, i) => token(position + i).isWord(word) }
+    val matches = isNext(words)
     if (matches) position += words.size
     matches
   }
+
+  private def isNext(words: Seq[String]): Boolean =
+    words.zipWithIndex.forall { case (word, i) => token(position + i).isWord(word) }
 
   def skipSymbol(symbol: String): Boolean = {
     val matches = peek.isSymbol(symbol)
@@ -90,11 +96,13 @@ final class SqlReader(val sql: String) {
   /**
    * Consumes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The preceding
    * text of the statement is blanked, so that the parser of the expression reports correct positions.
+   *
+   * @param endsAt words that also end the expression, outside of parentheses and brackets
    */
-  def expression(expected: String): String = {
+  def expression(expected: String, endsAt: String*): String = {
     val firstPosition = position
     var depth = 0
-    while (peek.kind != SqlToken.End && (depth > 0 || !ends(peek))) {
+    while (peek.kind != SqlToken.End && (depth > 0 || !ends(peek) && (endsAt.isEmpty || !isNext(endsAt)))) {
       depth += (if (opens(peek)) 1 else if (closes(peek)) -1 else 0)
       position += 1
     }
@@ -120,6 +128,15 @@ final class SqlReader(val sql: String) {
   private def opens(token: SqlToken): Boolean = Seq("(", "[").exists(token.isSymbol)
   private def closes(token: SqlToken): Boolean = Seq(")", "]").exists(token.isSymbol)
   private def ends(token: SqlToken): Boolean = closes(token) || Seq(",", ";").exists(token.isSymbol)
+
+  /** Returns the text from a token that was read before to the last consumed token. */
+  def textSince(first: SqlToken): String = sql.substring(first.start, last.end)
+
+  /** Creates the node of a plan for the text from a token that was read before to the last consumed token. */
+  def node[A](first: SqlToken)(create: => A): A = {
+    val start = origin(first.start)
+    CurrentOrigin.withOrigin(start.copy(startIndex = Some(first.start), stopIndex = Some(last.end - 1)))(create)
+  }
 
   /** Checks that the statement has ended, except for semicolons. */
   def end(): Unit = {

@@ -38,9 +38,9 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   private def check(plan: LogicalPlan): Unit = plan match {
-    case missing: UnresolvedRelation => suggest(missing.multipartIdentifier)
-    case missing: UnresolvedTable => suggest(missing.multipartIdentifier)
-    case missing: UnresolvedTableOrView => suggest(missing.multipartIdentifier)
+    case missing: UnresolvedRelation => suggest(missing, missing.multipartIdentifier)
+    case missing: UnresolvedTable => suggest(missing, missing.multipartIdentifier)
+    case missing: UnresolvedTableOrView => suggest(missing, missing.multipartIdentifier)
     case create: V2CreateTablePlan => reject(create.name)
     case drop: DropTable => reject(drop.child)
     case _ =>
@@ -55,14 +55,16 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  private def suggest(name: Seq[String]): Unit = CatalogNames.resolve(session, name) match {
+  private def suggest(plan: LogicalPlan, name: Seq[String]): Unit = CatalogNames.resolve(session, name) match {
     case (catalog: LiteCatalog, ident) =>
       val hint =
         catalog.rejection(ident).orElse(catalog.similarName(ident).map(near => s"did you mean ${quoted(near)}?"))
       // Keep the error class and parameters of Spark's own error, which programs may check.
       hint.foreach { text =>
         val missing = name.map(quoted).mkString(".")
-        throw new NoSuchTableException("TABLE_OR_VIEW_NOT_FOUND", Map("relationName" -> s"$missing ($text)"))
+        val error =
+          new NoSuchTableException("TABLE_OR_VIEW_NOT_FOUND", Map("relationName" -> s"$missing ($text)"))
+        throw if (plan.origin.startPosition.isDefined) error.withPosition(plan.origin) else error
       }
     case _ =>
   }

@@ -235,8 +235,14 @@ private[error] object ErrorBoundaryStatements {
     "rewrite_data_files(table => 'db.t', sort_order => 'v DESC', options => map('rewrite-all', 'true'))",
     "rewrite_manifests('db.t')",
     "compute_partition_stats('db.t')",
-    "compute_table_stats('db.t')"
-  ).map(call => change(s"CALL faulty.system.$call"))
+    "compute_table_stats('db.t')",
+    s"restore('db.t', ${facts.first})"
+  ).map(call => change(s"CALL faulty.system.$call")) ++ Seq(
+    s"RESTORE TABLE $T TO VERSION AS OF ${facts.first}",
+    s"OPTIMIZE $T WHERE id < 5 ZORDER BY (id)",
+    s"VACUUM $T",
+    s"ANALYZE TABLE $T COMPUTE STATISTICS FOR COLUMNS id"
+  ).map(change)
 
   def rowChanges: Seq[Case] = {
     def merge(table: String) =

@@ -1,0 +1,27 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
+
+/** Parses the expressions in the statements of the connector. */
+final class SqlExpressions(parser: ParserInterface) {
+
+  /**
+   * Consumes an expression. Errors of Spark's parser have their position in the whole statement.
+   *
+   * @param expected what is expected, for messages, such as "a condition"
+   * @param endsAt the words of a clause that may follow the expression
+   */
+  def read(reader: SqlReader, expected: String, endsAt: String*): Expression = {
+    val text = reader.expression(expected, endsAt: _*)
+    try parser.parseExpression(text)
+    catch { case error: ParseException => throw error.withCommand(reader.sql) }
+  }
+
+  /** Consumes an expression without a name, such as a condition. */
+  def readUnnamed(reader: SqlReader, expected: String, endsAt: String*): Expression =
+    read(reader, expected, endsAt: _*) match {
+      case _: Alias => reader.failAt(reader.last, s"expected $expected without a name after it")
+      case other => other
+    }
+}
