@@ -38,6 +38,27 @@ class SetCurrentSnapshot(NamedTuple):
     """Snapshot that is current after the call."""
 
 
+class Restore(NamedTuple):
+    """A result row of `restore`."""
+
+    previous_snapshot_id: int | None
+    """Snapshot that was current before the call."""
+    current_snapshot_id: int
+    """Snapshot that is current after the call."""
+    added_data_files_count: int | None
+    """Number of data files that only the restored snapshot has."""
+    removed_data_files_count: int | None
+    """Number of data files that only the previous snapshot has."""
+    added_records_count: int | None
+    """Number of records in the added data files, without regard to delete files."""
+    removed_records_count: int | None
+    """Number of records in the removed data files, without regard to delete files."""
+    added_delete_files_count: int | None
+    """Number of delete files that only the restored snapshot has."""
+    removed_delete_files_count: int | None
+    """Number of delete files that only the previous snapshot has."""
+
+
 class CherrypickSnapshot(NamedTuple):
     """A result row of `cherrypick_snapshot`."""
 
@@ -220,6 +241,23 @@ class TableProcedures(ABC):
         """
         rows = self._call("set_current_snapshot", {"snapshot_id": snapshot_id, "ref": ref})
         return SetCurrentSnapshot(*rows[0])
+
+    def restore(
+        self,
+        snapshot_id: int | None = None,
+        ref: str | None = None,
+        timestamp: Timestamp | None = None,
+    ) -> Restore:
+        """Set an earlier snapshot as the current snapshot, regardless of its history, and report which files changed.
+
+        Args:
+            snapshot_id: snapshot to restore; exactly one of `snapshot_id`, `ref` and `timestamp` must be given.
+            ref: branch or tag whose snapshot is restored.
+            timestamp: time; the snapshot that was current at this time is restored, as a query with TIMESTAMP AS OF
+                reads it.
+        """
+        rows = self._call("restore", {"snapshot_id": snapshot_id, "ref": ref, "timestamp": timestamp})
+        return Restore(*rows[0])
 
     def cherrypick_snapshot(self, snapshot_id: int) -> CherrypickSnapshot:
         """Apply the changes of one snapshot of the table, on any branch or staged, to the current state.

@@ -61,7 +61,8 @@ object PositionDeleteGroup {
     val limits =
       if (becomeVectors) options.copy(maxGroupSize = Long.MaxValue, maxGroupFiles = Long.MaxValue) else options
     val found = MetadataPool.map(parts)(part => inPartitions(part, tree.entries(part), filter, isChosen)).flatten
-    val byPartition = mutable.LinkedHashMap.empty[(Int, PartitionTuple), mutable.Builder[DeleteFile, Vector[DeleteFile]]]
+    val byPartition =
+      mutable.LinkedHashMap.empty[(Int, PartitionTuple), mutable.Builder[DeleteFile, Vector[DeleteFile]]]
     found.foreach { delete =>
       byPartition.getOrElseUpdate((delete.file.specId, delete.file.partition), Vector.newBuilder) += delete
     }

@@ -112,11 +112,18 @@ final class Restore(point: RestorePoint) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val restored = point.snapshot(base, context.table)
     last = Some(
-      RestoreReport(base.currentSnapshotId, restored.snapshotId, differenceTo(restored, TreeTable(
-        context.table,
-        context.io,
-        base
-      )))
+      RestoreReport(
+        base.currentSnapshotId,
+        restored.snapshotId,
+        differenceTo(
+          restored,
+          TreeTable(
+            context.table,
+            context.io,
+            base
+          )
+        )
+      )
     )
     MoveBranch.main(base, restored.snapshotId)
   }

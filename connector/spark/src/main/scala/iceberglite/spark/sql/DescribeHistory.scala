@@ -40,7 +40,12 @@ object DescribeHistory extends TableStatement {
     Procedure.column("snapshot_id", LongType, "Id of the snapshot, for VERSION AS OF"),
     Procedure.column("committed_at", TimestampType, "Time of the commit"),
     Procedure.column("operation", StringType, "append, overwrite, delete or replace", nullable = true),
-    Procedure.column("parent_id", LongType, "Snapshot that the commit changed; null for the first one", nullable = true),
+    Procedure.column(
+      "parent_id",
+      LongType,
+      "Snapshot that the commit changed; null for the first one",
+      nullable = true
+    ),
     Procedure.column("is_current_ancestor", BooleanType, "Whether it is the current snapshot or an ancestor of it"),
     Procedure.column("branches", names, "Branches whose newest snapshot it is"),
     Procedure.column("tags", names, "Tags of the snapshot"),

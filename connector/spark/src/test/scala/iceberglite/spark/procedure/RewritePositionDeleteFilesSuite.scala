@@ -99,7 +99,10 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   }
 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
-    test(s"the same number of files as in Apache Iceberg is rewritten, version $version, granularity $granularity", Slow) {
+    test(
+      s"the same number of files as in Apache Iceberg is rewritten, version $version, granularity $granularity",
+      Slow
+    ) {
       def prepared() = {
         val t = removeDataFiles(withDeletes(granularity))
         if (version == 3) upgraded(t) else t
@@ -119,9 +122,12 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
         val row = rewrite(ours, arguments: _*)
         assert(counts(row) == counts(rewrite(peer(theirs), arguments: _*)), clue)
         val (ofOurs, ofTheirs) = (deleteFiles(ours), deleteFiles(theirs))
-        assert(deleted(ours, ofOurs).values.map(_.cardinality).sum == deleted(theirs, ofTheirs).values.map(
-          _.cardinality
-        ).sum, clue)
+        assert(
+          deleted(ours, ofOurs).values.map(_.cardinality).sum == deleted(theirs, ofTheirs).values.map(
+            _.cardinality
+          ).sum,
+          clue
+        )
         assert(contents(ours) == before && contents(peer(ours)) == before, clue)
         assert(row.getLong(2) > 0 == row.getInt(0) > 0 && row.getLong(3) > 0 == row.getInt(1) > 0, clue)
       }
@@ -133,7 +139,9 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(old.size == 15)
     val row = rewrite(t, everything)
     val files = deleteFiles(t)
-    assert(counts(row) == Seq(15, 2) && files.forall(_.path.endsWith(".avro")) && files.map(_.partition).toSet.size == 2)
+    assert(
+      counts(row) == Seq(15, 2) && files.forall(_.path.endsWith(".avro")) && files.map(_.partition).toSet.size == 2
+    )
     assert(row.getLong(2) == old.map(_.fileSizeInBytes).sum && row.getLong(3) == files.map(_.fileSizeInBytes).sum)
     val live = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
     assert(deleted(t, files) == deleted(t, old).filterKeys(live).map(identity))
@@ -197,7 +205,8 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
           case 0 | 1 => sql(s"INSERT INTO ${oneOf(t, peer(t))} SELECT id, id % 2 FROM range(${i * 50}, ${i * 50 + 50})")
           case 2 | 3 => sql(s"DELETE FROM ${peer(t)} WHERE id % 13 = ${random.nextInt(13)}")
           case 4 => sql(s"UPDATE ${peer(t)} SET p = p + 1 WHERE id % 17 = ${random.nextInt(17)}")
-          case 5 => sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '${oneOf("file", "partition")}')")
+          case 5 =>
+            sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '${oneOf("file", "partition")}')")
         }
         if (i == 7 && random.nextBoolean()) upgraded(t)
         refreshed(t)
