@@ -1,0 +1,51 @@
+package iceberglite.maintenance.compact
+
+import iceberglite.spec.property.TableProperty
+
+/**
+ * The limits of a rewrite.
+ *
+ * @param maxBytes maximum size of the replaced data files in bytes
+ * @param maxFiles maximum number of replaced data files
+ */
+final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue) {
+
+  /** Returns the options of a rewrite whose file groups are not larger than the budget, so that a part of them fits. */
+  def limit(options: RewriteOptions): RewriteOptions = options.copy(
+    maxGroupSize = math.min(options.maxGroupSize, maxBytes),
+    maxGroupFiles = math.min(options.maxGroupFiles, maxFiles)
+  )
+
+  /**
+   * Selects the file groups with the most gain for each rewritten byte, as far as they fit into the budget. The gain is
+   * the size of deleted rows and the cost of avoided files, `read.split.open-file-cost`. Groups with the same gain keep
+   * their order.
+   *
+   * @param properties the properties of the table
+   */
+  def select(
+      groups: Vector[FileGroup],
+      options: RewriteOptions,
+      properties: Map[String, String]
+  ): Vector[FileGroup] = {
+    val fileCost = TableProperty.of(TableProperty.SplitOpenFileCost, properties)
+    val ordered = groups.sortBy(group => -FileGroupBudget.gain(group, options, fileCost) / math.max(1L, group.bytes))
+    val (_, _, selected) = ordered.foldLeft((maxBytes, maxFiles, Vector.empty[FileGroup])) {
+      case ((bytes, files, selected), group) if group.bytes <= bytes && group.tasks.size <= files =>
+        (bytes - group.bytes, files - group.tasks.size, selected :+ group)
+      case (state, _) => state
+    }
+    selected
+  }
+}
+
+object FileGroupBudget {
+  private def gain(group: FileGroup, options: RewriteOptions, fileCost: Long): Double = {
+    val deletedBytes = group.tasks.iterator.filter(_.file.recordCount > 0).map { task =>
+      val rows = task.file.recordCount
+      val deleted = task.deletes.iterator.filter(_.file.onlyDataFile.isDefined).map(_.file.recordCount).sum
+      task.file.fileSizeInBytes * (math.min(deleted, rows).toDouble / rows)
+    }.sum
+    deletedBytes + (group.tasks.size - options.outputFiles(group.bytes)).toDouble * fileCost
+  }
+}

@@ -1,0 +1,169 @@
+package iceberglite.maintenance.health
+
+import iceberglite.maintenance.health.MaintenanceAction._
+import iceberglite.spec.property.TableProperty
+import iceberglite.table.Table
+
+/** Decides by the health of a table which actions are due, and in which order. */
+object MaintenancePlan {
+
+  /** The minimum number of manifests that a rewrite must avoid. */
+  private val MinAvoidedManifests = 10
+
+  /**
+   * Returns a step for each action. The steps that are due come first, in the order of their gain: the bytes saved, or
+   * the cost of the files avoided, for each byte rewritten. The other steps follow in the order of
+   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it.
+   *
+   * @param health the health of the table
+   */
+  def of(table: Table, health: TableHealth, options: MaintenanceOptions): Vector[MaintenanceStep] = {
+    val steps = new Steps(health, TableProperty.of(TableProperty.SplitOpenFileCost, table.properties))
+    val ofFiles = Vector(
+      steps.removeDanglingDeletes,
+      steps.convertEqualityDeletes,
+      steps.rewriteDataFiles(options.rewrite(table.metadata).minInputFiles),
+      steps.rewriteManifests
+    )
+    val all = ofFiles ++ Vector(steps.expireSnapshots, steps.computePartitionStats(ofFiles.exists(_.isDue))) ++
+      (if (options.removesOrphans) Some(steps.removeOrphanFiles) else None)
+    val (due, others) = all.partition(_.isDue)
+    // The sort is stable, so that steps with the same gain keep their order.
+    due.sortBy(-_.gainPerByte) ++ others
+  }
+
+  final private class Steps(health: TableHealth, fileCost: Long) {
+    import health._
+
+    def removeDanglingDeletes: MaintenanceStep = step(
+      RemoveDanglingDeletes,
+      deletes.danglingFiles > 0,
+      s"${deletes.danglingFiles} of ${deletes.positionDeleteFiles + deletes.equalityDeleteFiles} delete files apply " +
+        "to no data file",
+      FileReplacement(deletes.danglingFiles, 0, 0),
+      savedBytes = deletes.danglingBytes
+    )(
+      "delete_files" -> (deletes.positionDeleteFiles + deletes.equalityDeleteFiles),
+      "delete_bytes" -> deletes.bytes,
+      "deleted_positions" -> deletes.deletedPositions,
+      "dangling_delete_files" -> deletes.danglingFiles,
+      "dangling_delete_bytes" -> deletes.danglingBytes
+    )
+
+    def convertEqualityDeletes: MaintenanceStep = step(
+      ConvertEqualityDeletes,
+      deletes.equalityDeleteFiles > 0,
+      s"${deletes.equalityDeleteFiles} equality delete files with ${deletes.equalityDeleteRecords} rows are compared " +
+        "with the rows of data files by every scan",
+      FileReplacement(deletes.equalityDeleteFiles, deletes.equalityDeleteBytes, 0),
+      savedBytes = 0
+    )(
+      "equality_delete_files" -> deletes.equalityDeleteFiles,
+      "equality_delete_records" -> deletes.equalityDeleteRecords,
+      "equality_delete_bytes" -> deletes.equalityDeleteBytes
+    ).copy(filesAfter = None)
+
+    def rewriteDataFiles(minInputFiles: Int): MaintenanceStep = step(
+      RewriteDataFiles,
+      data.rewrite.files > 0,
+      s"${data.smallFiles} of ${data.files} data files are small, in partitions with at least $minInputFiles small " +
+        s"files, and ${data.filesWithManyDeletes} have many deleted rows",
+      data.rewrite,
+      savedBytes = data.deletedBytes
+    )(
+      "data_files" -> data.files,
+      "data_bytes" -> data.bytes,
+      "records" -> data.records,
+      "small_files" -> data.smallFiles,
+      "small_bytes" -> data.smallBytes,
+      "files_with_many_deletes" -> data.filesWithManyDeletes,
+      "deleted_bytes" -> data.deletedBytes
+    )
+
+    def rewriteManifests: MaintenanceStep = {
+      val avoided = manifests.rewrite.files - manifests.rewrite.newFiles
+      step(
+        RewriteManifests,
+        avoided >= MinAvoidedManifests && avoided * 4 >= manifests.rewrite.files,
+        s"${manifests.rewrite.files} manifests of the current partition spec fit into ${manifests.rewrite.newFiles}",
+        manifests.rewrite,
+        savedBytes = 0
+      )(
+        "manifests" -> manifests.count,
+        "manifest_bytes" -> manifests.bytes,
+        "small_manifests" -> manifests.smallCount
+      )
+    }
+
+    def expireSnapshots: MaintenanceStep = {
+      val remaining = snapshots.count - snapshots.expirable
+      val size = metadataBytes.getOrElse(0L)
+      step(
+        ExpireSnapshots,
+        snapshots.deletesAllowed && (snapshots.expirable > 0 || snapshots.expirableRefs > 0),
+        if (snapshots.deletesAllowed)
+          s"${snapshots.expirable} of ${snapshots.count} snapshots and ${snapshots.expirableRefs} branches and tags " +
+            "have expired"
+        else "The table property gc.enabled is false",
+        FileReplacement(snapshots.count, size, remaining),
+        savedBytes = if (snapshots.count > 0) size / snapshots.count * snapshots.expirable else 0
+      )(
+        Seq(
+          Some("snapshots" -> snapshots.count),
+          Some("expired_snapshots" -> snapshots.expirable),
+          Some("expired_refs" -> snapshots.expirableRefs),
+          metadataBytes.map("metadata_bytes" -> _)
+        ).flatten: _*
+      )
+    }
+
+    /** @param changesFiles whether another step is due that adds a snapshot */
+    def computePartitionStats(changesFiles: Boolean): MaintenanceStep = step(
+      ComputePartitionStats,
+      statistics.partitionStatisticsAgeMs.exists(_ > 0 || changesFiles),
+      statistics.partitionStatisticsAgeMs.fold("The table has no partition statistics")(age =>
+        s"The partition statistics describe a snapshot that is $age ms older than the current snapshot" +
+          (if (changesFiles) ", and other steps add snapshots" else "")
+      ),
+      FileReplacement.Empty,
+      savedBytes = 0
+    )(
+      Seq(
+        statistics.tableStatisticsAgeMs.map("table_statistics_age_ms" -> _),
+        statistics.partitionStatisticsAgeMs.map("partition_statistics_age_ms" -> _)
+      ).flatten: _*
+    ).copy(filesBefore = None, filesAfter = None)
+
+    def removeOrphanFiles: MaintenanceStep = step(
+      RemoveOrphanFiles,
+      snapshots.deletesAllowed && !orphans.contains(0L),
+      if (!snapshots.deletesAllowed) "The table property gc.enabled is false"
+      else orphans.fold("The removal of orphan files was requested")(n => s"The table's directory has $n orphan files"),
+      FileReplacement.Empty,
+      savedBytes = 0
+    )(
+      orphans.map("orphan_files" -> _).toSeq: _*
+    ).copy(filesBefore = orphans, filesAfter = orphans.map(_ => 0L))
+
+    private def step(
+        action: MaintenanceAction,
+        isDue: Boolean,
+        reason: String,
+        files: FileReplacement,
+        savedBytes: Long
+    )(measures: (String, Long)*): MaintenanceStep = {
+      val saved = (files.files - files.newFiles) * fileCost.toDouble + savedBytes
+      val gain = if (isDue) math.max(0.0, saved) / math.max(1L, files.bytes) else 0.0
+      MaintenanceStep(
+        action,
+        isDue,
+        reason,
+        Some(files.files),
+        Some(files.newFiles),
+        files.bytes,
+        gain,
+        measures.toMap
+      )
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package iceberglite.maintenance.health
+
+/** An action that maintains a table. @param name the name in results; the name of the procedure, if there is one */
+sealed abstract class MaintenanceAction(val name: String)
+
+object MaintenanceAction {
+
+  /** Combines small files by bin-packing, and removes deleted rows from files that have many of them. */
+  case object RewriteDataFiles extends MaintenanceAction("rewrite_data_files")
+
+  /** Converts equality deletes to position deletes. */
+  case object ConvertEqualityDeletes extends MaintenanceAction("convert_equality_deletes")
+
+  /** Removes delete files that apply to no data file. */
+  case object RemoveDanglingDeletes extends MaintenanceAction("remove_dangling_deletes")
+  case object RewriteManifests extends MaintenanceAction("rewrite_manifests")
+
+  /** Expires snapshots by the retention properties of the table, and deletes their files. */
+  case object ExpireSnapshots extends MaintenanceAction("expire_snapshots")
+  case object ComputePartitionStats extends MaintenanceAction("compute_partition_stats")
+  case object RemoveOrphanFiles extends MaintenanceAction("remove_orphan_files")
+
+  /** All actions. Actions with the same gain are run in this order. */
+  val all: Vector[MaintenanceAction] = Vector(
+    RemoveDanglingDeletes,
+    ConvertEqualityDeletes,
+    RewriteDataFiles,
+    RewriteManifests,
+    ExpireSnapshots,
+    ComputePartitionStats,
+    RemoveOrphanFiles
+  )
+}
+
+/**
+ * What an action would do to a table.
+ *
+ * @param isDue whether the action is worthwhile
+ * @param reason why it is or is not, with the numbers, as a sentence
+ * @param filesBefore the number of files that the action would replace or delete; snapshots for an expiration; absent
+ *   if it is unknown
+ * @param filesAfter the expected number of files that replace them; remaining snapshots for an expiration
+ * @param bytesToRewrite the number of bytes that the action would rewrite
+ * @param gainPerByte the number of bytes that the action saves for each byte that it rewrites. Each avoided file counts
+ *   as `read.split.open-file-cost` bytes
+ * @param measures the numbers of the table that the decision is based on, by name
+ */
+final case class MaintenanceStep(
+    action: MaintenanceAction,
+    isDue: Boolean,
+    reason: String,
+    filesBefore: Option[Long],
+    filesAfter: Option[Long],
+    bytesToRewrite: Long,
+    gainPerByte: Double,
+    measures: Map[String, Long]
+)
+
+/** The outcome of a step. */
+sealed abstract class StepStatus(val name: String)
+
+object StepStatus {
+  case object Planned extends StepStatus("planned")
+  case object Done extends StepStatus("done")
+
+  /** The step is not due, or the budget does not suffice. */
+  case object Skipped extends StepStatus("skipped")
+  case object Failed extends StepStatus("failed")
+}
+
+/**
+ * What a step did, or would do.
+ *
+ * @param filesBefore the number of files that were replaced or deleted, as for [[MaintenanceStep]]
+ * @param filesAfter the number of files that replace them
+ * @param bytesRewritten the size of the replaced files in bytes
+ * @param seconds the duration; 0 if the step did not run
+ * @param message further numbers, or why the step was skipped or failed
+ */
+final case class StepReport(
+    step: MaintenanceStep,
+    status: StepStatus,
+    filesBefore: Option[Long],
+    filesAfter: Option[Long],
+    bytesRewritten: Long,
+    seconds: Double,
+    message: Option[String]
+)

@@ -1,0 +1,181 @@
+package iceberglite.maintenance.health
+
+import iceberglite.maintenance.compact.RewriteOptions
+import iceberglite.maintenance.orphan.{LocalOrphanSearch, OrphanOptions, OrphanRemoval}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.table.Retention
+import iceberglite.table.Table
+import iceberglite.tree.MetadataTree
+
+/**
+ * The data files of a snapshot.
+ *
+ * @param bytes the total size in bytes
+ * @param records the number of rows, including deleted rows
+ * @param smallFiles the number of files below the minimum size, in partitions with at least `min-input-files` such
+ *   files
+ * @param smallBytes the size of these files in bytes
+ * @param filesWithManyDeletes the number of files whose ratio of deleted rows reaches `delete-ratio-threshold`,
+ *   according to deletion vectors and to position delete files that cover only one data file
+ * @param deletedBytes the estimated size of the deleted rows in these files, in bytes
+ * @param rewrite the files that bin-packing would replace
+ */
+final case class DataFileHealth(
+    files: Long,
+    bytes: Long,
+    records: Long,
+    smallFiles: Long,
+    smallBytes: Long,
+    filesWithManyDeletes: Long,
+    deletedBytes: Long,
+    rewrite: FileReplacement
+)
+
+/**
+ * Files that a rewrite would replace.
+ *
+ * @param bytes the total size of the replaced files in bytes
+ * @param newFiles the expected number of new files
+ */
+final case class FileReplacement(files: Long, bytes: Long, newFiles: Long) {
+  def ++(that: FileReplacement): FileReplacement =
+    FileReplacement(files + that.files, bytes + that.bytes, newFiles + that.newFiles)
+}
+
+object FileReplacement {
+  val Empty: FileReplacement = FileReplacement(0, 0, 0)
+}
+
+/**
+ * The delete files of a snapshot. A deletion vector counts as one file, with the size of the vector.
+ *
+ * @param positionDeleteFiles the number of position delete files and deletion vectors
+ * @param deletedPositions the number of positions in them
+ * @param equalityDeleteFiles the number of equality delete files
+ * @param equalityDeleteRecords the number of rows in them
+ * @param equalityDeleteBytes the size of equality delete files in bytes
+ * @param bytes the size of all delete files in bytes
+ * @param danglingFiles the number of delete files that certainly apply to no data file, because of the only data file
+ *   that they name or because of their sequence number. Other delete files may also apply to none
+ * @param danglingBytes the size of these files in bytes
+ */
+final case class DeleteFileHealth(
+    positionDeleteFiles: Long,
+    deletedPositions: Long,
+    equalityDeleteFiles: Long,
+    equalityDeleteRecords: Long,
+    equalityDeleteBytes: Long,
+    bytes: Long,
+    danglingFiles: Long,
+    danglingBytes: Long
+)
+
+/**
+ * The manifests of a snapshot.
+ *
+ * @param count the number of manifests
+ * @param bytes their size in bytes
+ * @param smallCount the number of manifests below half of `commit.manifest.target-size-bytes`
+ * @param rewrite the manifests that `rewrite_manifests` would replace: those of the current partition spec
+ */
+final case class ManifestHealth(count: Long, bytes: Long, smallCount: Long, rewrite: FileReplacement)
+
+/**
+ * The snapshots, branches and tags of a table.
+ *
+ * @param expirable the number of snapshots that have expired by the retention properties of the table
+ * @param expirableRefs the number of branches and tags that have expired
+ * @param deletesAllowed whether `gc.enabled` is true
+ */
+final case class SnapshotHealth(count: Long, expirable: Long, expirableRefs: Long, deletesAllowed: Boolean)
+
+/**
+ * The statistics of a table.
+ *
+ * @param tableStatisticsAgeMs the time from the snapshot of the newest table statistics to the current snapshot, in
+ *   milliseconds; absent if there are no statistics
+ * @param partitionStatisticsAgeMs the same for partition statistics
+ */
+final case class StatisticsHealth(tableStatisticsAgeMs: Option[Long], partitionStatisticsAgeMs: Option[Long])
+
+/**
+ * The state of a table, as far as it concerns maintenance.
+ *
+ * @param snapshotId the current snapshot, which the numbers of files describe; absent for a table without snapshots
+ * @param metadataBytes the size of the metadata file; absent if the storage does not return it
+ * @param orphans the number of orphan files that `remove_orphan_files` would delete; absent if the table's directory
+ *   was not listed
+ */
+final case class TableHealth(
+    snapshotId: Option[Long],
+    data: DataFileHealth,
+    deletes: DeleteFileHealth,
+    manifests: ManifestHealth,
+    snapshots: SnapshotHealth,
+    statistics: StatisticsHealth,
+    metadataBytes: Option[Long],
+    orphans: Option[Long]
+)
+
+object TableHealth {
+
+  /**
+   * Reads the health of a table from its metadata and manifests. No data file is read. The entries of manifests are
+   * summed while they are read, so that the memory depends on the number of partitions and of delete files that cover
+   * only one data file, but not on the number of data files.
+   *
+   * @param options the options of the rewrite that would combine small files
+   * @param nowMs the current time in milliseconds since the epoch, for the retention of snapshots
+   * @param orphansOlderThanMs lists the table's directory, to count the orphan files that were modified before this
+   *   time, in milliseconds since the epoch; absent to list nothing
+   * @throws iceberglite.spec.IcebergError.UnreadableFile a manifest is missing or damaged
+   */
+  def of(
+      table: Table,
+      options: RewriteOptions,
+      nowMs: Long,
+      orphansOlderThanMs: Option[Long] = None
+  ): TableHealth = {
+    val metadata = table.metadata
+    val tree = metadata.currentSnapshot.map(MetadataTree.at(_, table.tree()))
+    val sums = new FileSums(options)
+    tree.foreach(sums.read)
+    val snapshotHealth = snapshots(metadata, nowMs)
+    TableHealth(
+      metadata.currentSnapshotId,
+      sums.data,
+      sums.deletes,
+      sums.manifests(metadata.defaultSpecId, TableProperty.of(TableProperty.ManifestTargetSize, metadata.properties)),
+      snapshotHealth,
+      StatisticsHealth(
+        age(metadata, metadata.statistics.map(_.snapshotId)),
+        age(metadata, metadata.partitionStatistics.map(_.snapshotId))
+      ),
+      table.io.info(table.metadataLocation).map(_.length),
+      orphansOlderThanMs.filter(_ => snapshotHealth.deletesAllowed).map(orphans(table, _))
+    )
+  }
+
+  private def snapshots(metadata: TableMetadata, nowMs: Long): SnapshotHealth = {
+    val expired = Retention.of(metadata, nowMs).expired(metadata, nowMs)
+    SnapshotHealth(
+      metadata.snapshots.size.toLong,
+      expired.snapshotIds.size.toLong,
+      expired.refs.size.toLong,
+      TableProperty.of(TableProperty.Gc, metadata.properties)
+    )
+  }
+
+  private def orphans(table: Table, olderThanMs: Long): Long = {
+    var count = 0L
+    new OrphanRemoval(table, OrphanRemoval.directory(None), new LocalOrphanSearch, OrphanOptions(olderThanMs))
+      .dryRun(file => if (file.kept.isEmpty) count += 1)
+    count
+  }
+
+  private def age(metadata: TableMetadata, snapshotIds: Vector[Long]): Option[Long] = {
+    val times = snapshotIds.flatMap(metadata.snapshotsById.get).map(_.timestampMs)
+    metadata.currentSnapshot.filter(_ => times.nonEmpty).map(current => math.max(0L, current.timestampMs - times.max))
+  }
+}

@@ -1,0 +1,140 @@
+package iceberglite.maintenance.health
+
+import java.util.concurrent.TimeUnit.{DAYS, SECONDS}
+
+import scala.util.control.NonFatal
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.Redaction
+import iceberglite.table.{Environment, Table}
+
+/** What a step changed. See [[StepReport]] for the fields. */
+final case class StepResult(
+    filesBefore: Long,
+    filesAfter: Long,
+    bytesRewritten: Long,
+    message: Option[String] = None
+)
+
+/** Runs the actions of a maintenance with an engine. */
+trait StepRunner {
+
+  /**
+   * Runs an action.
+   *
+   * @param table the newest version of the table
+   * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
+   */
+  def run(action: MaintenanceAction, table: Table, options: MaintenanceOptions, maxBytes: Option[Long]): StepResult
+
+  /** Returns whether an error means that a user stopped the maintenance, so that no further step begins. */
+  def isCancellation(error: Throwable): Boolean
+}
+
+/**
+ * The maintenance of a table: the actions that its health requires, within a budget. Each step commits on its own. A
+ * step that fails is reported, and the other steps are still run.
+ */
+final class TableMaintenance(
+    table: Table,
+    options: MaintenanceOptions,
+    runner: StepRunner,
+    environment: Environment = Environment.system
+) {
+  import TableMaintenance._
+
+  /**
+   * Returns the steps that [[run]] would run, without changing anything. If the removal of orphan files is requested,
+   * the table's directory is listed, to count them.
+   */
+  def plan(): Vector[StepReport] = {
+    val steps = stepsOf(Some(environment.nowMs() - OrphanAgeMs).filter(_ => options.removesOrphans))
+    fold(steps) { (step, limit) =>
+      val files = if (limit.isDefined) (None, None) else (step.filesBefore, step.filesAfter)
+      val bytes = limit.fold(step.bytesToRewrite)(math.min(_, step.bytesToRewrite))
+      StepReport(step, StepStatus.Planned, files._1, files._2, bytes, 0, limit.map(limited))
+    }
+  }
+
+  /**
+   * Runs the steps.
+   *
+   * @throws Throwable a user stopped the maintenance, or the JVM failed; the steps before are committed
+   */
+  def run(): Vector[StepReport] = {
+    val start = environment.nowMs()
+    def hasTime = options.maxSeconds.forall(seconds => environment.nowMs() - start < SECONDS.toMillis(seconds))
+    fold(stepsOf(None)) { (step, limit) =>
+      if (hasTime) runStep(step, limit)
+      else skipped(step, Some(s"The ${options.maxSeconds.mkString} seconds of the option max-seconds have passed"))
+    }
+  }
+
+  private def stepsOf(orphansOlderThanMs: Option[Long]): Vector[MaintenanceStep] = {
+    val current = table.refresh()
+    val health =
+      TableHealth.of(current, options.rewrite(current.metadata), environment.nowMs(), orphansOlderThanMs)
+    MaintenancePlan.of(current, health, options)
+  }
+
+  /**
+   * Processes the steps within the budget of bytes.
+   *
+   * @param process processes a step that is due; its second argument is the limit of bytes if the step exceeds it
+   */
+  private def fold(steps: Vector[MaintenanceStep])(
+      process: (MaintenanceStep, Option[Long]) => StepReport
+  ): Vector[StepReport] = {
+    val start = (options.maxBytes, Vector.empty[StepReport])
+    val (_, reports) = steps.foldLeft(start) { case ((left, done), step) =>
+      val report = left.filter(_ < step.bytesToRewrite) match {
+        case _ if !step.isDue => skipped(step, None)
+        case None => process(step, None)
+        // Only data files can be rewritten in part.
+        case Some(bytes) if bytes > 0 && step.action == MaintenanceAction.RewriteDataFiles => process(step, Some(bytes))
+        case Some(bytes) =>
+          val message =
+            s"It would rewrite ${step.bytesToRewrite} bytes, and $bytes bytes of the option max-bytes are left"
+          skipped(step, Some(message))
+      }
+      (left.map(bytes => math.max(0L, bytes - report.bytesRewritten)), done :+ report)
+    }
+    reports
+  }
+
+  private def runStep(step: MaintenanceStep, limit: Option[Long]): StepReport = {
+    val start = environment.nowMs()
+    def seconds = (environment.nowMs() - start) / 1000.0
+    try {
+      val result = runner.run(step.action, table.refresh(), options, limit)
+      val messages = limit.map(limited).toVector ++ result.message
+      StepReport(
+        step,
+        StepStatus.Done,
+        Some(result.filesBefore),
+        Some(result.filesAfter),
+        result.bytesRewritten,
+        seconds,
+        messages.reduceOption(_ + "; " + _)
+      )
+    } catch {
+      case NonFatal(e) if !runner.isCancellation(e) =>
+        val message = Redaction(String.valueOf(e.getMessage))
+        log.warn(s"The step ${step.action.name} of the maintenance of ${table.name} failed: $message")
+        StepReport(step, StepStatus.Failed, None, None, 0, seconds, Some(message))
+    }
+  }
+
+  private def skipped(step: MaintenanceStep, message: Option[String]): StepReport =
+    StepReport(step, StepStatus.Skipped, step.filesBefore, step.filesAfter, 0, 0, message)
+
+  private def limited(bytes: Long): String = s"Limited to $bytes bytes by the option max-bytes"
+}
+
+object TableMaintenance {
+  private val log = LoggerFactory.getLogger("iceberglite.maintenance.health.TableMaintenance")
+
+  /** The minimum age of orphan files that a maintenance removes, as for `remove_orphan_files`. */
+  val OrphanAgeMs: Long = DAYS.toMillis(3)
+}
