@@ -54,7 +54,7 @@ object MetadataTables {
     ManifestsTable,
     AllManifestsTable,
     PartitionsTable
-  ) ++ FilesTable.all ++ EntriesTable.all
+  ) ++ FilesTable.all ++ EntriesTable.all :+ HealthTable
 
   /** Returns a metadata table by its name, ignoring case. */
   def find(name: String): Option[MetadataTable] = all.find(_.name.equalsIgnoreCase(name))

@@ -79,6 +79,7 @@ class MetadataTablesSuite extends AnyFunSuite {
           field(v, m.valueField)
         }
       case (BooleanType, _: Boolean) | (IntType | DateType, _: Int) | (StringType, _: String) => ()
+      case (DoubleType, _: Double) => ()
       case (LongType | TimestampType | TimestampTzType, _: Long) | (BinaryType, _: ByteBuffer) => ()
       case (other, v) => fail(s"$where: $v is not a value of type $other")
     }
