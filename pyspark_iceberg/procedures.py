@@ -207,6 +207,29 @@ class ComputeTableStats(NamedTuple):
     """Path of the file; no row for a table without snapshots."""
 
 
+class Maintain(NamedTuple):
+    """A result row of `maintain`."""
+
+    action: str
+    """Action of the step, in the order in which the steps are run."""
+    status: str
+    """done, planned (for a dry run), skipped or failed."""
+    reason: str
+    """Why the step is or is not due."""
+    files_before: int | None
+    """Number of files that the step replaces or deletes; snapshots for expire_snapshots."""
+    files_after: int | None
+    """Number of files that replace them; remaining snapshots for expire_snapshots."""
+    bytes_rewritten: int
+    """Size of the replaced files in bytes."""
+    seconds: float
+    """Duration of the step in seconds."""
+    message: str | None
+    """Further numbers, or why the step failed or was skipped."""
+    gain_per_byte: float
+    """Expected bytes saved for each byte rewritten; an avoided file counts as read.split.open-file-cost bytes."""
+
+
 class TableProcedures(ABC):
     """Procedures of an existing table, as methods."""
 
@@ -518,6 +541,18 @@ class TableProcedures(ABC):
         """
         rows = self._call("compute_table_stats", {"snapshot_id": snapshot_id, "columns": columns})
         return [ComputeTableStats(*row) for row in rows]
+
+    def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
+        """Run the maintenance that the health of a table requires, in the order of its gain for each byte rewritten.
+
+        Args:
+            options: budget, and options of the rewrite of data files: max-bytes, max-seconds, remove-orphan-files,
+                target-file-size-bytes, min-file-size-bytes, max-file-size-bytes, min-input-files,
+                delete-ratio-threshold.
+            dry_run: whether to return the steps that would be run, without changing anything; by default false.
+        """
+        rows = self._call("maintain", {"options": options, "dry_run": dry_run})
+        return [Maintain(*row) for row in rows]
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:

@@ -138,3 +138,17 @@ def test_a_table_is_maintained(three_commits: Table) -> None:
     assert ids(three_commits) == [0, 1, 2]
     with pytest.raises(AnalysisException, match="no partition statistics"):
         three_commits.compute_partition_stats()
+
+
+def test_one_call_runs_the_maintenance_that_is_due(three_commits: Table) -> None:
+    planned = three_commits.maintain(options={"min-input-files": 2}, dry_run=True)
+    rewrite = next(step for step in planned if step.action == "rewrite_data_files")
+    assert (rewrite.status, rewrite.files_before, rewrite.files_after) == ("planned", 3, 1)
+    assert three_commits.metadata("data_files").count() == 3
+    done = three_commits.maintain(options={"min-input-files": 2, "max-seconds": 600})
+    assert [step.action for step in done] == [step.action for step in planned]
+    assert [step.action for step in done if step.status == "done"] == ["rewrite_data_files"]
+    assert three_commits.metadata("data_files").count() == 1
+    assert ids(three_commits) == [0, 1, 2]
+    with pytest.raises(AnalysisException, match="max-bytes"):
+        three_commits.maintain(options={"max-bytes": 0})

@@ -15,9 +15,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
+import iceberglite.maintenance.health.{MaintenanceOptions, StepReport, TableMaintenance}
 import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.maintenance.SessionSteps
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
 import iceberglite.spark.table.SparkTable
@@ -80,6 +82,21 @@ final class IcebergTable private (
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
+
+  /**
+   * Runs the maintenance that the health of the table requires: combines small files, removes deleted rows, rewrites
+   * manifests and expires snapshots, in the order of the gain for each byte rewritten.
+   *
+   * @param options the options of the procedure `maintain`, such as `max-bytes`
+   * @param dryRun whether to return the steps without running them
+   * @return the steps that were run, and those that were not
+   */
+  def maintain(options: Map[String, String] = Map.empty, dryRun: Boolean = false): Seq[StepReport] = in {
+    val table = currentTable
+    val parsed = MaintenanceOptions.of(options, table.metadata)
+    val maintenance = new TableMaintenance(table, parsed, new SessionSteps(spark))
+    if (dryRun) maintenance.plan() else maintenance.run()
+  }
 
   private[iceberglite] def relation: LogicalPlan = UnresolvedRelation(parts)
 

@@ -17,6 +17,7 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
+ * @param select selects the file groups to rewrite among those that are worth it
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -24,12 +25,13 @@ final private[iceberglite] class DataFileRewrite(
     to: SnapshotTarget,
     where: Expression,
     options: RewriteOptions,
-    ordering: RowOrdering
+    ordering: RowOrdering,
+    select: Vector[FileGroup] => Vector[FileGroup] = identity
 ) {
 
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
-    FileGroup.plan(table, snapshot, where, options, session.sessionState.conf.caseSensitiveAnalysis)
+    select(FileGroup.plan(table, snapshot, where, options, session.sessionState.conf.caseSensitiveAnalysis))
   }
 
   /**

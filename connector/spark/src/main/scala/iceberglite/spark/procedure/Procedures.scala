@@ -22,6 +22,7 @@ object Procedures {
     RewriteManifests,
     RewritePositionDeleteFiles,
     ComputePartitionStats,
-    ComputeTableStats
+    ComputeTableStats,
+    Maintain
   )
 }

@@ -2,7 +2,7 @@ package iceberglite.spark.procedure
 
 import java.util.Locale
 
-import org.apache.spark.sql.types.{ArrayType, IntegerType, LongType, StringType, StructField, StructType}
+import org.apache.spark.sql.types.{ArrayType, DoubleType, IntegerType, LongType, StringType, StructField, StructType}
 
 /** Renders the descriptions of procedures in `docs/procedures.md`, and the Python functions that call procedures. */
 private[procedure] object ProcedurePages {
@@ -72,6 +72,7 @@ private[procedure] object ProcedurePages {
   private def annotation(field: StructField): String = {
     val typeName = field.dataType match {
       case IntegerType | LongType => "int"
+      case DoubleType => "float"
       case StringType => "str"
       case ArrayType(_: StructType, _) => "list[Row]"
       case other => throw new IllegalArgumentException(s"no annotation for $other")
