@@ -99,7 +99,7 @@ object StatementOptions {
     WriteOptions.OutputSortOrderId,
     WriteOptions.Isolation,
     WriteOptions.Branch
-  ) ++ CompressionOptions.all ++ ApplicationOptions.all
+  ) ++ CompressionOptions.all ++ ApplicationOptions.all ++ AutoCompactOptions.all
 
   private val statementKeys: Set[String] =
     (statementOnly ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet

@@ -5,11 +5,11 @@ import iceberglite.spec.property.TableProperty
 
 /**
  * Checks the properties that a user sets on a table. A property with the prefix `write.`, `read.`, `commit.`,
- * `history.` or `gc.` that has no effect leads to a warning. It is kept, because it may belong to another engine.
- * Properties with other prefixes belong to the user.
+ * `history.`, `gc.` or `iceberg-lite.` that has no effect leads to a warning. It is kept, because it may belong to
+ * another engine. Properties with other prefixes belong to the user.
  */
 object TablePropertyCheck {
-  private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.")
+  private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.", "iceberg-lite.")
   private val DeletePrefix = "write.delete."
 
   /** Properties with an effect that are not in [[TableProperty.all]] and not options of reads or writes. */

@@ -134,7 +134,7 @@ object WriteOptions {
 
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ CompressionOptions.all ++ OverwriteOptions.all ++
-    ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
+    ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all ++ AutoCompactOptions.all
 
   /** Options of Spark itself. */
   private val others: Seq[String] = Seq("path", "paths")

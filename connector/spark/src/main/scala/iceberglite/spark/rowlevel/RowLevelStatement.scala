@@ -7,10 +7,17 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.conf.{EngineSummary, Settings, StatementOptions, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.conf.{
+  AutoCompactOptions,
+  EngineSummary,
+  Settings,
+  StatementOptions,
+  WriteAuditPublish,
+  WriteOptions
+}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScanBuilder
-import iceberglite.spark.write.{PendingCommit, RowCounts, SchemaMerge}
+import iceberglite.spark.write.{FollowUpRequest, PendingCommit, RowCounts, SchemaMerge}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
@@ -123,7 +130,8 @@ final private[iceberglite] class RowLevelStatement(
     summary ++ counts.summary(command, deletedAreKnown = true),
     action,
     application,
-    merge.map(_.action)
+    merge.map(_.action),
+    AutoCompactOptions.of(settings).map(FollowUpRequest(target.snapshotTarget, _))
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)

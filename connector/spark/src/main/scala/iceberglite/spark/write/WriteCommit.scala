@@ -19,13 +19,15 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param action the change of the table's files; absent if nothing changes
  * @param application records the version of an application's write, even if it changes nothing
  * @param precedingAction an action that precedes `action` in the same commit
+ * @param followUp the maintenance that follows the commit; absent for none
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
     application: Option[RecordApplicationVersion],
-    precedingAction: Option[Action] = None
+    precedingAction: Option[Action] = None,
+    followUp: Option[FollowUpRequest] = None
 ) {
   def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(precedingAction.toVector :+ _)
 }
@@ -54,16 +56,22 @@ final private[iceberglite] class WriteCommit(table: Table) {
   def registerFile(path: String): Unit = driverFiles :+= path
 
   /**
-   * Commits the results of the tasks.
+   * Commits the results of the tasks, and then runs the maintenance that the write requests.
    *
    * @return whether the table contains the write; false if it already contained it from the same application, in which
    *   case the files are removed
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
     in {
-      val isCommitted = submit(pending)
-      if (!isCommitted) abort(messages)
-      isCommitted
+      val content = pending
+      val committed = submitted(content)
+      committed match {
+        case Some(after) if content.action.isDefined && !after.isStaged =>
+          content.followUp.foreach(request => CommitFollowUps.all.foreach(_.run(after, request)))
+        case Some(_) =>
+        case None => abort(messages)
+      }
+      committed.isDefined
     }
 
   private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
@@ -73,18 +81,21 @@ final private[iceberglite] class WriteCommit(table: Table) {
    *
    * @return whether the table contains the write; false if it already contained it from the same application
    */
-  def submit(pending: PendingCommit): Boolean = pending.actions.isEmpty || {
-    val transaction = pending.base.transaction(pending.summary)
-    pending.actions.foreach(transaction.add)
-    try {
-      attempt(transaction.commit())
-      true
-    } catch {
-      case done: AlreadyCommitted =>
-        log.warn(done.getMessage)
-        false
+  def submit(pending: PendingCommit): Boolean = submitted(pending).isDefined
+
+  /** Commits changes. @return the table after the commit; absent if it already contained the write */
+  private def submitted(pending: PendingCommit): Option[Table] =
+    if (pending.actions.isEmpty) Some(pending.base)
+    else {
+      val transaction = pending.base.transaction(pending.summary)
+      pending.actions.foreach(transaction.add)
+      try Some(attempt(transaction.commit()))
+      catch {
+        case done: AlreadyCommitted =>
+          log.warn(done.getMessage)
+          None
+      }
     }
-  }
 
   /** Runs a commit that another class has prepared, with files of this write. */
   def attempt[A](commit: => A): A = {

@@ -4,7 +4,15 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
-import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.conf.{
+  ApplicationOptions,
+  AutoCompact,
+  AutoCompactOptions,
+  EngineSummary,
+  Settings,
+  WriteAuditPublish,
+  WriteOptions
+}
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
@@ -66,6 +74,7 @@ final private[iceberglite] case class FilesToWrite(
  * @param to the branch to commit to, or a staged snapshot
  * @param summary entries for the snapshot's summary
  * @param application records the version of an application's write, so that a repeated write is ignored
+ * @param autoCompact the limits of the compaction that follows the commit; absent for none
  * @param merge the changes of the table's columns, which `WritePlan.table` already has
  */
 final private[iceberglite] case class CommitSettings(
@@ -73,6 +82,7 @@ final private[iceberglite] case class CommitSettings(
     to: SnapshotTarget,
     summary: Map[String, String],
     application: Option[RecordApplicationVersion],
+    autoCompact: Option[AutoCompact],
     merge: Option[SchemaMerge] = None
 )
 
@@ -97,7 +107,14 @@ final private[iceberglite] case class WritePlan(
    */
   def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit = {
     val base = settings.merge.fold(table)(_.base)
-    PendingCommit(base, settings.summary ++ counts, action, settings.application, settings.merge.map(_.action))
+    PendingCommit(
+      base,
+      settings.summary ++ counts,
+      action,
+      settings.application,
+      settings.merge.map(_.action),
+      settings.autoCompact.map(FollowUpRequest(settings.to, _))
+    )
   }
 }
 
@@ -137,7 +154,8 @@ private[iceberglite] object WritePlan {
         isolationOf(settings, target.snapshotTarget.head(table.metadata)),
         target.snapshotTarget,
         EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
-        ApplicationOptions.of(settings)
+        ApplicationOptions.of(settings),
+        AutoCompactOptions.of(settings)
       )
     )
   }

@@ -355,7 +355,8 @@ object TableProperty extends TablePropertyFactories {
   ))
 
   /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
-  lazy val all: Seq[TableProperty[_]] = declared.all ++ ParquetProperty.all ++ RowLevelProperty.all
+  lazy val all: Seq[TableProperty[_]] =
+    declared.all ++ ParquetProperty.all ++ RowLevelProperty.all ++ AutoCompactProperty.all
 
   /** Returns the configured metrics mode of a column by its full name. @throws InvalidArgument for an invalid value */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {

@@ -1,0 +1,85 @@
+package iceberglite.spark.maintenance
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
+
+import iceberglite.maintenance.compact.{FileGroupBudget, RewriteOptions, TouchedPartitions}
+import iceberglite.spark.conf.AutoCompact
+import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest}
+import iceberglite.spec.Redaction
+import iceberglite.table.{SnapshotTarget, Table}
+
+/**
+ * Combines the small files of the partitions to which a write has added files, in the session of the write. The write
+ * waits for the compaction, which its limits bound. A failure is logged, and does not affect the write: its commit is
+ * complete, and the compaction removes the files that it does not commit.
+ *
+ * If the table has changed since the write, the later writer compacts. Within a JVM, only one compaction of a table
+ * runs at a time. If two programs compact the same files, the commit of one fails.
+ */
+private[iceberglite] object AutoCompaction extends CommitFollowUp {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.AutoCompaction")
+
+  /** The tables that this JVM is compacting. */
+  private val running = ConcurrentHashMap.newKeySet[String]
+
+  override def run(committed: Table, request: FollowUpRequest): Unit = request.to match {
+    case SnapshotTarget.Staged =>
+    case branch: SnapshotTarget.Branch =>
+      val key = committed.metadata.uuid.fold(committed.location)(_.toString)
+      if (running.add(key))
+        try attempt(committed, branch, request.autoCompact)
+        finally running.remove(key)
+  }
+
+  private def attempt(committed: Table, to: SnapshotTarget.Branch, limits: AutoCompact): Unit =
+    try compact(SparkSession.active, committed, to, limits)
+    catch {
+      case e: InterruptedException => warn(committed, e)
+      case e: LinkageError => warn(committed, e)
+      case NonFatal(e) => warn(committed, e)
+    }
+
+  private def warn(table: Table, error: Throwable): Unit = {
+    log.warn(Redaction(s"The write to ${table.name} has succeeded, but the compaction after it has not: $error"))
+    // The rest of the statement learns of an interrupt, which has ended the compaction.
+    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null)
+    if (causes.exists(_.isInstanceOf[InterruptedException])) Thread.currentThread.interrupt()
+  }
+
+  private def compact(
+      session: SparkSession,
+      committed: Table,
+      to: SnapshotTarget.Branch,
+      limits: AutoCompact
+  ): Unit = {
+    val newest = committed.refresh()
+    val head = to.head(newest.metadata)
+    if (head.map(_.snapshotId) == to.head(committed.metadata).map(_.snapshotId)) head.foreach { snapshot =>
+      val budget = FileGroupBudget(limits.maxBytes, limits.maxFiles.toLong)
+      val options =
+        budget.limit(RewriteOptions.of(Map("min-input-files" -> limits.minInputFiles.toString), newest.metadata))
+      val partitions = TouchedPartitions.of(newest, snapshot, options)
+      if (partitions.tuples.nonEmpty) {
+        val rewrite =
+          new DataFileRewrite(
+            session,
+            newest,
+            to,
+            partitions.where,
+            options,
+            RowOrdering.Kept,
+            { groups =>
+              budget.select(groups.filter(partitions.contains), options, newest.properties)
+            }
+          )
+        val (_, result) = rewrite.run()
+        log.info(s"Compacted ${result.rewrittenFiles} files of ${newest.name} to ${result.addedFiles} after a write")
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package iceberglite.spark.write
+
+import scala.collection.mutable
+import scala.concurrent.duration._
+
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
+import org.apache.logging.log4j.core.layout.PatternLayout
+import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
+import org.apache.logging.log4j.{Level, LogManager}
+import org.scalatest.Suite
+
+/** Helpers for tests of automatic compaction. */
+trait CompactionFixture extends WriteFixture { self: Suite =>
+  private val logger = "iceberglite.spark.maintenance.AutoCompaction"
+
+  /** The properties of a table that combines 4 small files of a partition. */
+  protected val enabled: Seq[(String, String)] =
+    Seq("iceberg-lite.auto-compact" -> "true", "iceberg-lite.auto-compact.min-input-files" -> "4")
+
+  protected def properties(pairs: Seq[(String, String)]): String =
+    pairs.map { case (k, v) => s"'$k' = '$v'" }.mkString("TBLPROPERTIES (", ", ", ")")
+
+  /** Checks that the table's directory has no data or delete file that no snapshot has. */
+  protected def assertNoOrphans(t: String): Unit = {
+    val listed = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0).split('/').last).toSet
+    eventually(timeout(10.seconds)) {
+      val files = filesOf(t).map(_.getFileName.toString).filterNot(_.startsWith("."))
+      assert(files.filter(name => name.endsWith(".parquet") || name.endsWith(".puffin")) == listed)
+    }
+    ()
+  }
+
+  /** Returns the warnings of automatic compaction while the body runs. */
+  protected def compactionWarnings(body: => Unit): Seq[String] = {
+    val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
+    val logged = mutable.Buffer[String]()
+    val layout = PatternLayout.createDefaultLayout()
+    val appender = new AbstractAppender("compaction", null, layout, true, Property.EMPTY_ARRAY) {
+      override def append(event: LogEvent): Unit = logged.synchronized {
+        logged += event.getMessage.getFormattedMessage
+        ()
+      }
+    }
+    appender.start()
+    val config = new LoggerConfig(logger, Level.WARN, false)
+    config.addAppender(appender, Level.WARN, null)
+    context.getConfiguration.addLogger(logger, config)
+    context.updateLoggers()
+    try body
+    finally {
+      context.getConfiguration.removeLogger(logger)
+      context.updateLoggers()
+    }
+    logged.synchronized(logged.toVector)
+  }
+}
