@@ -143,6 +143,12 @@ object MetadataFiles {
       out.toByteArray
   }
 
+  /** Returns the codec that the name of a metadata file states. */
+  def codecOf(path: String): MetadataCodec =
+    if (path.endsWith(MetadataCodec.Gzip.infix + Suffix) || path.endsWith(Suffix + MetadataCodec.Gzip.infix))
+      MetadataCodec.Gzip
+    else MetadataCodec.Plain
+
   /** Returns the file name of a version in a file-system table. */
   def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
 

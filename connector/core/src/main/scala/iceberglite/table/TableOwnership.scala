@@ -90,14 +90,7 @@ object UsedDirectories {
    */
   def of(io: FileIO, name: String, metadataLocation: String): UsedDirectories = {
     val metadata = MetadataFiles.read(io, metadataLocation)
-    val properties =
-      Seq(
-        TableProperty.DataPath,
-        TableProperty.MetadataPath,
-        TableProperty.ObjectStoragePath,
-        TableProperty.FolderStoragePath
-      )
-    val locations = metadata.location +: properties.flatMap(p => metadata.properties.get(p.key))
+    val locations = metadata.location +: TableProperty.locations.flatMap(p => metadata.properties.get(p.key))
     val metadataFiles =
       metadataLocation +: (metadata.metadataLog.map(_.metadataFile) ++ metadata.snapshots.flatMap(_.manifestList))
     val folders = metadataFiles.flatMap(OtherTable.of(io, name, _)).map(_.directory)

@@ -22,6 +22,15 @@ trait FilePart extends PartSummary with Serializable {
    */
   def entries(io: FileIO): Iterator[ManifestEntry]
 
+  /**
+   * Writes a copy of the part. Entries keep all values but those of their files. If the layout stores the part in the
+   * same file as the root of the tree, nothing is written, because [[SnapshotFiles.copyRoot]] writes this file.
+   *
+   * @param table the table, whose format version and schema the copy has
+   * @return the length of the copy in bytes
+   */
+  def copyTo(table: TreeTable, copy: TreeCopy): Long
+
   /** Returns the part without data that only planning needs. The result is sent to executors. */
   def forReading: FilePart
 

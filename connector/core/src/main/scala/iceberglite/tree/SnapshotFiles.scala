@@ -18,6 +18,9 @@ trait SnapshotFiles {
   /** Returns the parts that record changes of this snapshot. They may also list files that were carried over. */
   def changedParts: Vector[FilePart]
 
+  /** Returns the parts that one of the given snapshots wrote. They may also list files that were carried over. */
+  def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart]
+
   /**
    * Returns the entries of the files that this snapshot added (status `Added`) and removed (status `Deleted`), from one
    * of the [[changedParts]]. An entry of a removed file that has the id of another snapshot is also returned if the
@@ -41,6 +44,13 @@ trait SnapshotFiles {
    *   parts of this snapshot are added to `seen`
    */
   def reachable(seen: SeenParts): Reachable
+
+  /**
+   * Writes a copy of the root of the tree, with the paths that `copy` returns.
+   *
+   * @param lengths the lengths of the copied parts, by part id. The copy lists other parts with their own lengths
+   */
+  def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit
 
   /** Returns the manifests of the snapshot, for the metadata tables `manifests` and `all_manifests`. */
   def manifests: Vector[ManifestFile]

@@ -1,8 +1,10 @@
 package iceberglite.tree
 
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, StoragePath}
 
 /**
  * A table with everything that reading and writing its metadata trees ([[MetadataTree]]) requires.
@@ -14,6 +16,23 @@ final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, sc
 
   /** The table's partition specs, with the source columns that determine the types of partition values. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
+
+  /**
+   * Runs a read of a metadata file. If the table is a clone and the file is one of its source, the error says so,
+   * because the source may have deleted the file.
+   */
+  private[tree] def reading[A](body: => A): A =
+    try body
+    catch { case e: UnreadableFile => throw sourceOf(e.file).fold(e)(source => e.copy(reason = lostBy(source, e))) }
+
+  private def sourceOf(file: String): Option[String] = TableProperty.of(TableProperty.ClonedFrom, metadata.properties)
+    .filterNot(_ => pathOf(file).exists(path => pathOf(metadata.location).exists(path.isBelow)))
+
+  private def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
+
+  private def lostBy(source: String, e: UnreadableFile): String =
+    s"${e.reason}. $name is a clone of $source and uses its files. $source may have expired the cloned snapshot, or " +
+      "removed the file. Clone it again, from a snapshot with a tag, which never expires"
 }
 
 object TreeTable {

@@ -15,6 +15,7 @@ import iceberglite.tree.{
   Reachable,
   SeenParts,
   SnapshotFiles,
+  TreeCopy,
   TreeHeader,
   TreeTable,
   WrittenTree
@@ -69,7 +70,7 @@ final private[iceberglite] class ManifestListFiles(
   private def io: FileIO = table.io
 
   override lazy val manifests: Vector[ManifestFile] = snapshot.manifestList match {
-    case Some(path) => cache.manifestsOf(ListKey(io, path))(readList(path))
+    case Some(path) => cache.manifestsOf(ListKey(io, path))(table.reading(readList(path)))
     case None =>
       MetadataPool.map(snapshot.manifests) { path =>
         cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(path, snapshot, table))).head
@@ -80,12 +81,15 @@ final private[iceberglite] class ManifestListFiles(
 
   override def parts: Vector[FilePart] = manifestParts
 
-  override def entries(part: FilePart): Iterator[ManifestEntry] =
+  override def entries(part: FilePart): Iterator[ManifestEntry] = table.reading {
     if (cache.canCache(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
     else part.entries(io)
+  }
 
-  override lazy val changedParts: Vector[FilePart] =
-    manifestParts.filter(_.manifest.addedSnapshotId == snapshot.snapshotId)
+  override lazy val changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
+
+  override def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart] =
+    manifestParts.filter(part => isGiven(part.manifest.addedSnapshotId))
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = entries(part).filter { e =>
     e.status match {
@@ -107,6 +111,9 @@ final private[iceberglite] class ManifestListFiles(
     val newParts = parts.filter(part => seen.add(part.id))
     Reachable(snapshot.manifestList.toVector ++ newParts.map(_.path), newParts)
   }
+
+  override def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit =
+    snapshot.manifestList.foreach(new ManifestListCopy(table, copy).writeList(_, snapshot, manifestParts, lengths))
 
   /**
    * Reads the manifest list. A manifest list that was truncated right after its Avro header looks like a valid empty

@@ -14,6 +14,7 @@ import iceberglite.avro.{
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.storage.{FileIO, FileSink}
 
 /** Reads and writes manifest lists (spec: "Manifest Lists"). */
@@ -65,11 +66,40 @@ object ManifestLists {
     val assigned =
       if (version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None)) else withRowIds(numbered, firstRowId)
     val metadata = header(version, snapshotId, parentId, sequenceNumber, firstRowId)
+    (writeAssigned(to, path, version, metadata, assigned, codec), assigned)
+  }
+
+  /**
+   * Writes a manifest list of an existing snapshot. All values of the manifests are written as they are. In particular,
+   * manifests without a first row id get none, because a snapshot before the upgrade to version 3 has no row ids.
+   */
+  private[manifestlist] def writeCopy(
+      to: FileSink,
+      path: String,
+      version: FormatVersion,
+      snapshot: Snapshot,
+      manifests: Vector[ManifestFile],
+      codec: AvroCodec
+  ): Unit = {
+    val metadata =
+      header(version, snapshot.snapshotId, snapshot.parentSnapshotId, snapshot.sequenceNumber, snapshot.firstRowId)
+    writeAssigned(to, path, version, metadata, manifests, codec)
+    ()
+  }
+
+  private def writeAssigned(
+      to: FileSink,
+      path: String,
+      version: FormatVersion,
+      metadata: Seq[(String, String)],
+      manifests: Vector[ManifestFile],
+      codec: AvroCodec
+  ): Long = {
     val writer = new AvroContainerWriter(schemas(version), metadata, codec)
-    assigned.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
+    manifests.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
     val bytes = writer.finish()
     to.write(path, bytes)
-    (bytes.length.toLong, assigned)
+    bytes.length.toLong
   }
 
   /** Returns the key-value metadata of the file. */

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.spec.file.{FieldSummary, ManifestContent, ManifestEntry, ManifestFile, Metrics}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, PartKey, PartitionSpecs}
+import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, TreeCopy, TreeTable}
 
 /** A manifest as a part of a metadata tree. */
 final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs: PartitionSpecs) extends FilePart {
@@ -23,6 +23,8 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
   def spec: PartitionSpec = specs.of(this)
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)
+
+  override def copyTo(table: TreeTable, copy: TreeCopy): Long = new ManifestListCopy(table, copy).writeManifest(this)
 
   override def forReading: FilePart = new ManifestPart(manifest.forReading, specs.only(specId))
 

@@ -78,6 +78,21 @@ object Manifests {
   }
 
   /**
+   * Returns the entries of a manifest like [[read]], but without inherited sequence numbers and row ids. A copy of the
+   * manifest with these entries inherits the same values as the original, in each snapshot that lists it.
+   */
+  private[manifestlist] def readOwnValues(
+      io: FileIO,
+      manifest: ManifestFile,
+      specs: Map[Int, PartitionSpec],
+      schema: Schema
+  ): Iterator[ManifestEntry] = {
+    // All entries of a manifest with the sequence number 0 have this number. Entries of version 1 do not contain it.
+    val number = if (manifest.sequenceNumber == 0L) 0L else Unassigned
+    read(io, manifest.copy(sequenceNumber = number, firstRowId = None), specs, schema)
+  }
+
+  /**
    * Returns the entries of a manifest that was encoded in memory. The manifest belongs to no snapshot, so its entries
    * inherit no values.
    *

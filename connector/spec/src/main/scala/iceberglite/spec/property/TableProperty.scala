@@ -44,7 +44,7 @@ object TableProperty extends TablePropertyFactories {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
     ParquetProperty.perColumn.foreach(_.of(properties))
-    for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
+    for (p <- locations; text <- properties.get(p.key)) {
       // A relative path is rejected, because it would refer to other directories for other users and on other machines.
       if (!text.startsWith("/") && !text.contains(":/")) {
         throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
@@ -231,6 +231,10 @@ object TableProperty extends TablePropertyFactories {
     "Directory of new metadata files; by default the directory metadata in the table location",
     text => Some(text.stripSuffix("/"))
   ))
+
+  /** The properties that set locations of new files. */
+  val locations: Seq[TableProperty[Option[String]]] = Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath)
+
   val SummaryPartitionLimit: TableProperty[Int] = declared(count(
     "write.summary.partition-limit",
     0,
@@ -341,6 +345,12 @@ object TableProperty extends TablePropertyFactories {
 
   val Gc: TableProperty[Boolean] =
     declared(flag("gc.enabled", default = true, "Whether files that are no longer needed may be deleted"))
+  val ClonedFrom: TableProperty[Option[String]] = declared(optional(
+    "iceberg-lite.cloned-from",
+    "It must be the name of a table",
+    "Table whose files this table also uses; the procedure `clone` sets it",
+    Some(_)
+  ))
   val MaxSnapshotAge: TableProperty[Long] =
     declared(millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire"))
   val MinSnapshotsToKeep: TableProperty[Int] = declared(positiveInt(

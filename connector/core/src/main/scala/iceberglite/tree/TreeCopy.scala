@@ -1,0 +1,24 @@
+package iceberglite.tree
+
+import iceberglite.spec.file.{ContentFile, ManifestEntry}
+
+/**
+ * Determines how the copies of a tree's metadata files differ from the original files. Several threads call the
+ * methods.
+ */
+trait TreeCopy {
+
+  /** Returns the path with which the copies refer to a metadata file. */
+  def referencePath(path: String): String
+
+  /** Returns the path to which the copy of a metadata file is written. */
+  def writePath(path: String): String
+
+  /**
+   * Returns a data or delete file as the copies list it. This method is called for every entry that is copied,
+   * including entries of removed files. It may be called several times for the same file.
+   *
+   * @param entry an entry with only the values that its metadata file contains, and no inherited values
+   */
+  def file(entry: ManifestEntry): ContentFile
+}
