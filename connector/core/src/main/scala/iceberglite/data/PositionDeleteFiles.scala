@@ -4,7 +4,8 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.partition.PartitionTuple
-import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.schema.{MappedField, MetadataColumns, NameMapping, Schema}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
@@ -58,6 +59,37 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
         throw e
     }
   }
+
+  /**
+   * Writes a copy of a position delete file in which the data files have other paths. The column `row` is not copied.
+   *
+   * @param length the length of the original file in bytes
+   * @param newPath returns the new path of a data file. It must keep the order of the paths
+   */
+  def copy(original: String, length: Long, path: String)(newPath: String => String): WrittenFile = {
+    val rows = DataFormats.of(format).read(DataSource(io, original, length, Some(Names)), Struct)
+    try {
+      val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))
+      try {
+        var last = ""
+        var lastNew = ""
+        rows.foreach { row =>
+          val dataFile = row(0).asInstanceOf[String]
+          // The rows are sorted by path, so most rows have the same path as the previous row.
+          if (dataFile != last) {
+            lastNew = newPath(dataFile)
+            last = dataFile
+          }
+          writer.write(Record.of(lastNew, row(1)))
+        }
+        writer.close()
+      } catch {
+        case e: Throwable =>
+          writer.abort()
+          throw e
+      }
+    } finally rows.close()
+  }
 }
 
 /**
@@ -73,6 +105,14 @@ final case class WrittenPositionDeletes(file: WrittenFile, dataFiles: Vector[Str
 }
 
 object PositionDeleteFiles {
-  private val Columns: Schema = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
+
+  /** The columns path and position, in this order. */
+  val Struct: StructType = StructType(Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
+
+  /** Name mapping for files without field ids. The specification also defines the names of these columns. */
+  val Names: NameMapping =
+    NameMapping(Struct.fields.map(f => MappedField(Vector(f.name), Some(f.id), Vector.empty)))
+
+  private val Columns: Schema = Schema(0, Struct.fields)
   private val Modes: MetricsModes = MetricsModes.ofPositionDeletes(MetricsModes(Map.empty))
 }

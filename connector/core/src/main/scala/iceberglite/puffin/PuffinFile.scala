@@ -11,9 +11,16 @@ import iceberglite.storage.FileIO
  * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually. The rest
  * of the file is not read if the storage supports range reads.
  *
+ * @param fileSizeInBytes size of the file
  * @param footerSizeInBytes size of the whole footer, as in the `statistics` of table metadata
  */
-final class PuffinFile private (io: FileIO, val path: String, val footer: PuffinFooter, val footerSizeInBytes: Long) {
+final class PuffinFile private (
+    io: FileIO,
+    val path: String,
+    val footer: PuffinFooter,
+    val fileSizeInBytes: Long,
+    val footerSizeInBytes: Long
+) {
 
   /** The blobs in the order of the footer. */
   def blobs: Vector[PuffinBlob] = footer.blobs
@@ -80,7 +87,7 @@ object PuffinFile {
     checkMagic(path, "The footer", footer.take(Magic.length))
     val parsed = PuffinFooterJson.parse(path, payloadOf(path, footer, payload))
     checkBlobRanges(path, parsed, size - footerSize)
-    new PuffinFile(io, path, parsed, footerSize.toLong)
+    new PuffinFile(io, path, parsed, size, footerSize.toLong)
   }
 
   private def payloadSize(path: String, end: Array[Byte], fileSize: Long): Int = {

@@ -63,6 +63,26 @@ object PuffinWriter {
     WrittenPuffin(path, out.size.toLong, footerBytes.length.toLong, written)
   }
 
+  /**
+   * Writes a copy of a file with other properties of its blobs. The blobs keep their positions and bytes.
+   *
+   * @param properties returns the new properties of a blob
+   * @return the length of the copy in bytes
+   * @throws InvalidArgument if the file exceeds the maximum size of an array
+   */
+  def copy(io: FileIO, file: PuffinFile, path: String)(properties: PuffinBlob => Map[String, String]): Long = {
+    val blobBytes = file.fileSizeInBytes - file.footerSizeInBytes
+    if (blobBytes > Int.MaxValue) {
+      throw InvalidArgument("Puffin file", file.path, s"Its blobs have $blobBytes bytes, more than fit in memory")
+    }
+    val blobs = file.blobs.map(blob => blob.copy(metadata = blob.metadata.copy(properties = properties(blob))))
+    val out = new ByteArrayOutputStream
+    append(path, out, io.readRange(file.path, 0L, blobBytes.toInt))
+    append(path, out, bytes(file.footer.copy(blobs = blobs), compressed = false))
+    io.write(path, out.toByteArray)
+    out.size.toLong
+  }
+
   private def append(path: String, out: ByteArrayOutputStream, bytes: Array[Byte]): Unit = {
     if (bytes.length > Int.MaxValue - PuffinFile.TailSize - out.size) {
       throw InvalidArgument("blobs", s"more than ${Int.MaxValue} bytes", s"Split the blobs of $path over several files")

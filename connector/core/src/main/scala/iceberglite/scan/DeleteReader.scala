@@ -5,12 +5,12 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
 
-import iceberglite.data.{DataFormats, DataSource, Record}
+import iceberglite.data.{DataFormats, DataSource, PositionDeleteFiles, Record}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.PartitionSpec
-import iceberglite.spec.schema.{MappedField, MetadataColumns, NameMapping}
+import iceberglite.spec.schema.{MetadataColumns, NameMapping}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
@@ -83,7 +83,7 @@ final class DeleteReader(
     val builders = mutable.Map.empty[String, DeletionVector.Builder]
     var lastPath = ""
     var last: Option[DeletionVector.Builder] = None
-    foreachRow(entry, DeleteReader.PositionColumns, Some(DeleteReader.PositionNames)) { row =>
+    foreachRow(entry, PositionDeleteFiles.Struct, Some(PositionDeleteFiles.Names)) { row =>
       // The rows are sorted by path, so most rows have the same path as the previous row.
       val path = row(0).asInstanceOf[String]
       if (path != lastPath) {
@@ -177,9 +177,4 @@ private object DeleteReader {
 
   /** The assumed maximum heap size of one deleted position in bytes. */
   val MaxPositionBytes = 8L
-  private val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
-  val PositionColumns: StructType = StructType(columns)
-
-  /** Name mapping for files without field ids. The specification also defines the names of these columns. */
-  val PositionNames: NameMapping = NameMapping(columns.map(f => MappedField(Vector(f.name), Some(f.id), Vector.empty)))
 }

@@ -2,6 +2,7 @@ package iceberglite.tree
 
 import iceberglite.catalog.{HostileMetadataSuite, OwnedLocationsSuite}
 import iceberglite.inspect.MetadataTablesSuite
+import iceberglite.maintenance.TablePathRewriteSuite
 import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
 import iceberglite.table._
@@ -20,3 +21,4 @@ class ToyFileActionsSuite extends FileActionsSuite
 class ToyHostileMetadataSuite extends HostileMetadataSuite
 class ToyOwnedLocationsSuite extends OwnedLocationsSuite
 class ToyMetadataTablesSuite extends MetadataTablesSuite
+class ToyTablePathRewriteSuite extends TablePathRewriteSuite

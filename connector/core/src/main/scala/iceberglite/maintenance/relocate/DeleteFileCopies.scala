@@ -1,0 +1,70 @@
+package iceberglite.maintenance.relocate
+
+import iceberglite.data.PositionDeleteFiles
+import iceberglite.puffin.{PuffinFile, PuffinWriter}
+import iceberglite.spec.file.{ContentFile, Metrics}
+import iceberglite.spec.metadata.BlobProperty
+import iceberglite.storage.FileIO
+import iceberglite.tree.MetadataPool
+
+/**
+ * A position delete file or a Puffin file with deletion vectors to copy.
+ *
+ * @param file one of the entries of the file
+ * @param writePath the path of the copy
+ */
+final case class DeleteFileToCopy(file: ContentFile, writePath: String)
+
+/**
+ * The copy of a delete file.
+ *
+ * @param original the path of the original file
+ * @param length the length of the copy in bytes
+ * @param metrics the metrics of the copy; empty for deletion vectors
+ */
+final case class CopiedDeleteFile(original: String, length: Long, metrics: Metrics, splitOffsets: Vector[Long])
+
+/**
+ * Writes copies of delete files that contain paths of data files. Serializable, so that executors can write the copies.
+ *
+ * @param properties properties of the copies, with the keys of table properties
+ */
+final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: Map[String, String]) {
+
+  /**
+   * Writes a copy.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the path of a data file lacks the source prefix
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the original file is missing or damaged
+   */
+  def write(source: DeleteFileToCopy): CopiedDeleteFile = {
+    val file = source.file
+    if (file.isDeletionVector) {
+      val puffin = PuffinFile.open(io, file.path, Some(file.fileSizeInBytes))
+      val length = PuffinWriter.copy(io, puffin, source.writePath)(_.metadata.properties.map {
+        case (BlobProperty.ReferencedDataFile, path) => BlobProperty.ReferencedDataFile -> ofDataFile(path)
+        case other => other
+      })
+      CopiedDeleteFile(file.path, length, Metrics.Empty, Vector.empty)
+    } else {
+      val files = new PositionDeleteFiles(io, file.format, properties)
+      val copy = files.copy(file.path, file.fileSizeInBytes, source.writePath)(ofDataFile)
+      CopiedDeleteFile(file.path, copy.fileSizeInBytes, copy.metrics, copy.splitOffsets)
+    }
+  }
+
+  private def ofDataFile(path: String): String = prefixes("data file", path)
+}
+
+/** Copies delete files. Implementations differ in where they run: in this JVM, or on a cluster. */
+trait DeleteFileCopies {
+
+  /** Writes the copies. On failure, copies may have been written, which the caller must delete. */
+  def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile]
+}
+
+/** Copies delete files in this JVM. */
+object LocalDeleteFileCopies extends DeleteFileCopies {
+  override def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile] =
+    MetadataPool.map(files)(copy.write)
+}
