@@ -7,7 +7,7 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{UnboundPartitionField, UnboundSortField}
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.table.NewTable
+import iceberglite.spec.table.{NewTable, TableClone}
 import iceberglite.spec.update.{MetadataUpdate, Requirement}
 
 /**
@@ -18,6 +18,7 @@ import iceberglite.spec.update.{MetadataUpdate, Requirement}
  *   its location
  * @param properties the user's properties, which may include `format-version`
  * @param caseSensitive whether `partitioning` and `order` match column names exactly
+ * @param cloneOf the contents of a clone, whose schemas, specs and sort orders replace those of this definition
  */
 final case class TableCreation(
     schema: Schema,
@@ -25,8 +26,12 @@ final case class TableCreation(
     order: Vector[UnboundSortField] = Vector.empty,
     location: Option[String] = None,
     properties: Map[String, String] = Map.empty,
-    caseSensitive: Boolean = true
+    caseSensitive: Boolean = true,
+    cloneOf: Option[TableClone] = None
 ) {
+  private[table] def creation(location: String, uuid: UUID): Vector[MetadataUpdate] =
+    cloneOf.fold(at(location).creation(uuid))(_.creation(uuid, location, properties))
+
   private[table] def at(location: String): NewTable =
     NewTable(schema, partitioning, order, location, properties, caseSensitive)
 }
@@ -93,7 +98,7 @@ object TableStart {
         case (None, StageMode.Replace) =>
           throw NotFound(ObjectKind.Table, table, "Use CREATE OR REPLACE, which creates a missing table")
         case (None, _) =>
-          val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
+          val updates = creation.creation(creation.location.getOrElse(defaultLocation), uuid)
           InitialState(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))
         case (Some(existing), _) =>
           val updates = creation.at(creation.location.getOrElse(existing.location)).replacement(existing)
