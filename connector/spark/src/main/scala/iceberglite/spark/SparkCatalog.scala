@@ -38,7 +38,7 @@ import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.table.{StageMode, Table}
+import iceberglite.table.{StageMode, Table, TableCreation}
 
 /**
  * A catalog of iceberg-lite tables. It is configured with `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`,
@@ -134,6 +134,10 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   override def isIcebergTable(ident: Identifier): Boolean = tableExists(ident)
+
+  override def stageTable(ident: Identifier, creation: TableCreation): iceberglite.table.StagedTable = in(ident) {
+    tables.handleOfNew(ident).stage(creation, StageMode.Create)
+  }
 
   override def allowsPaths: Boolean = tables.allowsPaths
 

@@ -24,6 +24,7 @@ import iceberglite.spark.catalog.Providers
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.UnstagedTable
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.TableCreation
 
 /**
  * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
@@ -77,6 +78,12 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   override def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.isIcebergTable(ident)
+
+  override def stageTable(ident: Identifier, creation: TableCreation): iceberglite.table.StagedTable = {
+    if (!namespaceExists(ident.namespace)) throw new NoSuchNamespaceException(ident.namespace)
+    if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
+    icebergCatalog.stageTable(ident, creation)
+  }
 
   override def allowsPaths: Boolean = icebergCatalog.allowsPaths
 

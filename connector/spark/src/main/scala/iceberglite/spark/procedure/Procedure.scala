@@ -13,7 +13,10 @@ trait Procedure {
   /** The effect of the procedure in one sentence, for the documentation and the Python docstring. */
   def description: String
 
-  /** The parameters. The first is the table's name; required parameters come before optional ones. */
+  /**
+   * The parameters; required parameters come before optional ones. The first is the table's name. If the procedure
+   * creates this table from another table, the name of the other table may come before it.
+   */
   def parameters: Seq[Parameter[_]]
 
   /** The columns of the result, each with a comment. */
@@ -22,7 +25,7 @@ trait Procedure {
   /** Whether the result can have any number of rows; if false, it has exactly one row. */
   def manyRows: Boolean = false
 
-  /** Whether the procedure creates the table that the first argument names. */
+  /** Whether the procedure creates the table that the argument `table` names. */
   def createsTable: Boolean = false
 
   /** Runs the procedure. @throws iceberglite.spec.IcebergError for invalid arguments or a failed change */

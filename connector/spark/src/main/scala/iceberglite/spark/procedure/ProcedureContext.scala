@@ -3,7 +3,7 @@ package iceberglite.spark.procedure
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier}
 
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.conf.EngineSummary
@@ -21,17 +21,39 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
    * @throws InvalidArgument the text is not a name, or names a table of another catalog
    */
   def identifier(table: String): Identifier = {
-    def reject(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
-    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
-      reject("It must be a table name in SQL, such as db.t")
-    )
-    val (resolvedCatalog, ident) = CatalogNames.resolveIn(session, catalog, parts)
+    val (resolvedCatalog, ident) = resolve(Parameter.table, table)
     if (resolvedCatalog.name != catalog.name) {
       val name = resolvedCatalog.name
-      reject(s"The table is in the catalog $name; use CALL $name.system. ... instead")
+      reject(Parameter.table, table, s"The table is in the catalog $name; use CALL $name.system. ... instead")
     }
     ident
   }
+
+  /**
+   * Returns a table of any iceberg-lite catalog in its current state; a name without a catalog refers to the catalog of
+   * the call.
+   *
+   * @param parameter the parameter with the name, for messages
+   */
+  def tableOfAnyCatalog(parameter: Parameter[String], table: String): Table = {
+    resolve(parameter, table) match {
+      case (other: LiteCatalog, ident) =>
+        val shared = other.sharedTable(ident)
+        shared.refresh()
+        shared.current
+      case (other, _) => reject(parameter, table, s"The catalog ${other.name} has no iceberg-lite tables")
+    }
+  }
+
+  private def resolve(parameter: Parameter[String], table: String): (CatalogPlugin, Identifier) = {
+    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
+      reject(parameter, table, "It must be a table name in SQL, such as db.t")
+    )
+    CatalogNames.resolveIn(session, catalog, parts)
+  }
+
+  private def reject(parameter: Parameter[String], table: String, hint: String): Nothing =
+    throw InvalidArgument(s"argument ${parameter.name}", table, hint)
 
   /** Returns the table in its current state. */
   def table(name: String): SharedTable = {

@@ -14,6 +14,7 @@ object Procedures {
     FastForward,
     AncestorsOf,
     RegisterTable,
+    Clone,
     CreateChangelogView,
     ConvertEqualityDeletes,
     ExpireSnapshots,
@@ -23,6 +24,7 @@ object Procedures {
     RewritePositionDeleteFiles,
     ComputePartitionStats,
     ComputeTableStats,
-    Maintain
+    Maintain,
+    RewriteTablePath
   )
 }

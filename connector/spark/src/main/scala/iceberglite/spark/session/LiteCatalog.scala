@@ -2,7 +2,7 @@ package iceberglite.spark.session
 
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
 
-import iceberglite.table.Table
+import iceberglite.table.{StagedTable, Table, TableCreation}
 
 /** A Spark catalog with iceberg-lite tables, possibly next to other tables. */
 trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
@@ -24,6 +24,13 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
 
   /** Whether there is an iceberg-lite table with this name. */
   def isIcebergTable(ident: Identifier): Boolean
+
+  /**
+   * Begins to create a table. The caller must invalidate the name with `invalidateTable` after the commit.
+   *
+   * @throws iceberglite.spec.IcebergError.AlreadyExists the name is taken
+   */
+  def stageTable(ident: Identifier, creation: TableCreation): StagedTable
 
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean

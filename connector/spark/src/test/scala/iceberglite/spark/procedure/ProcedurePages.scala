@@ -31,7 +31,7 @@ private[procedure] object ProcedurePages {
   def python: Seq[String] = {
     val (creators, methods) = Procedures.all.partition(_.createsTable)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
-      creators.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(spark, ", ""))
+      creators.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(", ""))
   }
 
   private def head: Seq[String] = Seq(
@@ -81,16 +81,16 @@ private[procedure] object ProcedurePages {
   }
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
-    val others = p.parameters.tail
+    val others = p.parameters.filterNot(_ == Parameter.table)
     val typed =
       others.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
-    val table = if (p.createsTable) "table, " else ""
+    val (session, table) = if (p.createsTable) ("spark, ", "table, ") else ("", "")
     val arguments = others.map(q => s"$quote${q.name}$quote: ${q.name}")
-    val documented = if (p.createsTable) p.parameters else others
-    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: typed).map(Seq(_)), s") -> $kind:") ++ Seq(
+    val documented = if (p.createsTable) Parameter.table +: others else others
+    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first.split(", ").toSeq ++ typed).map(Seq(_)), s") -> $kind:") ++ Seq(
       s"    $quotes${p.description}.",
       "",
       "    Args:"
@@ -103,7 +103,7 @@ private[procedure] object ProcedurePages {
         )
       } ++
       Seq(s"    $quotes") ++
-      callLines(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
+      callLines(s"$indent    ", s"rows = $call", s"$session$quote${p.name}$quote, $table", arguments).map("    " + _) ++
       Seq(s"    return $value")
     lines.map(line => if (line.isEmpty) line else indent + line)
   }

@@ -1,0 +1,52 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.maintenance.relocate.{
+  CopiedDeleteFile,
+  DeleteFileCopies,
+  DeleteFileCopy,
+  DeleteFileToCopy,
+  LocalDeleteFileCopies
+}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
+
+/**
+ * Copies delete files on the driver if there are few, and otherwise with a Spark job.
+ *
+ * @param maxLocalFiles maximum number of files that the driver copies
+ */
+final private[iceberglite] class SessionDeleteFileCopies(
+    session: SparkSession,
+    maxLocalFiles: Int = SessionDeleteFileCopies.MaxLocalFiles
+) extends DeleteFileCopies {
+
+  override def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile] =
+    if (files.size <= maxLocalFiles) LocalDeleteFileCopies.write(files, copy)
+    else {
+      val context = session.sparkContext
+      val tasks = math.min(files.size, context.defaultParallelism * SessionDeleteFileCopies.TasksPerCore)
+      val groups = files.grouped((files.size + tasks - 1) / tasks).map(serialize).toVector
+      val settings = context.broadcast(serialize(copy))
+      val results = context.parallelize(groups, groups.size).map { group =>
+        ClusterJob.encodeResult {
+          val writer = deserialize[DeleteFileCopy](settings.value)
+          val toCopy = deserialize[Vector[DeleteFileToCopy]](group)
+          // An earlier attempt of the task may have left copies, which are never overwritten.
+          if (TaskContext.get.attemptNumber > 0) toCopy.foreach(f => writer.io.delete(f.writePath))
+          serialize(toCopy.map(writer.write))
+        }
+      }.collect()
+      results.toVector.flatMap(r => deserialize[Vector[CopiedDeleteFile]](ClusterJob.decodeResult(r)))
+    }
+}
+
+private[iceberglite] object SessionDeleteFileCopies {
+
+  /** The driver copies this many files in parallel about as fast as a job starts. */
+  private val MaxLocalFiles = 16
+
+  private val TasksPerCore = 4
+}
