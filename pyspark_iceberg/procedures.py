@@ -108,6 +108,19 @@ class RegisterTable(NamedTuple):
     """Number of data files in the current snapshot."""
 
 
+class Clone(NamedTuple):
+    """A result row of `clone`."""
+
+    cloned_snapshot_id: int | None
+    """Snapshot of the source that was cloned, and of the new table; null if the source has no snapshot."""
+    cloned_data_files_count: int
+    """Number of data files in the snapshot."""
+    cloned_delete_files_count: int
+    """Number of delete files in the snapshot."""
+    metadata_location: str
+    """Metadata file of the new table."""
+
+
 class CreateChangelogView(NamedTuple):
     """A result row of `create_changelog_view`."""
 
@@ -228,6 +241,19 @@ class Maintain(NamedTuple):
     """Further numbers, or why the step failed or was skipped."""
     gain_per_byte: float
     """Expected bytes saved for each byte rewritten; an avoided file counts as read.split.open-file-cost bytes."""
+
+
+class RewriteTablePath(NamedTuple):
+    """A result row of `rewrite_table_path`."""
+
+    latest_version: str
+    """Name of the newest metadata file that was rewritten."""
+    file_list_location: str
+    """Path of a CSV file with the source and the target of each file to copy; N/A if it was not requested."""
+    rewritten_manifest_file_paths_count: int
+    """Number of manifests that were rewritten."""
+    rewritten_delete_file_paths_count: int
+    """Number of position delete files and deletion vectors that were rewritten."""
 
 
 class TableProcedures(ABC):
@@ -508,7 +534,7 @@ class TableProcedures(ABC):
         where: str | None = None,
         branch: str | None = None,
     ) -> RewritePositionDeleteFiles:
-        """Combine position delete files and drop deletes of removed data files; in version 3, convert position delete files to deletion vectors.
+        """Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors.
 
         Args:
             options: options that choose files and determine the new ones, such as target-file-size-bytes and
@@ -554,6 +580,41 @@ class TableProcedures(ABC):
         rows = self._call("maintain", {"options": options, "dry_run": dry_run})
         return [Maintain(*row) for row in rows]
 
+    def rewrite_table_path(
+        self,
+        source_prefix: str,
+        target_prefix: str,
+        start_version: str | None = None,
+        end_version: str | None = None,
+        staging_location: str | None = None,
+        create_file_list: bool | None = None,
+    ) -> RewriteTablePath:
+        """Write copies of the table's metadata for another location, and list all files to copy to this location.
+
+        Args:
+            source_prefix: location with which all paths in the table's metadata begin, usually the location of the
+                table.
+            target_prefix: location that replaces source_prefix.
+            start_version: name of the metadata file up to which the table was copied before; only newer files are
+                rewritten and listed. By default, all files.
+            end_version: name of the newest metadata file to rewrite; by default the current one.
+            staging_location: empty directory for the rewritten files; by default a new directory in the table's
+                metadata directory.
+            create_file_list: whether to write the list of files to copy; by default true.
+        """
+        rows = self._call(
+            "rewrite_table_path",
+            {
+                "source_prefix": source_prefix,
+                "target_prefix": target_prefix,
+                "start_version": start_version,
+                "end_version": end_version,
+                "staging_location": staging_location,
+                "create_file_list": create_file_list,
+            },
+        )
+        return RewriteTablePath(*rows[0])
+
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:
     """Register an existing metadata file as a table.
@@ -565,3 +626,38 @@ def register_table(spark: SparkSession, table: str, metadata_file: str) -> Regis
     """
     rows = call(spark, "register_table", table, {"metadata_file": metadata_file})
     return RegisterTable(*rows[0])
+
+
+def clone(
+    spark: SparkSession,
+    table: str,
+    source_table: str,
+    snapshot_id: int | None = None,
+    ref: str | None = None,
+    location: str | None = None,
+    properties: Mapping[str, str | int] | None = None,
+) -> Clone:
+    """Create a table on the files of a snapshot of another table, without copying them and with gc.enabled=false.
+
+    Args:
+        spark: a session with the catalog and the SQL extensions.
+        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        source_table: table to clone, of any iceberg-lite catalog.
+        snapshot_id: id of the snapshot to clone; by default the current one.
+        ref: branch or tag to clone, instead of a snapshot id.
+        location: location of the new table; by default the one that its catalog chooses.
+        properties: properties of the new table, in addition to those of the source.
+    """
+    rows = call(
+        spark,
+        "clone",
+        table,
+        {
+            "source_table": source_table,
+            "snapshot_id": snapshot_id,
+            "ref": ref,
+            "location": location,
+            "properties": properties,
+        },
+    )
+    return Clone(*rows[0])

@@ -49,7 +49,7 @@ def test_pyiceberg_reads_a_relocated_table(spark: SparkSession, source: str, tmp
     target = str(tmp_path / "elsewhere")
     result = Table(spark, source).rewrite_table_path(location, target)
     assert result.rewritten_delete_file_paths_count > 0
-    with open(urlparse(result.file_list_location).path, newline="") as lines:
+    with Path(urlparse(result.file_list_location).path).open(newline="") as lines:
         for from_path, to_path in csv.reader(lines):
             Path(to_path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(urlparse(from_path).path, to_path)

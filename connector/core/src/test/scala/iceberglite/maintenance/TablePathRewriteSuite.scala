@@ -141,7 +141,8 @@ class TablePathRewriteSuite extends AnyFunSuite {
   test("statistics files and locations in table properties get the new paths") {
     val actions = new Actions(unpartitioned("write.data.path" -> s"$source/data", "a" -> s"$source/data"))
     val table = actions.append(file(s"$source/data/1.parquet"))
-    val statistics = StatisticsFile(table.currentSnapshot.get.snapshotId, s"$source/metadata/1.stats", 0, 0, None, Vector())
+    val statistics =
+      StatisticsFile(table.currentSnapshot.get.snapshotId, s"$source/metadata/1.stats", 0, 0, None, Vector())
     actions.commit(new SetStatistics(statistics))
     val result = rewrite(actions.table, PathRewriteOptions(prefixes))
     val lines = listed(actions.store, result)

@@ -9,8 +9,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{Identity, PartitionField, PartitionTuple}
 import iceberglite.spec.types.Literal
 import iceberglite.table.Table
-import iceberglite.table.action.Partitions
-import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles}
+import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, Partitions, SnapshotFiles}
 
 /** The partitions of the current spec to which a snapshot has added files, as far as they have many small files. */
 final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTuple]) {

@@ -25,8 +25,7 @@ object RewritePositionDeleteFiles extends Procedure {
 
   override val name = "rewrite_position_delete_files"
   override val description =
-    "Combine position delete files and drop deletes of removed data files; in version 3, convert position delete " +
-      "files to deletion vectors"
+    "Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, rewriteOptions, where, branch)
 
   override val output: StructType = StructType(Seq(

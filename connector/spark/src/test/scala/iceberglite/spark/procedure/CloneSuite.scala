@@ -84,7 +84,9 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
       assert(to.schemas == from.schemas && to.currentSchemaId == from.currentSchemaId)
       assert(to.specs == from.specs && to.spec == from.spec && to.sortOrder == from.sortOrder)
       assert(to.lastColumnId == from.lastColumnId && to.nextRowId == from.nextRowId && to.uuid != from.uuid)
-      assert(to.formatVersion == from.formatVersion && to.snapshots.map(_.snapshotId) == from.currentSnapshotId.toVector)
+      assert(
+        to.formatVersion == from.formatVersion && to.snapshots.map(_.snapshotId) == from.currentSnapshotId.toVector
+      )
       assert(to.properties == from.properties ++ Map("gc.enabled" -> "false", "iceberg-lite.cloned-from" -> t))
       assert(allFiles(c).map(Paths.get(_).getFileName.toString).forall(_.contains(".metadata.json")))
       assert(allFiles(t) == before)
@@ -112,46 +114,46 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   }
 
   for ((of, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
-  test(s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to") {
-    val t = source(2, of)
-    def cloned(): String = {
-      val name = newTable(catalog = to)
-      clone(t, name)
-      name
-    }
-    val (files, rowsBefore) = (allFiles(t), sorted(s"SELECT * FROM $t"))
-    def unharmed(): Unit = assert(allFiles(t) == files && sorted(s"SELECT * FROM $t") == rowsBefore)
-    val c = cloned()
-    val name = c.split("\\.", 2).last
-    for (
-      statement <- Seq(
-        s"DROP TABLE $c PURGE",
-        s"CALL $to.system.expire_snapshots(table => '$name', older_than => current_timestamp())",
-        s"CALL $to.system.remove_orphan_files('$name')"
-      )
-    ) {
-      val error = intercept[Exception](sql(statement).collect())
-      assert(messages(error).contains("gc.enabled"), statement)
-    }
-    sql(s"ALTER TABLE $c SET TBLPROPERTIES ('gc.enabled' = 'true')")
-    sql(s"INSERT OVERWRITE $c VALUES (1, 1, 'y')")
-    val expired = rows(
-      s"CALL $to.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)"
-    ).head
-    assert((0 until 6).forall(expired.getLong(_) == 0) && expired.getSeq[Row](6).map(_.getLong(1)).sum > 0)
-    unharmed()
-    sql(s"CALL $to.system.remove_orphan_files(table => '$name', older_than => TIMESTAMP '2020-01-01 00:00:00')")
-    unharmed()
-    val second = cloned()
-    sql(s"ALTER TABLE $second SET TBLPROPERTIES ('gc.enabled' = 'true')")
-    Seq(c, second).foreach(table => sql(s"DROP TABLE $table PURGE"))
-    unharmed()
-    val third = cloned()
+    test(s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to") {
+      val t = source(2, of)
+      def cloned(): String = {
+        val name = newTable(catalog = to)
+        clone(t, name)
+        name
+      }
+      val (files, rowsBefore) = (allFiles(t), sorted(s"SELECT * FROM $t"))
+      def unharmed(): Unit = assert(allFiles(t) == files && sorted(s"SELECT * FROM $t") == rowsBefore)
+      val c = cloned()
+      val name = c.split("\\.", 2).last
+      for (
+        statement <- Seq(
+          s"DROP TABLE $c PURGE",
+          s"CALL $to.system.expire_snapshots(table => '$name', older_than => current_timestamp())",
+          s"CALL $to.system.remove_orphan_files('$name')"
+        )
+      ) {
+        val error = intercept[Exception](sql(statement).collect())
+        assert(messages(error).contains("gc.enabled"), statement)
+      }
+      sql(s"ALTER TABLE $c SET TBLPROPERTIES ('gc.enabled' = 'true')")
+      sql(s"INSERT OVERWRITE $c VALUES (1, 1, 'y')")
+      val expired = rows(
+        s"CALL $to.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)"
+      ).head
+      assert((0 until 6).forall(expired.getLong(_) == 0) && expired.getSeq[Row](6).map(_.getLong(1)).sum > 0)
+      unharmed()
+      sql(s"CALL $to.system.remove_orphan_files(table => '$name', older_than => TIMESTAMP '2020-01-01 00:00:00')")
+      unharmed()
+      val second = cloned()
+      sql(s"ALTER TABLE $second SET TBLPROPERTIES ('gc.enabled' = 'true')")
+      Seq(c, second).foreach(table => sql(s"DROP TABLE $table PURGE"))
+      unharmed()
+      val third = cloned()
       // A file-system catalog deletes the files of a dropped table, and therefore requires the property.
       if (to == "lite") permitPurge(third)
-    sql(s"DROP TABLE $third")
-    unharmed()
-  }
+      sql(s"DROP TABLE $third")
+      unharmed()
+    }
 
   test("removing orphans of the source keeps the files of a clone, and a tag keeps the files that the clone uses") {
     val t = source(2)
@@ -174,7 +176,9 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     sql(s"CALL lite.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)")
     sql(s"REFRESH TABLE $c")
     val error = messages(intercept[Exception](sql(s"SELECT * FROM $c").collect()))
-    assert(error.contains(s"${live(t).location}/metadata/") && error.contains(s"$c is a clone of $t") && error.contains("expired"))
+    assert(error.contains(s"${live(t).location}/metadata/") && error.contains(s"$c is a clone of $t") && error.contains(
+      "expired"
+    ))
     sql(s"DROP TABLE $c")
     assert(count(t) == 1)
   }

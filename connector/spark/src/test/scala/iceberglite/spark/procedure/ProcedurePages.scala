@@ -90,7 +90,12 @@ private[procedure] object ProcedurePages {
     val (session, table) = if (p.createsTable) ("spark, ", "table, ") else ("", "")
     val arguments = others.map(q => s"$quote${q.name}$quote: ${q.name}")
     val documented = if (p.createsTable) Parameter.table +: others else others
-    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first.split(", ").toSeq ++ typed).map(Seq(_)), s") -> $kind:") ++ Seq(
+    val lines = Seq("") ++ wrapped(
+      indent,
+      s"def ${p.name}(",
+      (first.split(", ").toSeq ++ typed).map(Seq(_)),
+      s") -> $kind:"
+    ) ++ Seq(
       s"    $quotes${p.description}.",
       "",
       "    Args:"

@@ -8,12 +8,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.maintenance.relocate.{
-  DeleteFileCopy,
-  DeleteFileToCopy,
-  LocalDeleteFileCopies,
-  PathPrefixes
-}
+import iceberglite.maintenance.relocate.{DeleteFileCopy, DeleteFileToCopy, LocalDeleteFileCopies, PathPrefixes}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.SessionDeleteFileCopies
 import iceberglite.spark.rowlevel.StatementFixture
