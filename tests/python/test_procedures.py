@@ -35,6 +35,19 @@ def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
     assert [a.snapshot_id for a in three_commits.ancestors_of(second)] == [second, first]
 
 
+def test_a_state_is_restored_with_a_report_of_what_changed(spark: SparkSession, three_commits: Table) -> None:
+    first, _, third = (r["snapshot_id"] for r in three_commits.snapshots().collect())
+    report = three_commits.restore(first)
+    assert (report.previous_snapshot_id, report.current_snapshot_id) == (third, first)
+    assert (report.added_data_files_count, report.removed_data_files_count) == (0, 2)
+    assert (report.removed_records_count, report.removed_delete_files_count) == (2, 0)
+    assert ids(three_commits) == [0]
+    restored = spark.sql(f"RESTORE TABLE {three_commits.name} TO VERSION AS OF {third}").first()
+    assert restored is not None
+    assert restored["added_records_count"] == 2
+    assert ids(three_commits) == [0, 1, 2]
+
+
 def test_a_timestamp_can_be_a_datetime_or_text(three_commits: Table) -> None:
     first, second, third = three_commits.snapshots().collect()
     aware = datetime.datetime.fromtimestamp(second["committed_at"].timestamp(), datetime.timezone.utc)

@@ -120,4 +120,4 @@ SELECT id, _row_id FROM w ORDER BY id;
 ----
 1 | 0
 3 | 2
-4 | 3
+4 | 5

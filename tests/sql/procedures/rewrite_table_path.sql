@@ -25,7 +25,7 @@ CALL ${catalog}.system.rewrite_table_path(table => 'db.t', source_prefix => '${l
 -- query
 CALL ${catalog}.system.rewrite_table_path(table => 'db.t', source_prefix => '${location}', target_prefix => '${location}-copy', start_version => '${oldest}', create_file_list => false);
 ----
-${newest} | N/A | 2 | 0
+${newest} | N/A | 3 | 0
 
 -- query
 CALL ${catalog}.system.rewrite_table_path(table => 'db.t', source_prefix => '${location}', target_prefix => '${location}-copy', end_version => '${oldest}', create_file_list => false);

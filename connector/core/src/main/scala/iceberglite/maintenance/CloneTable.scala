@@ -131,8 +131,8 @@ object CloneTable {
       throw InvalidArgument(
         what,
         location,
-        s"The table ${used.name} uses $directory. Choose another location, so that neither table deletes files of the " +
-          "other"
+        s"The table ${used.name} uses $directory. Choose another location, so that neither table deletes files of " +
+          "the other"
       )
     }
   }

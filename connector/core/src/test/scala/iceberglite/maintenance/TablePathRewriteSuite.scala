@@ -67,7 +67,7 @@ class TablePathRewriteSuite extends AnyFunSuite {
     scan.plan().tasks.flatMap(rows.of(_).map(_.toString)).sorted
   }
 
-  /** Checks that all snapshots of a copy have the rows of the original, and refer only to existing files of the copy. */
+  /** Checks that all snapshots of a copy have the rows of the original, and refer only to files of the copy. */
   private def checkCopy(io: MemoryFileIO, original: TableMetadata, copy: TableMetadata, clue: String): Unit = {
     assert(copy.snapshots.map(_.snapshotId) == original.snapshots.map(_.snapshotId), clue)
     assert(copy.refs == original.refs && copy.uuid == original.uuid && copy.location == target, clue)
@@ -141,8 +141,8 @@ class TablePathRewriteSuite extends AnyFunSuite {
   test("statistics files and locations in table properties get the new paths") {
     val actions = new Actions(unpartitioned("write.data.path" -> s"$source/data", "a" -> s"$source/data"))
     val table = actions.append(file(s"$source/data/1.parquet"))
-    val statistics =
-      StatisticsFile(table.currentSnapshot.get.snapshotId, s"$source/metadata/1.stats", 0, 0, None, Vector())
+    val snapshotId = table.currentSnapshot.get.snapshotId
+    val statistics = StatisticsFile(snapshotId, s"$source/metadata/1.stats", 0, 0, None, Vector())
     actions.commit(new SetStatistics(statistics))
     val result = rewrite(actions.table, PathRewriteOptions(prefixes))
     val lines = listed(actions.store, result)

@@ -24,8 +24,8 @@ final case class PathPrefixes private (source: String, target: String) {
   def relative(what: String, path: String): String =
     if (path.startsWith(sourceDirectory) && path.length > sourceDirectory.length) path.drop(sourceDirectory.length)
     else throw ValidationFailed(
-      s"Cannot rewrite the path of the $what $path: it does not begin with the source prefix $sourceDirectory. Choose " +
-        "a prefix of all paths in the table's metadata, with the scheme that the metadata uses"
+      s"Cannot rewrite the path of the $what $path: it does not begin with the source prefix $sourceDirectory. " +
+        "Choose a prefix of all paths in the table's metadata, with the scheme that the metadata uses"
     )
 }
 

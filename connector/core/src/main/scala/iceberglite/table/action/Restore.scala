@@ -111,20 +111,8 @@ final class Restore(point: RestorePoint) extends MetadataAction {
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val restored = point.snapshot(base, context.table)
-    last = Some(
-      RestoreReport(
-        base.currentSnapshotId,
-        restored.snapshotId,
-        differenceTo(
-          restored,
-          TreeTable(
-            context.table,
-            context.io,
-            base
-          )
-        )
-      )
-    )
+    val difference = differenceTo(restored, TreeTable(context.table, context.io, base))
+    last = Some(RestoreReport(base.currentSnapshotId, restored.snapshotId, difference))
     MoveBranch.main(base, restored.snapshotId)
   }
 

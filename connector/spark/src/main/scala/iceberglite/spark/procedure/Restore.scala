@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.action
 import iceberglite.table.action.RestorePoint
 
-/** `CALL catalog.system.restore(table, snapshot_id)`, or with `ref => name` or `timestamp => time` instead of the id. */
+/** `CALL catalog.system.restore(table, snapshot_id)`, or with `ref => name` or `timestamp => time`. */
 object Restore extends Procedure {
   private val snapshot = Parameter.optional(
     "snapshot_id",
@@ -18,7 +18,7 @@ object Restore extends Procedure {
   private val timestamp = Parameter.optional(
     "timestamp",
     ParameterType.Time,
-    "Time; the snapshot that was current at this time is restored, as a query with TIMESTAMP AS OF reads it"
+    "Time; the snapshot that was current at this time is restored, as TIMESTAMP AS OF reads it"
   )
 
   override val name = "restore"

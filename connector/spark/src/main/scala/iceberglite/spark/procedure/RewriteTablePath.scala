@@ -22,8 +22,8 @@ object RewriteTablePath extends Procedure {
   private val startVersion = Parameter.optional(
     "start_version",
     ParameterType.Text,
-    "Name of the metadata file up to which the table was copied before; only newer files are rewritten and listed. By " +
-      "default, all files"
+    "Name of the metadata file up to which the table was copied before; only newer files are rewritten and listed. " +
+      "By default, all files"
   )
   private val endVersion = Parameter.optional(
     "end_version",

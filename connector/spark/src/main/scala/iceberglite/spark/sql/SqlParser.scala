@@ -13,9 +13,9 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 /**
  * Adds the connector's statements to a session's SQL. It handles a statement if it is one of
  * [[AlterTableStatement.all]] or [[TableStatement.all]] on a table of an iceberg-lite catalog, or a CALL of a procedure
- * of such a catalog. All other statements go to the previous parser, which is Spark's parser or that of another extension. Statements that
- * change rows of an iceberg-lite table also go to the previous parser, after the connector has parsed and removed its
- * own syntax.
+ * of such a catalog. All other statements go to the previous parser, which is Spark's parser or that of another
+ * extension. Statements that change rows of an iceberg-lite table also go to the previous parser, after the connector
+ * has parsed and removed its own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 

@@ -11,8 +11,8 @@ import iceberglite.spec.Spelling
 
 /**
  * Parses the statements in [[TableStatement.all]] on tables of iceberg-lite catalogs. Other connectors have statements
- * with the same words. Therefore statements on tables of other catalogs go to the previous parser, and are rejected only
- * if it does not know them either.
+ * with the same words. Therefore statements on tables of other catalogs go to the previous parser, and are rejected
+ * only if it does not know them either.
  *
  * @param delegate the previous parser
  */

@@ -6,7 +6,9 @@ import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
@@ -69,7 +71,10 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(1, 2, 3))
-    test(s"a clone has the rows, row ids and definition of its source, and no copied files, version $version") {
+    test(
+      s"a clone has the rows, row ids and definition of its source, and no copied files, version $version",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val t = source(version)
       val before = allFiles(t)
       val c = newTable(catalog = "litejdbc")
@@ -84,15 +89,14 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
       assert(to.schemas == from.schemas && to.currentSchemaId == from.currentSchemaId)
       assert(to.specs == from.specs && to.spec == from.spec && to.sortOrder == from.sortOrder)
       assert(to.lastColumnId == from.lastColumnId && to.nextRowId == from.nextRowId && to.uuid != from.uuid)
-      assert(
-        to.formatVersion == from.formatVersion && to.snapshots.map(_.snapshotId) == from.currentSnapshotId.toVector
-      )
+      assert(to.formatVersion == from.formatVersion)
+      assert(to.snapshots.map(_.snapshotId) == from.currentSnapshotId.toVector)
       assert(to.properties == from.properties ++ Map("gc.enabled" -> "false", "iceberg-lite.cloned-from" -> t))
       assert(allFiles(c).map(Paths.get(_).getFileName.toString).forall(_.contains(".metadata.json")))
       assert(allFiles(t) == before)
     }
 
-  test("writes to the clone and to the source do not affect each other") {
+  test("writes to the clone and to the source do not affect each other", Slow) {
     for (version <- Seq(2, 3)) {
       val t = source(version)
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.data.path' = '${newDirectory("data").toUri}')")
@@ -114,7 +118,10 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   }
 
   for ((of, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
-    test(s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to") {
+    test(
+      s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to",
+      Sampling.slowUnless(of != to): _*
+    ) {
       val t = source(2, of)
       def cloned(): String = {
         val name = newTable(catalog = to)
@@ -176,9 +183,8 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     sql(s"CALL lite.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)")
     sql(s"REFRESH TABLE $c")
     val error = messages(intercept[Exception](sql(s"SELECT * FROM $c").collect()))
-    assert(error.contains(s"${live(t).location}/metadata/") && error.contains(s"$c is a clone of $t") && error.contains(
-      "expired"
-    ))
+    assert(error.contains(s"${live(t).location}/metadata/") && error.contains("expired"))
+    assert(error.contains(s"$c is a clone of $t"))
     sql(s"DROP TABLE $c")
     assert(count(t) == 1)
   }
