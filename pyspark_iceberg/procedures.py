@@ -302,8 +302,7 @@ class TableProcedures(ABC):
         Args:
             snapshot_id: snapshot to restore; exactly one of `snapshot_id`, `ref` and `timestamp` must be given.
             ref: branch or tag whose snapshot is restored.
-            timestamp: time; the snapshot that was current at this time is restored, as a query with TIMESTAMP AS OF
-                reads it.
+            timestamp: time; the snapshot that was current at this time is restored, as TIMESTAMP AS OF reads it.
         """
         rows = self._call("restore", {"snapshot_id": snapshot_id, "ref": ref, "timestamp": timestamp})
         return Restore(*rows[0])

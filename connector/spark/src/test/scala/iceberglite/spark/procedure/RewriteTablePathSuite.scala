@@ -9,12 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.maintenance.relocate.{
-  DeleteFileCopy,
-  DeleteFileToCopy,
-  LocalDeleteFileCopies,
-  PathPrefixes
-}
+import iceberglite.maintenance.relocate.{DeleteFileCopy, DeleteFileToCopy, LocalDeleteFileCopies, PathPrefixes}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.SessionDeleteFileCopies
 import iceberglite.spark.rowlevel.StatementFixture
@@ -33,8 +28,10 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
   private def changed(version: Int): String = {
     val t = newTable(catalog = "litejdbc")
     val mode = if (version == 1) "copy-on-write" else "merge-on-read"
-    sql(s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) LOCATION '${newLocation()}' " +
-      s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', 'commit.manifest.min-count-to-merge' = '3')")
+    sql(
+      s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) LOCATION '${newLocation()}' " +
+        s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', 'commit.manifest.min-count-to-merge' = '3')"
+    )
     (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(${100 * i}, ${100 * i + 100}, 1, 1)"))
     sql(s"REFRESH TABLE ${peer(t)}")
     sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 0")
