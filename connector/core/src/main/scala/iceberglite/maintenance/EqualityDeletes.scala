@@ -2,13 +2,10 @@ package iceberglite.maintenance
 
 import iceberglite.puffin.DeletedRows
 import iceberglite.scan.{DeleteCacheAccess, FileScanTask, TableScan}
-import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent}
-import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.PartitionSpec
-import iceberglite.spec.property.{DeleteFileProperties, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.storage.FileIO
 import iceberglite.table.{SnapshotTarget, Table}
@@ -34,12 +31,9 @@ final class EqualityDeletes private (
   def conversion: DeleteConversion = DeleteConversion(
     table.io,
     table.metadata.specsById,
-    TableProperty.of(TableProperty.NameMappingDefault, table.properties)
-      .map(NameMappingJson.parse(TableProperty.NameMappingDefault.key, _)),
+    table.nameMapping,
     table.schema,
-    table.metadata.formatVersion >= FormatVersion.V3,
-    RowLevelProperty.deleteFormat(table.properties),
-    DeleteFileProperties.of(table.properties)
+    PositionDeletesToWrite.of(table.io, table.metadata)
   )
 
   /**
@@ -83,19 +77,15 @@ object EqualityDeletes {
  * tasks can run the conversion.
  *
  * @param schema schema of the table
- * @param usesDeletionVectors whether to write deletion vectors and not position delete files. A new deletion vector
- *   contains all deleted rows of its data file, including those of earlier delete files
- * @param format format of position delete files
- * @param properties table properties for position delete files
+ * @param files writes the new delete files. A new deletion vector contains all deleted rows of its data file, including
+ *   those of earlier delete files
  */
 final case class DeleteConversion(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
     schema: Schema,
-    usesDeletionVectors: Boolean,
-    format: FileFormat,
-    properties: Map[String, String]
+    files: PositionDeletesToWrite
 ) {
 
   /** Returns the end of the names of the written files. */
@@ -111,11 +101,9 @@ final case class DeleteConversion(
   def write(tasks: Vector[FileScanTask], cacheAccess: DeleteCacheAccess, newPath: () => String): Vector[ContentFile] = {
     val positions = new ReadPositions(io, specs, nameMapping, schema, cacheAccess)
     val deletedRows = tasks.map { task =>
-      val toRead = if (usesDeletionVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
+      val toRead = if (files.usesVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
       DeletedRows(task.file.path, task.file.specId, task.file.partition, positions.deleted(toRead))
     }
     files.write(deletedRows, newPath)
   }
-
-  private def files: PositionDeletesToWrite = PositionDeletesToWrite(io, usesDeletionVectors, format, properties)
 }

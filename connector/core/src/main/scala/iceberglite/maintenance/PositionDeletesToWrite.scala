@@ -14,21 +14,21 @@ import iceberglite.storage.FileIO
 import iceberglite.table.Cleanup
 
 /**
- * Writes positions of deleted rows to new delete files.
+ * Writes positions of deleted rows to new delete files. Serializable, so that Spark tasks can write them.
  *
- * @param usesDeletionVectors whether to write deletion vectors and not position delete files
+ * @param usesVectors whether to write deletion vectors and not position delete files
  * @param format format of position delete files
  * @param properties table properties for position delete files
  */
-final private[maintenance] case class PositionDeletesToWrite(
+final case class PositionDeletesToWrite(
     io: FileIO,
-    usesDeletionVectors: Boolean,
+    usesVectors: Boolean,
     format: FileFormat,
     properties: Map[String, String]
 ) {
 
   /** Returns the end of the names of the written files. */
-  def extension: String = if (usesDeletionVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+  def extension: String = if (usesVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
 
   /**
    * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
@@ -39,7 +39,7 @@ final private[maintenance] case class PositionDeletesToWrite(
   def write(deleted: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
     val nonEmpty = deleted.filterNot(_.positions.isEmpty)
     if (nonEmpty.isEmpty) Vector.empty
-    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), nonEmpty)
+    else if (usesVectors) DeletionVectorFiles.write(io, newPath(), nonEmpty)
     else writePositions(nonEmpty, newPath)
   }
 
@@ -60,7 +60,7 @@ final private[maintenance] case class PositionDeletesToWrite(
   }
 }
 
-private[maintenance] object PositionDeletesToWrite {
+object PositionDeletesToWrite {
 
   /** Returns the writer for a version of a table. Since format version 3, position deletes are deletion vectors. */
   def of(io: FileIO, table: TableMetadata): PositionDeletesToWrite = PositionDeletesToWrite(

@@ -1,8 +1,10 @@
 package iceberglite.table
 
+import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
-import iceberglite.spec.schema.Schema
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.update.Requirement
 import iceberglite.storage.FileIO
 import iceberglite.tree.TreeTable
@@ -36,6 +38,10 @@ final class Table(
   def sortOrder: SortOrder = metadata.sortOrder
   def properties: Map[String, String] = metadata.properties
   def currentSnapshot: Option[Snapshot] = metadata.currentSnapshot
+
+  /** The name mapping for files without field ids (spec: "Name Mapping Serialization"). */
+  def nameMapping: Option[NameMapping] = TableProperty.of(TableProperty.NameMappingDefault, properties)
+    .map(NameMappingJson.parse(s"table property ${TableProperty.NameMappingDefault.key} of $name", _))
 
   /**
    * Returns the table at its newest version.

@@ -31,11 +31,20 @@ trait FilePart extends PartSummary with Serializable {
    */
   def copyTo(table: TreeTable, copy: TreeCopy): Long
 
+  /** The estimated number of live files. Each entry has at least one byte, whatever the counts in the metadata say. */
+  final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
+
   /** Returns the part without data that only planning needs. The result is sent to executors. */
   def forReading: FilePart
 
   /** Returns the key of the decoded entries, with their inherited values, in [[ManifestCache]]. */
   private[tree] def cacheKey(io: FileIO): PartKey
+}
+
+private object FilePart {
+
+  /** The assumed number of live files in a part that does not count its files. */
+  val UnknownCount = 10000L
 }
 
 /** Decides which parts of a tree are read. */

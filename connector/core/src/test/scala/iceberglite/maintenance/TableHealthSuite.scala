@@ -121,7 +121,7 @@ class TableHealthSuite extends AnyFunSuite {
       val expected = FileReplacement(
         groups.map(_.tasks.size.toLong).sum,
         groups.map(_.bytes).sum,
-        groups.map(group => rewrite.outputFiles(group.bytes).toLong).sum
+        groups.map(group => rewrite.group.outputFiles(group.bytes).toLong).sum
       )
       assert(TableHealth.of(table, rewrite, 0L).data.rewrite == expected, s"seed ${Fuzz.seed + round}")
     }

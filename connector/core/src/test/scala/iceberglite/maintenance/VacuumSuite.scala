@@ -49,7 +49,7 @@ class VacuumSuite extends AnyFunSuite {
 
   private def planned(vacuum: Vacuum): (VacuumResult, Set[(String, String)]) = {
     val found = mutable.Set.empty[(String, String)]
-    val result = vacuum.dryRun((kind, path) => found.synchronized { found += kind -> path })
+    val result = vacuum.dryRun((kind, path) => found.synchronized { found += kind.name -> path })
     (result, found.toSet)
   }
 

@@ -12,13 +12,16 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{
   DeleteFiles,
   FastAppend,
+  FileTotals,
   MergeAppend,
   Restore,
   RestorePoint,
   RestoreReport,
   RewriteManifests,
   RowDelta,
-  SetRef
+  SetRef,
+  SnapshotComparison,
+  SnapshotDifference
 }
 import iceberglite.tree.{ManifestCache, SeenParts, TreeReader}
 

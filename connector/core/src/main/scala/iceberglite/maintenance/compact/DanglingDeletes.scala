@@ -4,19 +4,31 @@ import iceberglite.scan.TableScan
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{ContentFile, ManifestContent}
 import iceberglite.table.{SnapshotTarget, Table}
-import iceberglite.table.action.FileKey
+import iceberglite.table.action.{FileKey, RewriteFiles}
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
-/** Delete files that apply to no live data file. */
+/**
+ * Delete files that apply to no live data file.
+ *
+ * @param files the delete files; not empty
+ * @param removal the action that removes the files
+ */
+final case class DanglingDeletes(files: Vector[ContentFile], removal: RewriteFiles)
+
 object DanglingDeletes {
 
-  /** Returns the delete files of a branch that apply to no data file. It plans a scan of the whole branch. */
-  def of(table: Table, to: SnapshotTarget): Vector[ContentFile] = to.head(table.metadata).toVector.flatMap { snapshot =>
+  /**
+   * Returns the delete files of a branch that apply to no data file; absent if there are none. It plans a scan of the
+   * whole branch.
+   */
+  def of(table: Table, to: SnapshotTarget): Option[DanglingDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val plan = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan()
     val applied = plan.tasks.iterator.flatMap(_.deletes).map(delete => FileKey.of(delete.file)).toSet
     val tree = MetadataTree.at(snapshot, table.tree())
     val parts = tree.parts.filter(part => part.content == ManifestContent.Deletes && part.hasLiveFiles)
-    MetadataPool.map(parts)(tree.entries(_).filter(_.isLive).map(_.file).toVector).flatten
+    val files = MetadataPool.map(parts)(tree.entries(_).filter(_.isLive).map(_.file).toVector).flatten
       .filterNot(file => applied(FileKey.of(file)))
+    if (files.isEmpty) None
+    else Some(DanglingDeletes(files, new RewriteFiles(files, Vector.empty, snapshot.snapshotId, to)))
   }
 }

@@ -50,7 +50,7 @@ object FileGroup {
     val groups = byPartition.iterator.flatMap { case (partition, tasks) =>
       groupsOf(partition, tasks.result(), options)
     }
-    val ordered = options.sorted(groups.toVector)
+    val ordered = options.group.sorted(groups.toVector)
     options.maxFiles.fold(ordered)(limit(ordered, _))
   }
 
@@ -59,23 +59,29 @@ object FileGroup {
       tasks: Vector[FileScanTask],
       options: RewriteOptions
   ): Vector[FileGroup] = {
-    val chosen = tasks.filter(task => options.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options))
-    options.divide(chosen)(_.file.fileSizeInBytes)
+    val chosen =
+      tasks.filter(task => options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options))
+    options.group.divide(chosen)(_.file.fileSizeInBytes)
       .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
   }
 
   private def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
-    task.deletes.size >= options.deleteFileThreshold || {
-      val rows = task.file.recordCount
-      val deleted = task.deletes.iterator.filter(_.file.onlyDataFile.isDefined).map(_.file.recordCount).sum
-      rows > 0 && math.min(deleted, rows).toDouble / rows >= options.deleteRatioThreshold
-    }
+    task.deletes.size >= options.deleteFileThreshold || deletedRatio(task) >= options.deleteRatioThreshold
+
+  /** Returns the ratio of rows that the deletes of only this data file delete, from 0 to 1. */
+  private[compact] def deletedRatio(task: FileScanTask): Double = deletedRatio(
+    task.deletes.iterator.filter(_.file.onlyDataFile.isDefined).map(_.file.recordCount).sum,
+    task.file.recordCount
+  )
+
+  /** Returns the ratio of deleted rows, from 0 to 1. Two deletes may count the same row. */
+  def deletedRatio(deleted: Long, rows: Long): Double = if (rows > 0) math.min(deleted, rows).toDouble / rows else 0
 
   /** Returns why a group is rewritten; absent if a rewrite would not improve it. */
   private def reasonFor(tasks: Vector[FileScanTask], options: RewriteOptions): Option[String] = {
-    val withDeletes = if (options.rewriteAll) 0 else tasks.count(hasManyDeletes(_, options))
+    val withDeletes = if (options.group.rewriteAll) 0 else tasks.count(hasManyDeletes(_, options))
     if (withDeletes > 0) Some(s"$withDeletes of ${tasks.size} files have many deleted rows")
-    else options.reasonFor(tasks.map(_.file.fileSizeInBytes))
+    else options.group.reasonFor(tasks.size.toLong, tasks.iterator.map(_.file.fileSizeInBytes).sum)
   }
 
   /** Returns the first groups, until they have the given number of files. The last group may lose some of its files. */

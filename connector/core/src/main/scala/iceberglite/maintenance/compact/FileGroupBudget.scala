@@ -11,9 +11,11 @@ import iceberglite.spec.property.TableProperty
 final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue) {
 
   /** Returns the options of a rewrite whose file groups are not larger than the budget, so that a part of them fits. */
-  def limit(options: RewriteOptions): RewriteOptions = options.copy(
-    maxGroupSize = math.min(options.maxGroupSize, maxBytes),
-    maxGroupFiles = math.min(options.maxGroupFiles, maxFiles)
+  def limit(options: RewriteOptions): RewriteOptions = options.copy(group =
+    options.group.copy(
+      maxGroupSize = math.min(options.group.maxGroupSize, maxBytes),
+      maxGroupFiles = math.min(options.group.maxGroupFiles, maxFiles)
+    )
   )
 
   /**
@@ -41,11 +43,7 @@ final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue)
 
 object FileGroupBudget {
   private def gain(group: FileGroup, options: RewriteOptions, fileCost: Long): Double = {
-    val deletedBytes = group.tasks.iterator.filter(_.file.recordCount > 0).map { task =>
-      val rows = task.file.recordCount
-      val deleted = task.deletes.iterator.filter(_.file.onlyDataFile.isDefined).map(_.file.recordCount).sum
-      task.file.fileSizeInBytes * (math.min(deleted, rows).toDouble / rows)
-    }.sum
-    deletedBytes + (group.tasks.size - options.outputFiles(group.bytes)).toDouble * fileCost
+    val deletedBytes = group.tasks.iterator.map(task => task.file.fileSizeInBytes * FileGroup.deletedRatio(task)).sum
+    deletedBytes + (group.tasks.size - options.group.outputFiles(group.bytes)).toDouble * fileCost
   }
 }

@@ -1,27 +1,116 @@
 package iceberglite.maintenance.compact
 
-import scala.util.Try
-
+import iceberglite.maintenance.OptionValues
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Spelling
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.RowLevelProperty.DeleteTargetSize
 import iceberglite.spec.property.TableProperty
 
-/** The options that all rewrites of files have, with the names and defaults of Apache Iceberg. */
+/** The order in which file groups are rewritten. */
+sealed abstract class GroupOrder(val name: String, val ordering: Option[Ordering[RewriteGroup]])
+object GroupOrder {
+  case object Unordered extends GroupOrder("none", None)
+  case object FewestBytes extends GroupOrder("bytes-asc", Some(Ordering.by(_.bytes)))
+  case object MostBytes extends GroupOrder("bytes-desc", Some(Ordering.by(-_.bytes)))
+  case object FewestFiles extends GroupOrder("files-asc", Some(Ordering.by(_.files)))
+  case object MostFiles extends GroupOrder("files-desc", Some(Ordering.by(-_.files)))
+  val all: Seq[GroupOrder] = Seq(Unordered, FewestBytes, MostBytes, FewestFiles, MostFiles)
+}
+
+/**
+ * Commits of parts of a rewrite, so that a failure does not discard all of its work.
+ *
+ * @param maxCommits the number of commits into which the file groups are divided
+ * @param maxFailedCommits the number of commits that may fail before the rewrite fails
+ */
+final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
+
+/**
+ * The options that all rewrites of files have, with the names and defaults of Apache Iceberg. They determine the groups
+ * of files that are rewritten together.
+ *
+ * @param targetFileSize the desired size of a new file, in bytes
+ * @param minFileSize files below this size are rewritten, in bytes
+ * @param maxFileSize files above this size are rewritten, in bytes
+ * @param minInputFiles the number of files from which a group is rewritten, regardless of its size
+ * @param rewriteAll whether all files are rewritten
+ * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
+ * @param maxGroupFiles maximum number of files in a group
+ * @param partialProgress absent for a single commit
+ */
 final case class GroupOptions(
-    override val targetFileSize: Long,
-    override val minFileSize: Long,
-    override val maxFileSize: Long,
-    override val minInputFiles: Int,
-    override val rewriteAll: Boolean,
-    override val maxGroupSize: Long,
-    override val maxGroupFiles: Long,
-    override val order: GroupOrder,
-    override val partialProgress: Option[PartialProgress]
-) extends GroupLimits
+    targetFileSize: Long,
+    minFileSize: Long,
+    maxFileSize: Long,
+    minInputFiles: Int,
+    rewriteAll: Boolean,
+    maxGroupSize: Long,
+    maxGroupFiles: Long,
+    order: GroupOrder,
+    partialProgress: Option[PartialProgress]
+) {
+
+  /** The size at which a writer begins a new file. It is above the target, so that no small last file is written. */
+  def writeMaxFileSize: Long = targetFileSize + (maxFileSize - targetFileSize) / 2
+
+  /** Returns the number of files to write for a number of bytes, so that none is much too small or much too large. */
+  def outputFiles(bytes: Long): Int = {
+    val full = bytes / targetFileSize
+    val remainder = bytes % targetFileSize
+    val files =
+      if (bytes < targetFileSize) 1L
+      else if (remainder > minFileSize) full + 1
+      else if (bytes / full < math.min(targetFileSize + targetFileSize / 10, writeMaxFileSize)) full
+      else full + (if (remainder > 0) 1 else 0)
+    math.min(files, GroupOptions.MaxOutputFiles).toInt
+  }
+
+  /** Returns whether a file of this size is rewritten. */
+  def isChosen(size: Long): Boolean = rewriteAll || size < minFileSize || size > maxFileSize
+
+  /** Divides files into groups within the limits, in their order. */
+  def divide[A](files: Vector[A])(sizeOf: A => Long): Vector[Vector[A]] = {
+    val groups = Vector.newBuilder[Vector[A]]
+    var group = Vector.newBuilder[A]
+    var (count, bytes) = (0L, 0L)
+    files.foreach { file =>
+      val size = sizeOf(file)
+      if (count > 0 && (bytes + size > maxGroupSize || count == maxGroupFiles)) {
+        groups += group.result()
+        group = Vector.newBuilder[A]
+        count = 0
+        bytes = 0
+      }
+      group += file
+      count += 1
+      bytes += size
+    }
+    if (count > 0) groups += group.result()
+    groups.result()
+  }
+
+  /**
+   * Returns why chosen files are rewritten together; absent if a rewrite would not improve their sizes.
+   *
+   * @param files the number of files
+   * @param bytes the total size of the files
+   */
+  def reasonFor(files: Long, bytes: Long): Option[String] =
+    if (rewriteAll) Some("all files are rewritten")
+    else if (files > 1 && files >= minInputFiles)
+      Some(s"$files files have sizes outside of $minFileSize to $maxFileSize bytes")
+    else if (files > 1 && bytes > targetFileSize) Some(s"$files files fill at least one file of $targetFileSize bytes")
+    else if (bytes > maxFileSize) Some(s"a file is larger than $maxFileSize bytes")
+    else None
+
+  /** Returns groups in the order in which they are rewritten. */
+  def sorted[G <: RewriteGroup](groups: Vector[G]): Vector[G] = order.ordering.fold(groups)(groups.sorted(_))
+}
 
 object GroupOptions {
+
+  /** The maximum number of files that a file group is divided into. */
+  private val MaxOutputFiles = 100000L
 
   private val MaxTargetSize = 1L << 50
 
@@ -33,7 +122,9 @@ object GroupOptions {
   private val MinFileSize = "min-file-size-bytes"
   private val MaxFileSize = "max-file-size-bytes"
   private val MinInputFiles = "min-input-files"
-  private[compact] val RewriteAll = "rewrite-all"
+
+  /** Whether all files are rewritten, whatever their size. */
+  val RewriteAll: String = "rewrite-all"
   private val MaxGroupSize = "max-file-group-size-bytes"
   private val MaxGroupFiles = "max-file-group-input-files"
   private[compact] val PartialProgressFailures = "partial-progress.max-failed-commits"
@@ -85,43 +176,4 @@ object GroupOptions {
       if (values.flag(PartialProgressEnabled, default = false)) Some(PartialProgress(commits, commits)) else None
     )
   }
-}
-
-/**
- * Reads values of options.
- *
- * @param known the names of all options
- * @throws InvalidArgument an option is unknown
- */
-final private[compact] class OptionValues(options: Map[String, String], known: Seq[String]) {
-  options.keys.find(!known.contains(_)).foreach { key =>
-    val similar = Spelling.closest(key, known).fold(s"There are ${known.mkString(", ")}")(k => s"Did you mean $k?")
-    throw InvalidArgument("option", key, similar)
-  }
-
-  private def read[A](name: String, default: A, hint: String)(parse: String => Option[A]): A =
-    options.get(name).fold(default) { text =>
-      parse(text.trim).getOrElse(throw InvalidArgument(s"option $name", text, hint))
-    }
-
-  def long(name: String, default: Long, min: Long, max: Long): Long =
-    read(name, default, s"It must be an integer from $min to $max")(text =>
-      Try(text.toLong).toOption.filter(n => n >= min && n <= max)
-    )
-
-  def int(name: String, default: Int, min: Int): Int =
-    long(name, default.toLong, min.toLong, Int.MaxValue.toLong).toInt
-
-  def ratio(name: String, default: Double): Double =
-    read(name, default, "It must be a number above 0 and at most 1")(text =>
-      Try(text.toDouble).toOption.filter(r => r > 0 && r <= 1)
-    )
-
-  def flag(name: String, default: Boolean): Boolean =
-    read(name, default, "It must be true or false")(text => Try(text.toLowerCase.toBoolean).toOption)
-
-  def choice[A](name: String, all: Seq[A])(nameOf: A => String): Option[A] =
-    read[Option[A]](name, None, s"It must be one of ${all.map(nameOf).mkString(", ")}")(text =>
-      all.find(nameOf(_) == text.toLowerCase).map(Some(_))
-    )
 }

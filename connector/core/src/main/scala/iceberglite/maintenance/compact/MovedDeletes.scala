@@ -5,10 +5,7 @@ import iceberglite.puffin.{DeletedRows, DeletionVector}
 import iceberglite.scan.{DeleteCacheAccess, DeleteFile, DeleteReader, FileScanTask}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.NameMapping
 import iceberglite.table.{DataLocations, Environment, Table}
 import iceberglite.table.action.{DeletedPositions, DeleteCarrier}
 
@@ -38,7 +35,7 @@ final class MovedDeletes(
     environment: Environment = Environment.system
 ) extends DeleteCarrier {
   private val packedByReplaced = packed.flatMap(files => files.read.map(_.file.path -> files)).toMap
-  private val nameMapping = MovedDeletes.nameMapping(table)
+  private val nameMapping = table.nameMapping
   private val cacheAccess = DeleteCacheAccess.toNewCache
   private var deletedBefore = Map.empty[String, DeletionVector]
 
@@ -80,10 +77,4 @@ final class MovedDeletes(
         positions
       }
     )
-}
-
-private[compact] object MovedDeletes {
-  def nameMapping(table: Table): Option[NameMapping] =
-    TableProperty.of(TableProperty.NameMappingDefault, table.properties)
-      .map(NameMappingJson.parse(TableProperty.NameMappingDefault.key, _))
 }

@@ -68,7 +68,8 @@ object PositionDeleteGroup {
     }
     options.sorted(byPartition.iterator.flatMap { case ((specId, partition), deletes) =>
       limits.divide(deletes.result())(_.file.fileSizeInBytes).flatMap { group =>
-        limits.reasonFor(group.map(_.file.fileSizeInBytes)).map(PositionDeleteGroup(specId, partition, group, _))
+        limits.reasonFor(group.size.toLong, group.iterator.map(_.file.fileSizeInBytes).sum)
+          .map(PositionDeleteGroup(specId, partition, group, _))
       }
     }.toVector)
   }

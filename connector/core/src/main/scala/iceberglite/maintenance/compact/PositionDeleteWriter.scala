@@ -3,33 +3,31 @@ package iceberglite.maintenance.compact
 import scala.collection.mutable.ArrayBuffer
 
 import iceberglite.data.PositionDeleteFiles
+import iceberglite.maintenance.PositionDeletesToWrite
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec.FormatVersion
-import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.PartitionTuple
-import iceberglite.spec.property.{DeleteFileProperties, DeleteGranularity, RowLevelProperty, TableProperty}
-import iceberglite.storage.FileIO
+import iceberglite.spec.property.{DeleteGranularity, RowLevelProperty, TableProperty}
 import iceberglite.table.Table
 
 /**
  * Writes merged position deletes to new files: deletion vectors in version 3, and otherwise position delete files.
  * Serializable, so that tasks can write.
  *
+ * @param output the format of the new files
  * @param partitions the spec and the partition of each group
  * @param targetSize the size at which a new file is begun, in bytes
  */
 final case class PositionDeleteWriter(
-    io: FileIO,
-    usesVectors: Boolean,
+    output: PositionDeletesToWrite,
     granularity: DeleteGranularity,
-    format: FileFormat,
-    properties: Map[String, String],
     partitions: Vector[(Int, PartitionTuple)],
     targetSize: Long
 ) {
+  import output.{format, io, properties, usesVectors}
 
   /** Returns the end of the names of the written files. */
-  def extension: String = if (usesVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+  def extension: String = output.extension
 
   /**
    * Writes deletes. Memory use is bounded by the deletes of a data file, or by a Puffin file of the target size.
@@ -99,11 +97,8 @@ object PositionDeleteWriter {
   /** Returns the writer for groups of a table. @throws InvalidArgument the table has an invalid property */
   def of(table: Table, groups: Vector[PositionDeleteGroup], options: GroupOptions): PositionDeleteWriter =
     PositionDeleteWriter(
-      table.io,
-      table.metadata.formatVersion >= FormatVersion.V3,
+      PositionDeletesToWrite.of(table.io, table.metadata),
       TableProperty.of(RowLevelProperty.Granularity, table.properties),
-      RowLevelProperty.deleteFormat(table.properties),
-      DeleteFileProperties.of(table.properties),
       groups.map(group => (group.specId, group.partition)),
       options.writeMaxFileSize
     )

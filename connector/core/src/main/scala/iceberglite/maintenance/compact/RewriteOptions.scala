@@ -1,31 +1,14 @@
 package iceberglite.maintenance.compact
 
+import iceberglite.maintenance.OptionValues
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 
-/** The order in which file groups are rewritten. */
-sealed abstract class GroupOrder(val name: String, val ordering: Option[Ordering[RewriteGroup]])
-object GroupOrder {
-  case object Unordered extends GroupOrder("none", None)
-  case object FewestBytes extends GroupOrder("bytes-asc", Some(Ordering.by(_.bytes)))
-  case object MostBytes extends GroupOrder("bytes-desc", Some(Ordering.by(-_.bytes)))
-  case object FewestFiles extends GroupOrder("files-asc", Some(Ordering.by(_.files)))
-  case object MostFiles extends GroupOrder("files-desc", Some(Ordering.by(-_.files)))
-  val all: Seq[GroupOrder] = Seq(Unordered, FewestBytes, MostBytes, FewestFiles, MostFiles)
-}
-
-/**
- * Commits of parts of a rewrite, so that a failure does not discard all of its work.
- *
- * @param maxCommits the number of commits into which the file groups are divided
- * @param maxFailedCommits the number of commits that may fail before the rewrite fails
- */
-final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
-
 /**
  * Options of a rewrite of data files, with the names and defaults of Apache Iceberg.
  *
+ * @param group the options of the groups and of the sizes of files
  * @param deleteFileThreshold the number of delete files from which a data file is rewritten
  * @param deleteRatioThreshold the ratio of deleted rows from which a data file is rewritten
  * @param outputSpecId the partition spec of the new files
@@ -35,30 +18,17 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * @param removesDanglingDeletes whether delete files that apply to no data file are removed afterwards
  */
 final case class RewriteOptions(
-    override val targetFileSize: Long,
-    override val minFileSize: Long,
-    override val maxFileSize: Long,
-    override val minInputFiles: Int,
-    override val rewriteAll: Boolean,
-    override val maxGroupSize: Long,
-    override val maxGroupFiles: Long,
+    group: GroupOptions,
     deleteFileThreshold: Int,
     deleteRatioThreshold: Double,
     outputSpecId: Int,
     maxFiles: Option[Int],
-    override val order: GroupOrder,
-    override val partialProgress: Option[PartialProgress],
     keepsSequenceNumber: Boolean,
     removesDanglingDeletes: Boolean
-) extends GroupLimits
+)
 
 object RewriteOptions {
-  import GroupOptions.{RewriteAll => _, _}
-
   private val StartingSequenceNumber = "use-starting-sequence-number"
-
-  /** Whether all files are rewritten, whatever their size. */
-  val RewriteAll: String = GroupOptions.RewriteAll
   private val DeleteFileThreshold = "delete-file-threshold"
   private val DeleteRatioThreshold = "delete-ratio-threshold"
   private val OutputSpecId = "output-spec-id"
@@ -67,7 +37,7 @@ object RewriteOptions {
 
   /** All options of every strategy. */
   val names: Seq[String] = GroupOptions.names ++ Seq(
-    PartialProgressFailures,
+    GroupOptions.PartialProgressFailures,
     StartingSequenceNumber,
     DeleteFileThreshold,
     DeleteRatioThreshold,
@@ -91,20 +61,15 @@ object RewriteOptions {
       specId.toString,
       s"The ids of the table's partition specs are ${metadata.specs.map(_.specId).mkString(", ")}"
     )
+    val progress = group.partialProgress.map { partial =>
+      partial.copy(maxFailedCommits = values.int(GroupOptions.PartialProgressFailures, partial.maxCommits, 0))
+    }
     RewriteOptions(
-      group.targetFileSize,
-      group.minFileSize,
-      group.maxFileSize,
-      group.minInputFiles,
-      group.rewriteAll,
-      group.maxGroupSize,
-      group.maxGroupFiles,
+      group.copy(partialProgress = progress),
       values.int(DeleteFileThreshold, Int.MaxValue, 1),
       values.ratio(DeleteRatioThreshold, 0.3),
       specId,
-      if (options.contains(MaxFiles)) Some(values.int(MaxFiles, 1, 1)) else None,
-      group.order,
-      group.partialProgress.map(p => p.copy(maxFailedCommits = values.int(PartialProgressFailures, p.maxCommits, 0))),
+      values.optional(MaxFiles)(values.int(_, 1, 1)),
       values.flag(StartingSequenceNumber, default = true),
       values.flag(RemoveDanglingDeletes, default = false)
     )

@@ -55,7 +55,7 @@ object RowIds {
 
   /** Returns the reader of the files of a table. */
   def of(table: Table): RowIds =
-    RowIds(table.io, table.metadata.specsById, MovedDeletes.nameMapping(table), table.schema)
+    RowIds(table.io, table.metadata.specsById, table.nameMapping, table.schema)
 
   private def long(value: AnyRef): Long = value.asInstanceOf[java.lang.Long].longValue
 }

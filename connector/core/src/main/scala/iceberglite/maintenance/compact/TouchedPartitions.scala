@@ -59,7 +59,7 @@ object TouchedPartitions {
         touched.getOrElseUpdate(entry.file.partition, entry.file)
       }
     val counts = smallFiles(table, tree, touched.toMap, options)
-    new TouchedPartitions(table, counts.filter(_._2 >= math.max(2, options.minInputFiles)).keySet)
+    new TouchedPartitions(table, counts.filter(_._2 >= math.max(2, options.group.minInputFiles)).keySet)
   }
 
   /** Returns the number of small files of each partition. */
@@ -73,7 +73,7 @@ object TouchedPartitions {
     val parts = tree.parts.filter(p => p.content == ManifestContent.Data && p.hasLiveFiles && partitions.mightMatch(p))
     MetadataPool.map(parts) { part =>
       val counts = mutable.HashMap.empty[PartitionTuple, Int]
-      tree.entries(part).filter(e => e.isLive && e.file.fileSizeInBytes < options.minFileSize).foreach { entry =>
+      tree.entries(part).filter(e => e.isLive && e.file.fileSizeInBytes < options.group.minFileSize).foreach { entry =>
         val tuple = entry.file.partition
         if (entry.file.specId == options.outputSpecId && touched.contains(tuple))
           counts(tuple) = counts.getOrElse(tuple, 0) + 1

@@ -2,7 +2,7 @@ package iceberglite.maintenance.expire
 
 import iceberglite.spec.file.Content
 
-/** The kind of a file that an expiration deletes. @param name the name of the kind in messages and results */
+/** The kind of a file that table maintenance deletes. @param name the name of the kind in messages and results */
 sealed abstract class FileKind(val name: String)
 
 object FileKind {
@@ -14,6 +14,9 @@ object FileKind {
   case object Manifest extends FileKind("manifest")
   case object ManifestList extends FileKind("manifest list")
   case object StatisticsFile extends FileKind("statistics file")
+
+  /** A file in the table's directory that no version of the metadata refers to. */
+  case object OrphanFile extends FileKind("orphan file")
 
   def of(content: Content): FileKind = content match {
     case Content.Data => DataFile

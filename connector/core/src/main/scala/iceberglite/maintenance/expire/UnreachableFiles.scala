@@ -66,9 +66,6 @@ object LocalUnreachableFiles {
   /** A path takes about 250 bytes of heap. */
   private val MaxCandidates = 500000
 
-  /** The assumed number of files in a part that does not count its files. */
-  private val UnknownCount = 10000L
-
   /**
    * Returns the retained parts that may list a file of an expired part. Specs and sequence numbers are not compared: a
    * file that was removed can be added again, with other ones.
@@ -78,7 +75,6 @@ object LocalUnreachableFiles {
     retained.filter(part => part.hasLiveFiles && contents(part.content))
   }
 
-  /** Returns the estimated number of live files in parts. Each entry has at least one byte, whatever the counts say. */
-  def count(parts: Vector[FilePart]): Long =
-    parts.iterator.map(part => math.min(part.liveFiles.getOrElse(UnknownCount), part.length)).sum
+  /** Returns the estimated number of live files in parts. */
+  def count(parts: Vector[FilePart]): Long = parts.iterator.map(_.estimatedLiveFiles).sum
 }

@@ -3,7 +3,7 @@ package iceberglite.maintenance.health
 import scala.collection.mutable
 import scala.util.hashing.MurmurHash3
 
-import iceberglite.maintenance.compact.RewriteOptions
+import iceberglite.maintenance.compact.{FileGroup, RewriteOptions}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
@@ -46,7 +46,7 @@ final private[health] class FileSums(options: RewriteOptions) {
     // The files of other specs are rewritten together, because their rows may belong to any partition.
     val others = groups.getOrElse(false, Vector.empty).map(_._2).reduceOption(_ ++ _)
     val all = ownSpec ++ others
-    val withManySmallFiles = all.filter(p => p.smallFiles >= options.minInputFiles && p.smallFiles > 1)
+    val withManySmallFiles = all.filter(p => p.smallFiles >= options.group.minInputFiles && p.smallFiles > 1)
     DataFileHealth(
       totals.dataFiles,
       totals.dataBytes,
@@ -160,9 +160,7 @@ final private[health] class FileSums(options: RewriteOptions) {
         matchedFiles += found.files
         matchedBytes += found.bytes
       }
-      val deletedRatio = deletes.filter(_ => file.recordCount > 0).fold(0.0) { found =>
-        math.min(found.records, file.recordCount).toDouble / file.recordCount
-      }
+      val deletedRatio = deletes.fold(0.0)(found => FileGroup.deletedRatio(found.records, file.recordCount))
       val sum = PartitionSum.of(entry, deletedRatio, options)
       val key = (file.specId, file.partition)
       partitions(key) = partitions.get(key).fold(sum)(_ ++ sum)
@@ -255,9 +253,8 @@ final private case class PartitionSum(
 
   /** Returns the files that a rewrite replaces, by the rules of [[iceberglite.maintenance.compact.FileGroup]]. */
   def replacement(options: RewriteOptions): FileReplacement = {
-    val isWorthwhile = filesWithManyDeletes > 0 || chosenBytes > options.maxFileSize ||
-      chosenFiles > 1 && (chosenFiles >= options.minInputFiles || chosenBytes > options.targetFileSize)
-    if (isWorthwhile) FileReplacement(chosenFiles, chosenBytes, options.outputFiles(chosenBytes).toLong)
+    val isWorthwhile = filesWithManyDeletes > 0 || options.group.reasonFor(chosenFiles, chosenBytes).isDefined
+    if (isWorthwhile) FileReplacement(chosenFiles, chosenBytes, options.group.outputFiles(chosenBytes).toLong)
     else FileReplacement.Empty
   }
 }
@@ -268,8 +265,8 @@ private object PartitionSum {
   def of(entry: ManifestEntry, deletedRatio: Double, options: RewriteOptions): PartitionSum = {
     val size = entry.file.fileSizeInBytes
     val hasManyDeletes = deletedRatio >= options.deleteRatioThreshold
-    val isSmall = size < options.minFileSize
-    val isChosen = isSmall || size > options.maxFileSize || hasManyDeletes
+    val isSmall = size < options.group.minFileSize
+    val isChosen = options.group.isChosen(size) || hasManyDeletes
     PartitionSum(
       if (isSmall) 1 else 0,
       if (isSmall) size else 0,

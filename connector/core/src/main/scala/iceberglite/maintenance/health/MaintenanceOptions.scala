@@ -1,10 +1,7 @@
 package iceberglite.maintenance.health
 
-import scala.util.Try
-
+import iceberglite.maintenance.OptionValues
 import iceberglite.maintenance.compact.RewriteOptions
-import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Spelling
 import iceberglite.spec.metadata.TableMetadata
 
 /**
@@ -49,25 +46,14 @@ object MaintenanceOptions {
    * @throws InvalidArgument an option is unknown or has an invalid value
    */
   def of(options: Map[String, String], metadata: TableMetadata): MaintenanceOptions = {
-    options.keys.toVector.sorted.find(!names.contains(_)).foreach { key =>
-      val hint = Spelling.closest(key, names).fold(s"The options are ${names.mkString(", ")}")(k => s"Did you mean $k?")
-      throw InvalidArgument("option", key, hint)
-    }
+    val values = new OptionValues(options, names)
     val parsed = MaintenanceOptions(
-      options.get(MaxBytes).map(positive(MaxBytes, _)),
-      options.get(MaxSeconds).map(positive(MaxSeconds, _)),
-      options.get(RemoveOrphans).exists(flag(RemoveOrphans, _)),
+      values.optional(MaxBytes)(values.long(_, 1, 1, Long.MaxValue)),
+      values.optional(MaxSeconds)(values.long(_, 1, 1, Long.MaxValue)),
+      values.flag(RemoveOrphans, default = false),
       options.filter { case (key, _) => ofRewrite.contains(key) }
     )
     parsed.rewrite(metadata)
     parsed
   }
-
-  private def positive(name: String, text: String): Long = Try(text.trim.toLong).toOption.filter(_ > 0).getOrElse(
-    throw InvalidArgument(s"option $name", text, s"It must be an integer from 1 to ${Long.MaxValue}")
-  )
-
-  private def flag(name: String, text: String): Boolean = Try(text.trim.toLowerCase.toBoolean).getOrElse(
-    throw InvalidArgument(s"option $name", text, "It must be true or false")
-  )
 }

@@ -22,7 +22,7 @@ object MaintenancePlan {
     val ofFiles = Vector(
       steps.removeDanglingDeletes,
       steps.convertEqualityDeletes,
-      steps.rewriteDataFiles(options.rewrite(table.metadata).minInputFiles),
+      steps.rewriteDataFiles(options.rewrite(table.metadata).group.minInputFiles),
       steps.rewriteManifests
     )
     val all = ofFiles ++ Vector(steps.expireSnapshots, steps.computePartitionStats(ofFiles.exists(_.isDue))) ++

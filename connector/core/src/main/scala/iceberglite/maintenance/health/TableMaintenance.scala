@@ -1,11 +1,12 @@
 package iceberglite.maintenance.health
 
-import java.util.concurrent.TimeUnit.{DAYS, SECONDS}
+import java.util.concurrent.TimeUnit.SECONDS
 
 import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
+import iceberglite.maintenance.orphan.OrphanOptions
 import iceberglite.spec.Redaction
 import iceberglite.table.{Environment, Table}
 
@@ -49,7 +50,7 @@ final class TableMaintenance(
    * the table's directory is listed, to count them.
    */
   def plan(): Vector[StepReport] = {
-    val steps = stepsOf(Some(environment.nowMs() - OrphanAgeMs).filter(_ => options.removesOrphans))
+    val steps = stepsOf(Some(environment.nowMs() - OrphanOptions.DefaultAgeMs).filter(_ => options.removesOrphans))
     fold(steps) { (step, limit) =>
       val files = if (limit.isDefined) (None, None) else (step.filesBefore, step.filesAfter)
       val bytes = limit.fold(step.bytesToRewrite)(math.min(_, step.bytesToRewrite))
@@ -134,7 +135,4 @@ final class TableMaintenance(
 
 object TableMaintenance {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.health.TableMaintenance")
-
-  /** The minimum age of orphan files that a maintenance removes, as for `remove_orphan_files`. */
-  val OrphanAgeMs: Long = DAYS.toMillis(3)
 }

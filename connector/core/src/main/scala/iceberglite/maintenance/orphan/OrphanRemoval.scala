@@ -141,7 +141,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
         newest = now
         val added = neededBy(now)
         val ofParts = MetadataPool.map(added.parts)(_.entries(now.io).filter(_.isLive).map(_.file.path).toVector)
-        addedPaths ++= (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.of(_).path)
+        addedPaths ++= (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.ofMetadata(_).path)
       }
       if (addedPaths.isEmpty) paths else paths.filterNot(path => addedPaths(FileUri.of(path).path))
     }

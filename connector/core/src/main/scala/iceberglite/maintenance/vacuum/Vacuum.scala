@@ -1,6 +1,6 @@
 package iceberglite.maintenance.vacuum
 
-import iceberglite.maintenance.expire.{ExpireResult, SnapshotExpiry, UnreachableFiles}
+import iceberglite.maintenance.expire.{ExpireResult, FileKind, SnapshotExpiry, UnreachableFiles}
 import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval, OrphanSearch}
 import iceberglite.table.action.ExpireOptions
 import iceberglite.table.{DeletionReport, Environment, Table}
@@ -55,18 +55,12 @@ final class Vacuum(
    *
    * @param found receives the kind and the path of each file that would be deleted
    */
-  def dryRun(found: (String, String) => Unit): VacuumResult = {
+  def dryRun(found: (FileKind, String) => Unit): VacuumResult = {
     OrphanRemoval.directory(None)(table.refresh())
-    val expired = expiry.dryRun((kind, path) => found(kind.name, path))
+    val expired = expiry.dryRun(found)
     VacuumResult(
       expired,
-      removal(table).dryRun(file => if (file.kept.isEmpty) found(Vacuum.OrphanFileKind, file.path))
+      removal(table).dryRun(file => if (file.kept.isEmpty) found(FileKind.OrphanFile, file.path))
     )
   }
-}
-
-object Vacuum {
-
-  /** The kind of an orphan file. All other kinds are those of an expiration. */
-  val OrphanFileKind = "orphan file"
 }

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.spec.IcebergError.{NotFound, UnreadableFile}
 import iceberglite.spec.{ObjectKind, Redaction, Spelling}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
-import iceberglite.table.{Change, CommitContext, FileTotals, MetadataAction, SnapshotComparison, SnapshotDifference}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 import iceberglite.tree.TreeTable
 
 /** The state of a table that is restored. */

@@ -240,7 +240,7 @@ final private[manifestlist] class ManifestListWriter(
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val keys = files.map(f => specAndContent(f.file)).distinct
     val byKey = files.groupBy(f => specAndContent(f.file))
-    keys.flatMap(k => ManifestListWriter.splitBySize(byKey(k), target)(_.file))
+    keys.flatMap(k => ManifestListWriter.runs(byKey(k), target)(_.file))
   }
 
   private def specAndContent(file: ContentFile): (Int, ManifestContent) =
@@ -300,20 +300,24 @@ final private[manifestlist] class ManifestListWriter(
 
 private[manifestlist] object ManifestListWriter {
 
-  /** Splits entries into runs of at most the target size, using estimated sizes. */
-  def splitBySize[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
+  /** Splits entries into runs of about the target size of a manifest. */
+  def runs[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] =
+    splitBySize(entries, target)(entry => EntrySizeEstimates.encodedBytes(file(entry)))
+
+  /** Splits items into runs of at most the target size, unless a single item is larger. */
+  def splitBySize[A](items: Vector[A], target: Long)(sizeOf: A => Long): Vector[Vector[A]] = {
     val runs = Vector.newBuilder[Vector[A]]
     var run = Vector.newBuilder[A]
     var size = 0L
-    entries.foreach { e =>
-      val bytes = EntrySizeEstimates.encodedBytes(file(e))
-      if (size > 0 && size + bytes > target) {
+    items.foreach { item =>
+      val itemSize = sizeOf(item)
+      if (size > 0 && size + itemSize > target) {
         runs += run.result()
         run = Vector.newBuilder[A]
         size = 0
       }
-      run += e
-      size += bytes
+      run += item
+      size += itemSize
     }
     if (size > 0) runs += run.result()
     runs.result()

@@ -93,7 +93,7 @@ final private[manifestlist] class ManifestRewriter(
     val (content, spec) = (parts.head.content, parts.head.spec)
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
-    val manifests = MetadataPool.map(ManifestListWriter.splitBySize(sorted, target)(_.file))(write(content, spec, _))
+    val manifests = MetadataPool.map(ManifestListWriter.runs(sorted, target)(_.file))(write(content, spec, _))
     (rows.size, manifests)
   }
 
@@ -113,14 +113,14 @@ final private[manifestlist] class ManifestRewriter(
     counted.foreach(_.foreach { case (partition, n) => counts(partition) += n })
     val heapBytes = parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum
     val maxEntries = math.max(1L, counts.values.map(_.toLong).sum * maxHeapBytes / heapBytes).toInt
-    val results = ManifestRewriter.ranges(counts.toVector.sortBy(_._1)(order), maxEntries).map { range =>
-      val partitions = range.toSet
+    val ranges = ManifestListWriter.splitBySize(counts.toVector.sortBy(_._1)(order), maxEntries.toLong)(_._2.toLong)
+    val results = ranges.map { range =>
+      val partitions = range.map(_._1).toSet
       val containing = parts.indices.filter(i => counted(i).keysIterator.exists(partitions)).map(parts)
       containing.iterator.flatMap(entries).filter(e => e.isLive && partitions(e.file.partition)).map(withoutBlock)
-        .grouped(maxEntries).map(batch => writeSorted(parts, by, batch.toVector)).map { case (count, manifests) =>
-          (count, manifests.map(_.copy(rows = Vector.empty)))
-        }.foldLeft((0, Vector.empty[WrittenManifest])) { case ((sum, all), (count, manifests)) =>
-          (sum + count, all ++ manifests)
+        .grouped(maxEntries).foldLeft((0, Vector.empty[WrittenManifest])) { case ((sum, all), batch) =>
+          val (count, manifests) = writeSorted(parts, by, batch.toVector)
+          (sum + count, all ++ manifests.map(_.copy(rows = Vector.empty)))
         }
     }
     (results.map(_._1).sum, results.flatMap(_._2))
@@ -138,26 +138,4 @@ private[manifestlist] object ManifestRewriter {
   /** The heap size of the entries that a rewrite holds at the same time, in bytes. */
   val MaxHeapBytes: Long = math.max(64L << 20, Runtime.getRuntime.maxMemory / 6)
 
-  /**
-   * Divides partitions into ranges.
-   *
-   * @param counts partitions in order, with their numbers of entries
-   * @param maxEntries the maximum number of entries of a range with more than one partition
-   */
-  def ranges(counts: Vector[(PartitionTuple, Int)], maxEntries: Int): Vector[Vector[PartitionTuple]] = {
-    val result = Vector.newBuilder[Vector[PartitionTuple]]
-    var range = Vector.newBuilder[PartitionTuple]
-    var size = 0L
-    counts.foreach { case (partition, count) =>
-      if (size > 0 && size + count > maxEntries) {
-        result += range.result()
-        range = Vector.newBuilder[PartitionTuple]
-        size = 0
-      }
-      range += partition
-      size += count
-    }
-    if (size > 0) result += range.result()
-    result.result()
-  }
 }

@@ -67,7 +67,7 @@ class ManifestRewriterSuite extends AnyFunSuite {
   test("a range of partitions has at most the given number of entries, unless it is a single partition") {
     def partition(value: Int) = PartitionTuple(Vector(Some(IntLiteral(value))))
     val counts = Vector(3, 4, 20, 1, 1, 8, 2).zipWithIndex.map { case (count, i) => partition(i) -> count }
-    val ranges = ManifestRewriter.ranges(counts, 8).map(_.map(valueOf))
+    val ranges = ManifestListWriter.splitBySize(counts, 8)(_._2.toLong).map(_.map(c => valueOf(c._1)))
     assert(ranges == Vector(Vector(0, 1), Vector(2), Vector(3, 4), Vector(5), Vector(6)))
   }
 

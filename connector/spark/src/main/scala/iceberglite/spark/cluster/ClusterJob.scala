@@ -5,6 +5,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 import org.apache.spark.{SparkContext, SparkException}
 import org.apache.spark.rdd.RDD
 
+import iceberglite.spark.error.Causes
 import iceberglite.spec.IcebergError
 
 /**
@@ -51,8 +52,7 @@ private[iceberglite] object ClusterJob {
     try job
     catch {
       case e: SparkException =>
-        throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
-          .collectFirst { case error: IcebergError => error }.getOrElse(e)
+        throw Causes.of(e).collectFirst { case error: IcebergError => error }.getOrElse(e)
     }
 
   def serialize(value: AnyRef): Array[Byte] = {

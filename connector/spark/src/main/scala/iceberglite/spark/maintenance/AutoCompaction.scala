@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.compact.{FileGroupBudget, RewriteOptions, TouchedPartitions}
 import iceberglite.spark.conf.AutoCompact
+import iceberglite.spark.error.Causes
 import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest}
 import iceberglite.spec.Redaction
 import iceberglite.table.{SnapshotTarget, Table}
@@ -47,8 +48,7 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
   private def warn(table: Table, error: Throwable): Unit = {
     log.warn(Redaction(s"The write to ${table.name} has succeeded, but the compaction after it has not: $error"))
     // The rest of the statement learns of an interrupt, which has ended the compaction.
-    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null)
-    if (causes.exists(_.isInstanceOf[InterruptedException])) Thread.currentThread.interrupt()
+    if (Causes.of(error).exists(_.isInstanceOf[InterruptedException])) Thread.currentThread.interrupt()
   }
 
   private def compact(

@@ -45,19 +45,19 @@ final private[iceberglite] class DataFileRewrite(
     if (options.removesDanglingDeletes) removeDanglingDeletes(newest, result) else (newest, result)
   }
 
-  private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) = {
-    val dangling = DanglingDeletes.of(newest, to)
-    to.head(newest.metadata).filter(_ => dangling.nonEmpty).fold((newest, result)) { snapshot =>
-      val action = new RewriteFiles(dangling, Vector.empty, snapshot.snapshotId, to)
-      val committed = newest.transaction(EngineSummary.of(session)).add(action).commit()
-      (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.size))
+  private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) =
+    DanglingDeletes.of(newest, to).fold((newest, result)) { dangling =>
+      val committed = newest.transaction(EngineSummary.of(session)).add(dangling.removal).commit()
+      (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.files.size))
     }
-  }
 
   private def rewriteGroups(): (Table, RewriteResult) =
     to.head(table.metadata).fold((table, RewriteResult.Empty)) { snapshot =>
       def failed(batch: Vector[FileGroup]) = RewriteResult.Empty.copy(failedFiles = batch.map(_.files).sum)
-      RewriteCommits.run(table, groups, options.partialProgress, RewriteResult.Empty, failed)(rewrite(snapshot, _))(
+      RewriteCommits.run(table, groups, options.group.partialProgress, RewriteResult.Empty, failed)(rewrite(
+        snapshot,
+        _
+      ))(
         _ ++ _
       )
     }

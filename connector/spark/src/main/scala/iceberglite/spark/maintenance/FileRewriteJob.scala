@@ -76,11 +76,11 @@ final private[iceberglite] class FileRewriteJob(
 
   /** Divides the files of a group into the Spark tasks that read them: one for each file to write. */
   private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
-    Splits.evenly(group.tasks, options.outputFiles(group.bytes))
+    Splits.evenly(group.tasks, options.group.outputFiles(group.bytes))
 
   private def sort(rows: LogicalPlan, group: FileGroup, sorted: RowOrdering.Sorted): LogicalPlan = {
     val bytes = math.max(1L, (group.bytes * sorted.compression).toLong)
-    val partitions = options.outputFiles(bytes) * sorted.partitionsPerFile
+    val partitions = options.group.outputFiles(bytes) * sorted.partitionsPerFile
     val orders = sorted.ordersOf(rows)
     val sort = Sort(orders, global = false, RepartitionByExpression(orders, rows, Some(partitions)))
     session.sessionState.executePlan(sort).analyzed
@@ -115,7 +115,7 @@ final private[iceberglite] class FileRewriteJob(
     val target = WriteAuditPublish.Target(SnapshotTarget.Main)
     val plan = WritePlan.of(table, info, settings, target, session, lineage)
     plan.copy(
-      files = plan.files.copy(targetSize = options.writeMaxFileSize),
+      files = plan.files.copy(targetSize = options.group.writeMaxFileSize),
       // The sort order of the table is not recorded: rows of many partitions are not sorted within each file.
       requirements = RowRequirements.Unspecified
     )

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.compact.{PartialProgress, RewriteGroup}
+import iceberglite.spark.error.Causes
 import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.table.Table
 
@@ -41,7 +42,7 @@ private[maintenance] object RewriteCommits {
           Progress(newest, combine(state.result, result), state.failures)
         } catch {
           // A cancelled job ends the rewrite.
-          case NonFatal(e) if causes(e).exists(_.isInstanceOf[IcebergError]) =>
+          case NonFatal(e) if Causes.of(e).exists(_.isInstanceOf[IcebergError]) =>
             if (state.failures + 1 > limits.maxFailedCommits) throw e
             log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))
             Progress(state.newest, combine(state.result, failed(batch)), state.failures + 1)
@@ -50,7 +51,4 @@ private[maintenance] object RewriteCommits {
       val end = batches.foldLeft(Progress(table, empty, 0))(attempt)
       (end.newest, end.result)
   }
-
-  private def causes(e: Throwable): Iterator[Throwable] =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.maintenance.compact.{RowFinder, RowIds}
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
+import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.Table
 
@@ -20,28 +20,39 @@ final private[maintenance] class RowIdSearch(session: SparkSession, table: Table
 
   override def find(rows: Vector[(ContentFile, DeletionVector)]): Vector[(ContentFile, DeletionVector)] =
     ClusterJob.withDescription(session.sparkContext, s"Finding deleted rows in new files of ${table.name}") {
-      val ids = RowIdSearch.read(session, table, rows)(_.of(_, _)).foldLeft(DeletionVector.Empty)(_ union _)
-      val positions = RowIdSearch.read(session, table, newFiles.map((_, ids)))(_.positions(_, _))
-      newFiles.zip(positions).filterNot(_._2.isEmpty)
+      val ids = RowIdSearch.run(session, table, rows.map { case (file, vector) => (file, vector.toBytes) }) {
+        case (reader, (file, vector)) => reader.of(file, DeletionVector.parse(file.path, file.path, vector))
+      }.foldLeft(DeletionVector.Empty)(_ union _)
+      newFiles.zip(positions(ids)).filterNot(_._2.isEmpty)
     }
+
+  private def positions(ids: DeletionVector): Vector[DeletionVector] = {
+    val wanted = session.sparkContext.broadcast(ids.toBytes)
+    try
+      RowIdSearch.run(session, table, newFiles) { (reader, file) =>
+        reader.positions(file, DeletionVector.parse(file.path, file.path, wanted.value))
+      }
+    finally wanted.destroy()
+  }
 }
 
 private object RowIdSearch {
 
-  /** Reads each file in a task. @return the results in the order of the files */
-  private def read(session: SparkSession, table: Table, files: Vector[(ContentFile, DeletionVector)])(
-      f: (RowIds, ContentFile, DeletionVector) => DeletionVector
+  /** Runs a function on each item, in tasks. @return the results in the order of the items */
+  private def run[A <: AnyRef](session: SparkSession, table: Table, items: Vector[A])(
+      f: (RowIds, A) => DeletionVector
   ): Vector[DeletionVector] = {
-    val rowIds = RowIds.of(table)
-    val tasks = files.map { case (file, vector) => (serialize((rowIds, file)), vector.toBytes) }
-    val results = session.sparkContext.parallelize(tasks, math.max(1, tasks.size)).map { case (arguments, bytes) =>
-      ClusterJob.encodeResult {
-        val (reader, file) = deserialize[(RowIds, ContentFile)](arguments)
-        f(reader, file, DeletionVector.parse(file.path, file.path, bytes)).toBytes
-      }
-    }.collect()
-    files.zip(results).map { case ((file, _), result) =>
-      DeletionVector.parse(file.path, file.path, ClusterJob.decodeResult(result))
-    }
+    val rowIds = session.sparkContext.broadcast(serialize(RowIds.of(table)))
+    val results =
+      try
+        distribute(session.sparkContext, items).map { batch =>
+          ClusterJob.encodeResult {
+            val reader = deserialize[RowIds](rowIds.value)
+            serialize(deserialize[Vector[A]](batch).map(item => f(reader, item).toBytes))
+          }
+        }.collect().toVector
+      finally rowIds.destroy()
+    results.flatMap(result => deserialize[Vector[Array[Byte]]](ClusterJob.decodeResult(result)))
+      .map(DeletionVector.parse("a result of a task", table.name, _))
   }
 }

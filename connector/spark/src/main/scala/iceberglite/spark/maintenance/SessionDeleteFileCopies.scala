@@ -11,7 +11,7 @@ import iceberglite.maintenance.relocate.{
   LocalDeleteFileCopies
 }
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
+import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 
 /**
  * Copies delete files on the driver if there are few, and otherwise with a Spark job.
@@ -27,10 +27,8 @@ final private[iceberglite] class SessionDeleteFileCopies(
     if (files.size <= maxLocalFiles) LocalDeleteFileCopies.write(files, copy)
     else {
       val context = session.sparkContext
-      val tasks = math.min(files.size, context.defaultParallelism * SessionDeleteFileCopies.TasksPerCore)
-      val groups = files.grouped((files.size + tasks - 1) / tasks).map(serialize).toVector
       val settings = context.broadcast(serialize(copy))
-      val results = context.parallelize(groups, groups.size).map { group =>
+      val results = distribute(context, files).map { group =>
         ClusterJob.encodeResult {
           val writer = deserialize[DeleteFileCopy](settings.value)
           val toCopy = deserialize[Vector[DeleteFileToCopy]](group)
@@ -47,6 +45,4 @@ private[iceberglite] object SessionDeleteFileCopies {
 
   /** The driver copies this many files in parallel about as fast as a job starts. */
   private val MaxLocalFiles = 16
-
-  private val TasksPerCore = 4
 }

@@ -6,14 +6,15 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.maintenance.{ComputePartitionStatistics, EqualityDeletes}
 import iceberglite.maintenance.compact.{DanglingDeletes, FileGroupBudget}
 import iceberglite.maintenance.expire.SnapshotExpiry
-import iceberglite.maintenance.health.{MaintenanceAction, MaintenanceOptions, StepResult, StepRunner, TableMaintenance}
-import iceberglite.maintenance.orphan.{LocalOrphanSearch, OrphanOptions, OrphanRemoval}
+import iceberglite.maintenance.health.{MaintenanceAction, MaintenanceOptions, StepResult, StepRunner}
+import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.error.Causes
 import iceberglite.spark.write.upsert.DeleteConversionJob
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.{Action, SnapshotTarget, Table}
-import iceberglite.table.action.{ExpireOptions, RewriteFiles, RewriteManifests}
+import iceberglite.table.action.{ExpireOptions, RewriteManifests}
 import iceberglite.tree.MetadataTree
 
 /** Runs the actions of a maintenance in a Spark session. All of them change the branch main only. */
@@ -38,7 +39,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     }
 
   override def isCancellation(error: Throwable): Boolean =
-    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).exists {
+    Causes.of(error).exists {
       case _: InterruptedException => true
       case e: SparkException => SessionSteps.Cancelled.findFirstIn(String.valueOf(e.getMessage)).isDefined
       case _ => false
@@ -74,10 +75,8 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 
   private def removeDanglingDeletes(table: Table): StepResult = {
     val dangling = DanglingDeletes.of(table, SnapshotTarget.Main)
-    table.currentSnapshot.filter(_ => dangling.nonEmpty).foreach { snapshot =>
-      commit(table, new RewriteFiles(dangling, Vector.empty, snapshot.snapshotId, SnapshotTarget.Main))
-    }
-    StepResult(dangling.size.toLong, 0, 0)
+    dangling.foreach(found => commit(table, found.removal))
+    StepResult(dangling.fold(0L)(_.files.size.toLong), 0, 0)
   }
 
   private def rewriteManifests(table: Table): StepResult = {
@@ -114,8 +113,13 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 
   private def removeOrphanFiles(table: Table): StepResult = {
     var (found, kept) = (0L, 0L)
-    val olderThanMs = System.currentTimeMillis - TableMaintenance.OrphanAgeMs
-    new OrphanRemoval(table, OrphanRemoval.directory(None), new LocalOrphanSearch, OrphanOptions(olderThanMs)).run {
+    val olderThanMs = System.currentTimeMillis - OrphanOptions.DefaultAgeMs
+    new OrphanRemoval(
+      table,
+      OrphanRemoval.directory(None),
+      new SessionOrphanSearch(session),
+      OrphanOptions(olderThanMs)
+    ).run {
       file =>
         found += 1
         if (file.kept.isDefined) kept += 1

@@ -111,7 +111,7 @@ object RewriteDataFiles extends Procedure {
 
   private def planned(groups: Vector[FileGroup], options: RewriteOptions): RewriteResult = RewriteResult(
     groups.map(_.tasks.size).sum,
-    groups.map(group => options.outputFiles(group.bytes)).sum,
+    groups.map(group => options.group.outputFiles(group.bytes)).sum,
     groups.map(_.bytes).sum,
     failedFiles = 0,
     removedDeleteFiles = 0

@@ -17,9 +17,6 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile}
-import iceberglite.spec.json.NameMappingJson
-import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.Type.{DoubleType, FloatType}
 
 /**
@@ -66,16 +63,12 @@ final private[read] class IcebergBatch(
       table.name,
       scan.scanColumns,
       table.metadata.specsById,
-      nameMapping,
+      table.nameMapping,
       session.sparkContext.broadcast(conf),
       BatchSettings(scan.isColumnar, settings.batchSize, offHeap),
       deleteCache
     )
   }
-
-  private def nameMapping: Option[NameMapping] =
-    TableProperty.of(TableProperty.NameMappingDefault, table.properties)
-      .map(NameMappingJson.parse(s"table property ${TableProperty.NameMappingDefault.key} of ${table.name}", _))
 
   private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) {
     throw Unsupported(

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Subquer
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.UnaryLike
 
-import iceberglite.maintenance.compact.RewriteOptions
+import iceberglite.maintenance.compact.{GroupOptions, RewriteOptions}
 import iceberglite.spark.maintenance.{DataFileRewrite, FileCondition, RowOrdering}
 import iceberglite.spark.procedure.{ProcedureContext, RewriteDataFiles}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -39,7 +39,7 @@ final case class OptimizeTable(
     val table = context.table(name).current
     val (ordering, texts) =
       if (zOrder.isEmpty) (RowOrdering.Kept, Map.empty[String, String])
-      else (RowOrdering.zOrder(zOrder), Map(RewriteOptions.RewriteAll -> "true"))
+      else (RowOrdering.zOrder(zOrder), Map(GroupOptions.RewriteAll -> "true"))
     val options = RewriteOptions.of(texts, table.metadata)
     val to = SnapshotTarget.Main
     val where = condition.fold[FileExpression](AlwaysTrue) { c =>

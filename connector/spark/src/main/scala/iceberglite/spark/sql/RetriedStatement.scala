@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Row, SparkSession}
 
+import iceberglite.spark.error.Causes
 import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ValidationFailed}
 import iceberglite.table.{Environment, RetryPolicy}
@@ -67,12 +68,10 @@ private[iceberglite] object RetriedStatement {
 
   /** Whether a statement failed only because of commits after it was planned. */
   private[iceberglite] def isConflict(error: Throwable): Boolean = {
-    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MaxCauses).toSeq
+    val causes = Causes.of(error).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {
       case _: CommitConflict | ValidationFailed(_, true) => true
       case _ => false
     }
   }
-
-  private val MaxCauses = 100
 }

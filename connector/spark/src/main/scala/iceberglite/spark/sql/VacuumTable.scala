@@ -9,11 +9,10 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import iceberglite.maintenance.expire.FileKind
-import iceberglite.maintenance.orphan.LocalOrphanSearch
 import iceberglite.maintenance.vacuum.{Vacuum, VacuumResult}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.maintenance.SessionUnreachableFiles
+import iceberglite.spark.maintenance.{SessionOrphanSearch, SessionUnreachableFiles}
 import iceberglite.spark.procedure.{Procedure, ProcedureContext}
 import iceberglite.spec.Redaction
 
@@ -41,7 +40,7 @@ final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRu
       table,
       retainHours.map(hours => HOURS.toMillis(hours.toLong)),
       new SessionUnreachableFiles(context.session),
-      new LocalOrphanSearch,
+      new SessionOrphanSearch(context.session),
       EngineSummary.of(context.session)
     )
     ClusterJob.withDescription(context.session.sparkContext, s"Vacuuming ${table.name}") {
@@ -99,16 +98,16 @@ object VacuumTable extends TableStatement {
       FileKind.Manifest.name -> files.manifests,
       FileKind.ManifestList.name -> files.manifestLists,
       FileKind.StatisticsFile.name -> files.statisticsFiles,
-      Vacuum.OrphanFileKind -> result.orphans.deleted
+      FileKind.OrphanFile.name -> result.orphans.deleted
     )
-    val kept = expired.kept.map("unreferenced file" -> _) ++ result.orphans.kept.map(Vacuum.OrphanFileKind -> _)
+    val kept = expired.kept.map("unreferenced file" -> _) ++ result.orphans.kept.map(FileKind.OrphanFile.name -> _)
     counts.map { case (kind, count) => Row(kind, count, null) } ++
       kept.map { case (kind, group) => Row(kind, group.count, Redaction(group.reason.text)) }
   }
 
   private def plannedRows(vacuum: Vacuum): Seq[Row] = {
     val files = Vector.newBuilder[Row]
-    val result = vacuum.dryRun((kind, path) => files += Row(kind, path))
+    val result = vacuum.dryRun((kind, path) => files += Row(kind.name, path))
     result.expired.snapshotIds.toSeq.sorted.map(id => Row(Snapshot, id.toString)) ++
       result.expired.refs.toSeq.sorted.map(Row(Ref, _)) ++ files.result()
   }

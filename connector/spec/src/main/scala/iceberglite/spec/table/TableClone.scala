@@ -28,9 +28,14 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
 
   private def newId(schema: Schema): Int = schemas.indexWhere(_.sameColumns(schema))
 
+  private val maxSpecId: Int = source.specs.map(_.specId).max
+  if (maxSpecId > TableClone.MaxSpecId) throw Unsupported(
+    s"cloning a table with the partition spec $maxSpecId, because the new table needs all specs before it",
+    s"Specs up to ${TableClone.MaxSpecId} are supported; copy the rows with CREATE TABLE AS SELECT"
+  )
+
   /** Ids of specs that the source no longer has. */
-  private val removedSpecs: Vector[Int] =
-    (0 until source.specs.map(_.specId).max).filterNot(source.specsById.contains).toVector
+  private val removedSpecs: Vector[Int] = (0 until maxSpecId).filterNot(source.specsById.contains).toVector
 
   /**
    * Returns the updates that create the table.
@@ -56,7 +61,7 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
    * longer has are added too, with a void field. Servers require that the current schema has the source columns of a
    * new spec.
    */
-  private def addSpecs: Vector[MetadataUpdate] = (0 to source.specs.map(_.specId).max).toVector.flatMap { id =>
+  private def addSpecs: Vector[MetadataUpdate] = (0 to maxSpecId).toVector.flatMap { id =>
     val spec = source.specsById.getOrElse(id, placeholder(id))
     setSchemaWith(spec.fields.filter(_.transform != Void).flatMap(_.sourceIds)) :+ AddPartitionSpec(spec)
   }
@@ -99,4 +104,10 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
   def matches(created: TableMetadata): Boolean =
     source.specs.forall(created.specs.contains) && source.sortOrders.forall(created.sortOrders.contains) &&
       created.lastColumnId >= source.lastColumnId && (snapshot.isEmpty || created.nextRowId >= source.nextRowId)
+}
+
+object TableClone {
+
+  /** The metadata of a source may state any id, and the clone has a placeholder for each spec before it. */
+  private val MaxSpecId = 10000
 }

@@ -1,4 +1,4 @@
-package iceberglite.table
+package iceberglite.table.action
 
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.LongAdder
@@ -55,14 +55,14 @@ final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotCompari
     val shared = newParts.map(_.id).toSet.intersect(oldParts.map(_.id).toSet)
     val (onlyNew, onlyOld) = (newParts.filterNot(p => shared(p.id)), oldParts.filterNot(p => shared(p.id)))
     val (added, removed) = (new Totals, new Totals)
-    val shares = math.max(1L, (onlyNew.map(count).sum + maxFiles - 1) / maxFiles).toInt
+    val shares = math.max(1L, (onlyNew.map(_.estimatedLiveFiles).sum + maxFiles - 1) / maxFiles).toInt
     for (share <- 0 until shares) {
       def isInShare(file: ContentFile) =
         shares == 1 || Math.floorMod(MurmurHash3.stringHash(file.path), shares) == share
       val files = new ConcurrentHashMap[FileKey, ContentFile]
-      readFiles(newTree, onlyNew)(file => if (isInShare(file)) files.put(keyOf(file), withoutMetrics(file)))
+      readFiles(newTree, onlyNew)(file => if (isInShare(file)) files.put(FileKey.of(file), withoutMetrics(file)))
       oldTree.foreach(readFiles(_, onlyOld) { file =>
-        if (isInShare(file) && files.remove(keyOf(file)) == null) removed.add(file)
+        if (isInShare(file) && files.remove(FileKey.of(file)) == null) removed.add(file)
       })
       files.values.asScala.foreach(added.add)
     }
@@ -78,20 +78,10 @@ final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotCompari
 object SnapshotComparison {
   private val MaxFiles = 500000
 
-  /** The assumed number of files in a part that does not count its files. */
-  private val UnknownCount = 10000L
-
-  /** Several deletion vectors may be in one Puffin file, at different offsets. */
-  final private case class FileKey(path: String, offset: Option[Long])
-
-  private def keyOf(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset)
-
   private def withoutMetrics(file: ContentFile): ContentFile =
     file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
 
   private def liveParts(tree: SnapshotFiles): Vector[FilePart] = tree.parts.filter(_.hasLiveFiles)
-
-  private def count(part: FilePart): Long = math.min(part.liveFiles.getOrElse(UnknownCount), part.length)
 
   /** Counts files of several threads. */
   final private class Totals {
