@@ -5,6 +5,7 @@ import java.util.UUID
 
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT64
 import org.apache.parquet.schema.LogicalTypeAnnotation.{
   DecimalLogicalTypeAnnotation,
   IntLogicalTypeAnnotation,
@@ -72,7 +73,9 @@ private[parquet] object ParquetValues {
    */
   private def micros(v: Long, leaf: ParquetLeaf): Option[Long] = unit(leaf) match {
     case Some(TimeUnit.MILLIS) if math.abs(v) < Long.MaxValue / 1000 => Some(v * 1000)
-    case Some(TimeUnit.MICROS) | None => Some(v)
+    case Some(TimeUnit.MICROS) => Some(v)
+    // A 32-bit column without a unit is a column of dates that was promoted to timestamps.
+    case None if leaf.getPrimitiveTypeName == INT64 => Some(v)
     case _ => None
   }
 
