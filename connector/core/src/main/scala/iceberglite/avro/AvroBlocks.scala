@@ -55,6 +55,12 @@ final private[iceberglite] class AvroBlocks(
     }
   }
 
+  /** Returns the number of records in all blocks, without decompressing a block. */
+  def countRecords(): Long = {
+    while (!source.isEmpty) skipBlock()
+    recordsSeen
+  }
+
   /** Moves past the first sync marker that ends at or after the start of the part. */
   private def toFirstBlock(): Unit = {
     source.seek(math.max(firstByte, part.start - AvroContainer.SyncSize))
@@ -74,7 +80,7 @@ final private[iceberglite] class AvroBlocks(
   private def isSyncMarker(bytes: Array[Byte], offset: Int): Boolean =
     bytes(offset) == sync(0) && Arrays.equals(bytes, offset, offset + AvroContainer.SyncSize, sync, 0, sync.length)
 
-  /** Skips a block that belongs to another part. */
+  /** Skips a block. */
   private def skipBlock(): Unit = {
     val length = readHeader()
     source.seek(source.position + length)

@@ -63,6 +63,13 @@ final private[iceberglite] class AvroContainerReader private (
     new DecodedRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
+  /** Returns the number of records. Blocks are skipped and not decompressed. */
+  def countRecords(): Long = {
+    val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Uncompressed.name))
+    try new AvroBlocks(source, sync, codec, AvroPart.Whole, AvroLimits.ForMetadata).countRecords()
+    finally codec.close()
+  }
+
   /** Closes the file. Only callers that stop before the end need this, because the file is also closed at its end. */
   override def close(): Unit = source.close()
 }

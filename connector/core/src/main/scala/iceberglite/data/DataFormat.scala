@@ -26,6 +26,17 @@ trait DataFormat {
    */
   def read(source: DataSource, expected: StructType): RecordIterator
 
+  /**
+   * Returns the metadata of a file that another program wrote, without reading its rows. The metrics are those that the
+   * format records: Parquet and ORC files have counts and bounds, Avro files only a record count.
+   *
+   * @param source the file, with the table's name mapping and the values of identity partition fields
+   * @param schema the table's columns. Each column must be readable with its type
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or a column cannot be read with the
+   *   table's type; it names the file and the column
+   */
+  def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile
+
   /** Creates a new file. The file becomes visible to readers when [[RecordWriter.close]] is called. */
   def write(target: DataTarget): RecordWriter
 }
@@ -83,7 +94,7 @@ trait RecordWriter {
   def abort(): Unit
 }
 
-/** The metadata of a complete file, as its writer collected it. */
+/** The metadata of a complete file, which its writer collected or which was read from the file. */
 final case class WrittenFile(
     path: String,
     format: FileFormat,

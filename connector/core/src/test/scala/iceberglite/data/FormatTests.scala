@@ -15,10 +15,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.FormatRules
 import iceberglite.metrics.MetricsModes
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
+import iceberglite.spec.file.Metrics
 import iceberglite.spec.property.MetricsMode
 import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.schema.{MetadataColumns, Schema}
-import iceberglite.spec.types.{DefaultValue, Literal, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType, SingleValue, Type}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO, TemporaryDirectory}
@@ -80,6 +81,44 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
       assert(file.format == format.format)
       assertSame(read(file.path, schema.asStruct), rows)
     }
+  }
+
+  test("the metadata that is read from a complete file agrees with what its writer collected") {
+    forAll(cases) { case (schema, rows) =>
+      val modes = full(schema)
+      val file = write(schema, rows)
+      val found = format.inspect(DataSource(hadoop, file.path, file.fileSizeInBytes), schema, modes)
+      assert(found.copy(metrics = file.metrics) == file.copy(splitOffsets = found.splitOffsets))
+      assert(found.splitOffsets.isEmpty || found.splitOffsets == file.splitOffsets)
+      schema.byId.values.foreach { field =>
+        def assertSameIfKnown(count: Metrics => Option[Long]): Unit =
+          count(found.metrics).foreach(n => assert(count(file.metrics).contains(n), field))
+        assertSameIfKnown(_.valueCount(field.id))
+        assertSameIfKnown(_.nullValueCount(field.id))
+        def bound(bytes: Option[ByteBuffer]): Option[Literal] =
+          bytes.map(SingleValue.decode(field.fieldType.asInstanceOf[PrimitiveType], _))
+        for (read <- bound(found.metrics.lowerBound(field.id)); actual <- bound(file.metrics.lowerBound(field.id)))
+          assert(Literal.ordering.lteq(read, actual), field)
+        for (read <- bound(found.metrics.upperBound(field.id)); actual <- bound(file.metrics.upperBound(field.id)))
+          assert(Literal.ordering.gteq(read, actual), field)
+      }
+    }
+  }
+
+  test("files that another program wrote for other columns are rejected") {
+    val file = write(Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType))), Seq(Record.of(1, "x")))
+    def message(fields: NestedField*): String = intercept[UnreadableFile](
+      format.inspect(
+        DataSource(hadoop, file.path, file.fileSizeInBytes),
+        Schema(0, fields.toVector),
+        MetricsModes(Map())
+      )
+    ).getMessage
+    assert(message(optional(1, "a", BooleanType)).contains("Column a"))
+    assert(message(optional(3, "c", IntType)).contains("None of its columns (a, b)"))
+    assert(message(optional(1, "a", IntType), optional(2, "c", StringType)).contains("Column b has the field id 2"))
+    assert(message(required(9, "z", IntType), optional(1, "a", IntType)).contains("Column z"))
+    assert(message(optional(1, "a", IntType), required(9, "z", IntType)).contains(file.path))
   }
 
   test(

@@ -1,5 +1,7 @@
 package iceberglite.data.avro
 
+import scala.collection.JavaConverters._
+
 import org.apache.avro.{Schema => AvroSchema}
 
 import iceberglite.avro.{
@@ -65,7 +67,8 @@ private[iceberglite] object AvroRows {
     }
   }
 
-  private def matchColumns[V](
+  /** Returns the schema of a file's rows, and the read plan for each row. */
+  private[avro] def matchColumns[V](
       source: DataSource,
       container: AvroContainerReader,
       expected: StructType,
@@ -77,8 +80,20 @@ private[iceberglite] object AvroRows {
     if (schema.getType != AvroSchema.Type.RECORD) {
       throw AvroFault(s"The rows of the file have the Avro type ${schema.getType}, not a record type")
     }
-    // Without a name mapping, fields are matched by the names of the columns to read, as in Apache Iceberg.
-    val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
-    schema -> new AvroProjection(projection).struct(schema, expected, ids, Vector.empty)
+    schema -> new AvroProjection(projection).struct(schema, expected, ids(schema, source, expected), Vector.empty)
+  }
+
+  /** Without a name mapping, fields are matched by the names of the columns to read, as in Apache Iceberg. */
+  private def ids(record: AvroSchema, source: DataSource, expected: StructType): FieldIds =
+    AvroNameMapping.ids(record, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
+
+  /** Returns the names of a file's columns before they were escaped for Avro, and the field ids. */
+  private[avro] def columnIds(
+      record: AvroSchema,
+      source: DataSource,
+      expected: StructType
+  ): Vector[(String, Option[Int])] = {
+    val fieldIds = ids(record, source, expected)
+    record.getFields.asScala.toVector.map(f => AvroTypes.columnName(f) -> fieldIds.of(f))
   }
 }

@@ -22,10 +22,13 @@ object AvroTypes {
    * @param record a schema that is not recursive
    */
   def toStruct(record: AvroSchema): StructType = StructType(record.getFields.asScala.toVector.flatMap { f =>
-    val name = Option(f.getProp(AvroSchemas.FieldNameKey)).getOrElse(f.name)
     for (id <- AvroNameMapping.idOf(f); t <- typeOf(f.schema))
-      yield NestedField(id, name, t, isRequired(f.schema), Option(f.doc))
+      yield NestedField(id, columnName(f), t, isRequired(f.schema), Option(f.doc))
   })
+
+  /** Returns the name of a field before it was escaped for Avro. */
+  private[avro] def columnName(f: AvroSchema.Field): String =
+    Option(f.getProp(AvroSchemas.FieldNameKey)).getOrElse(f.name)
 
   private def isRequired(schema: AvroSchema): Boolean = schema.getType match {
     case NULL => false

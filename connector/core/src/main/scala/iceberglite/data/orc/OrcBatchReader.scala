@@ -67,11 +67,7 @@ private[iceberglite] object OrcBatchReader {
     val storage = OrcStorage.toRead(source.io, source.path)
     val reader = OrcTail.open(source.path, storage)
     try {
-      if (reader.getSchema.getCategory != Category.STRUCT) {
-        val reason = s"The rows of the file have the ORC type ${reader.getSchema.getCategory}, not a struct type"
-        throw UnreadableFile(source.path, FileFaults.Role, reason)
-      }
-      val file = withIds(reader.getSchema, source.nameMapping, expected)
+      val file = withIds(source, reader, expected)
       val orcProjection = new OrcProjection(file, projection)
       val columns = orcProjection.readPlan(expected)
       val size = math.min(batchSize.toLong, rowsInMemory(reader, orcProjection.included)).toInt
@@ -119,8 +115,16 @@ private[iceberglite] object OrcBatchReader {
   /**
    * Returns the schema with field ids. If the file has no ids, they are assigned by the table's name mapping or,
    * without a mapping, by the names of the columns to read, as in Apache Iceberg.
+   *
+   * @throws UnreadableFile if the rows of the file are not structs
    */
-  private def withIds(file: TypeDescription, mapping: Option[NameMapping], expected: StructType): TypeDescription =
+  private[orc] def withIds(source: DataSource, reader: ReaderImpl, expected: StructType): TypeDescription = {
+    val file = reader.getSchema
+    if (file.getCategory != Category.STRUCT) {
+      val reason = s"The rows of the file have the ORC type ${file.getCategory}, not a struct type"
+      throw UnreadableFile(source.path, FileFaults.Role, reason)
+    }
     if (OrcSchemas.hasIds(file)) file
-    else OrcNameMapping(file, mapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
+    else OrcNameMapping(file, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
+  }
 }

@@ -1,7 +1,9 @@
 package iceberglite.data.orc
 
 import iceberglite.data._
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.StructType
 
 /** The ORC file format (spec: "Appendix A: ORC"). */
@@ -9,6 +11,9 @@ object OrcData extends DataFormat {
   override def format: FileFormat = FileFormat.Orc
 
   override def read(source: DataSource, expected: StructType): RecordIterator = OrcRecords.open(source, expected)
+
+  override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
+    OrcInspection.inspect(source, schema, modes)
 
   override def write(target: DataTarget): RecordWriter = OrcRecordWriter.open(target)
 }

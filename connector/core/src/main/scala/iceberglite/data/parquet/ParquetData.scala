@@ -3,9 +3,11 @@ package iceberglite.data.parquet
 import scala.util.Try
 
 import iceberglite.data._
+import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.{ParquetMetrics, ParquetSchemas}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.DataOutput
 
@@ -14,6 +16,9 @@ object ParquetData extends DataFormat {
   override def format: FileFormat = FileFormat.Parquet
 
   override def read(source: DataSource, expected: StructType): RecordIterator = new ParquetRecords(source, expected)
+
+  override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
+    ParquetInspection.inspect(source, schema, modes)
 
   override def write(target: DataTarget): RecordWriter = new Writer(target)
 

@@ -1,0 +1,29 @@
+package iceberglite.data.avro
+
+import iceberglite.avro.{AvroContainerReader, AvroSource}
+import iceberglite.data.{DataSource, FileFaults, ImportedColumns, Projection, WrittenFile}
+import iceberglite.spec.file.{FileFormat, MetricMaps}
+import iceberglite.spec.schema.Schema
+import iceberglite.storage.DataInput
+
+/** Derives the metadata of an Avro file from its header and the headers of its blocks. There are no metrics in Avro. */
+private[avro] object AvroInspection {
+  def inspect(source: DataSource, schema: Schema): WrittenFile =
+    FileFaults.wrapReadErrors(source.path) {
+      val stream = DataInput.of(source.io, source.path).newStream()
+      val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
+      try {
+        val projection = Projection.ofRecords(source.path, source.constants)
+        val (record, _) = AvroRows.matchColumns(source, container, schema.asStruct, projection)
+        ImportedColumns.check(source, AvroRows.columnIds(record, source, schema.asStruct), schema)
+        WrittenFile(
+          source.path,
+          FileFormat.Avro,
+          container.countRecords(),
+          source.length,
+          MetricMaps(),
+          Vector.empty
+        )
+      } finally container.close()
+    }
+}
