@@ -1,0 +1,64 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.file.{ContentFile, ManifestContent}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.storage.{FileIO, StoragePath}
+import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
+import iceberglite.tree.{FileChanges, PartFilter, WrittenTree}
+
+/**
+ * Adds data files that another program wrote, for example files of a Hive table. Unlike the files of a write, these
+ * files are never deleted if the commit fails. Concurrent changes conflict only if they add the same files.
+ *
+ * @param checksDuplicates whether the commit fails if a file is already in the table
+ */
+final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boolean)
+    extends SnapshotAction(SnapshotTarget.Main) {
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    if (checksDuplicates) checkDuplicates(base, parent, context)
+    FileChanges(added)
+  }
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Append
+
+  /** Every attempt checks the whole table, so that files of concurrent commits are found too. */
+  private def checkDuplicates(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Unit = {
+    val files = new PathSet(context.io, added.map(_.path))
+    files.duplicates.headOption.foreach(path => fail(context, s"The file $path would be added more than once"))
+    val found = new BranchHistory(base, parent, context)
+      .liveEntries(ManifestContent.Data, PartFilter.All)(entry => files.contains(entry.file.path)).map(_.file.path)
+    if (found.nonEmpty) {
+      val examples = found.distinct.sorted.take(AddExistingFiles.MaxPaths).mkString(", ")
+      fail(context, s"${found.size} of the files are already in the table, for example $examples")
+    }
+  }
+
+  private def fail(context: CommitContext, reason: String): Nothing = throw ValidationFailed(
+    s"Cannot add files to ${context.table}: $reason. Their rows would be in the table more than once. To add them " +
+      "anyway, set check_duplicate_files to false"
+  )
+}
+
+private object AddExistingFiles {
+  private[action] val MaxPaths = 5
+}
+
+/** A set of paths. Different spellings of the same location are equal. */
+final private class PathSet(io: FileIO, paths: Vector[String]) {
+  private val names = paths.iterator.map(nameOf).toSet
+  private val locations = paths.iterator.map(locationOf).toSet
+
+  /** The paths that are in the set more than once. */
+  def duplicates: Vector[String] =
+    if (locations.size == paths.size) Vector.empty
+    else paths.groupBy(locationOf).values.filter(_.size > 1).map(_.head).toVector.sorted
+
+  /** The name is compared first, because parsing the path of every file of a large table would be slow. */
+  def contains(path: String): Boolean = names(nameOf(path)) && locations(locationOf(path))
+
+  private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
+
+  private def locationOf(path: String): Any = StoragePath.of(path, io.defaultFileSystem).getOrElse(path)
+}
