@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.StructType
  * Computes the values of columns that are constant in a file and known from metadata. Values are returned by field id,
  * in the Java types of [[iceberglite.data.Record]].
  */
-private[scan] object FileConstants {
+private[iceberglite] object FileConstants {
 
   /**
    * Returns the values of the requested columns that are sources of identity partition fields (spec: "Column

@@ -1,0 +1,118 @@
+package iceberglite.maintenance.importing
+
+import iceberglite.data.{DataFormats, DataSource}
+import iceberglite.metrics.MetricsModes
+import iceberglite.scan.FileConstants
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.storage.FileIO
+import iceberglite.table.Table
+import iceberglite.table.action.{AddExistingFiles, AddNameMapping}
+import iceberglite.tree.MetadataPool
+
+/** A file to add to a table. @param length length in bytes */
+final case class SourceFile(path: String, length: Long, format: FileFormat, partition: PartitionTuple)
+
+/**
+ * Reads the metadata of files that are added to a table. Serializable, so that the tasks of a cluster can read the
+ * footers of many files.
+ *
+ * @param spec the partition spec of the files
+ * @param ignoresMissing whether files that no longer exist are omitted; otherwise they are an error
+ */
+final case class FileInspector(
+    io: FileIO,
+    schema: Schema,
+    spec: PartitionSpec,
+    modes: MetricsModes,
+    nameMapping: NameMapping,
+    ignoresMissing: Boolean
+) {
+
+  /**
+   * Returns the metadata of files, in their order.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile a file is damaged or cannot be read with the table's types
+   */
+  def inspect(files: Vector[SourceFile]): Vector[ContentFile] = MetadataPool.map(files)(inspect).flatten
+
+  private def inspect(file: SourceFile): Option[ContentFile] =
+    if (ignoresMissing && !io.exists(file.path)) None
+    else {
+      val constants = FileConstants.identities(spec, file.partition, schema.asStruct)
+      val source = DataSource(io, file.path, file.length, Some(nameMapping), constants)
+      val found = DataFormats.of(file.format).inspect(source, schema, modes)
+      Some(found.dataFile(spec.specId, file.partition, SortOrder.Unsorted.orderId))
+    }
+}
+
+/** Runs a [[FileInspector]] for many files. */
+trait Inspection {
+  def inspect(inspector: FileInspector, files: Vector[SourceFile]): Vector[ContentFile]
+}
+
+/** Reads all footers in this JVM. */
+object LocalInspection extends Inspection {
+  override def inspect(inspector: FileInspector, files: Vector[SourceFile]): Vector[ContentFile] =
+    inspector.inspect(files)
+}
+
+/**
+ * Adds files of other programs to a table, in one commit. The files are neither copied nor changed, and the table never
+ * deletes those outside of its directory.
+ *
+ * @param checksDuplicates whether files that are already in the table are an error
+ * @param ignoresMissing whether files that no longer exist are omitted; otherwise they are an error
+ */
+final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean = false) {
+
+  /**
+   * Adds the files of a source. The table gets a name mapping if it has none, because the files have no field ids.
+   * Without files, no snapshot is added.
+   *
+   * @param table the table, possibly staged
+   * @param summary entries that describe the engine
+   * @return the table after the commit
+   */
+  def run(
+      table: Table,
+      spec: ImportSpec,
+      partitions: Vector[SourcePartition],
+      inspection: Inspection,
+      summary: Map[String, String] = Map.empty
+  ): ImportResult = {
+    val files = partitions.flatMap { p =>
+      val tuple = spec.tuple(p.values)
+      p.files.map(f => SourceFile(f.path, f.length, p.format, tuple))
+    }
+    val added = inspection.inspect(inspector(table, spec.spec), files)
+    val mapped = table.transaction(summary).add(new AddNameMapping)
+    val transaction = if (added.isEmpty) mapped else mapped.add(new AddExistingFiles(added, checksDuplicates))
+    ImportResult(transaction.commit(), added.size.toLong, added.map(_.partition).distinct.size.toLong)
+  }
+
+  private def inspector(table: Table, spec: PartitionSpec): FileInspector = {
+    val mapping = TableProperty.of(TableProperty.NameMappingDefault, table.properties)
+      .map(NameMappingJson.parse(TableProperty.NameMappingDefault.key, _))
+    FileInspector(
+      table.io,
+      table.schema,
+      spec,
+      MetricsModes.of(table.properties, table.schema, table.sortOrder),
+      mapping.getOrElse(NameMapping.of(table.schema)),
+      ignoresMissing
+    )
+  }
+}
+
+/**
+ * The result of an import.
+ *
+ * @param table the table after the commit
+ * @param files the number of added files
+ * @param partitions the number of partitions of the added files
+ */
+final case class ImportResult(table: Table, files: Long, partitions: Long)
