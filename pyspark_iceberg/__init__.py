@@ -12,7 +12,7 @@ from pyspark_iceberg.changes import RowChanges
 from pyspark_iceberg.errors import IcebergLiteError, JarNotFoundError, SessionConflictError
 from pyspark_iceberg.jars import connector_jars
 from pyspark_iceberg.merge import Merge
-from pyspark_iceberg.procedures import clone, register_table
+from pyspark_iceberg.procedures import clone, migrate, register_table, snapshot
 from pyspark_iceberg.session import configure, iceberg_session
 from pyspark_iceberg.table import PartitionField, Table
 
@@ -28,5 +28,7 @@ __all__ = [
     "configure",
     "connector_jars",
     "iceberg_session",
+    "migrate",
     "register_table",
+    "snapshot",
 ]

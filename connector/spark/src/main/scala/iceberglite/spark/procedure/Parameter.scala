@@ -88,7 +88,7 @@ object Parameter {
   def requirePositive(parameter: Parameter[Int], number: Int): Unit =
     if (number < 1) throw InvalidArgument(s"argument ${parameter.name}", number.toString, "It must be 1 or more")
 
-  /** The table of the procedure, which is the first parameter of every procedure. */
+  /** The table of the procedure, which is a parameter of every procedure. */
   val table: Parameter[String] =
     required(
       "table",

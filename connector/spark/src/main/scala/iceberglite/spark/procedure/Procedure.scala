@@ -13,10 +13,7 @@ trait Procedure {
   /** The effect of the procedure in one sentence, for the documentation and the Python docstring. */
   def description: String
 
-  /**
-   * The parameters; required parameters come before optional ones. The first is the table's name. If the procedure
-   * creates this table from another table, the name of the other table may come before it.
-   */
+  /** The parameters. One of them is [[Parameter.table]]; required parameters come before optional ones. */
   def parameters: Seq[Parameter[_]]
 
   /** The columns of the result, each with a comment. */

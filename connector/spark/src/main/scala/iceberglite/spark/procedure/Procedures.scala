@@ -25,6 +25,9 @@ object Procedures {
     ComputePartitionStats,
     ComputeTableStats,
     Maintain,
-    RewriteTablePath
+    RewriteTablePath,
+    AddFiles,
+    SnapshotTable,
+    MigrateTable
   )
 }

@@ -33,12 +33,9 @@ class ProcedurePagesSuite extends AnyFunSuite {
     check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
   }
 
-  test(
-    "the table is the first parameter of existing tables, required parameters precede optional ones, and all columns have comments"
-  ) {
+  test("the table is a parameter, required parameters precede optional ones, and all columns have comments") {
     Procedures.all.foreach { p =>
-      val first = if (p.createsTable) p.parameters.find(_ == Parameter.table) else p.parameters.headOption
-      assert(first.contains(Parameter.table), p.name)
+      assert(p.parameters.take(2).contains(Parameter.table), p.name)
       assert(p.parameters.map(_.required) == p.parameters.map(_.required).sortBy(!_), p.name)
       assert(p.parameters.map(_.name.toLowerCase).distinct.size == p.parameters.size, p.name)
       assert(p.output.forall(_.getComment.isDefined), p.name)

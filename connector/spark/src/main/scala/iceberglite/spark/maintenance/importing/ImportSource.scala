@@ -1,0 +1,191 @@
+package iceberglite.spark.maintenance.importing
+
+import java.net.URI
+import java.util.Locale
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{
+  CatalogStorageFormat,
+  CatalogTable,
+  CatalogTablePartition,
+  CatalogTableType
+}
+import org.apache.spark.sql.connector.catalog.Identifier
+
+import iceberglite.maintenance.importing.{SourceDirectories, SourcePartition}
+import iceberglite.spark.session.CatalogNames
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
+import iceberglite.spec.file.FileFormat
+import iceberglite.storage.FileIO
+import iceberglite.tree.MetadataPool
+
+/**
+ * The partitions of a source and their files.
+ *
+ * @param columns the names of the partition columns
+ */
+final private[importing] case class SourceFiles(columns: Vector[String], partitions: Vector[SourcePartition])
+
+/** A source of files that a table can add. */
+sealed private[iceberglite] trait ImportSource {
+
+  /** The directories of the source that are known without listing it. */
+  private[importing] def directories: Vector[String]
+
+  /**
+   * Lists the files of the selected partitions.
+   *
+   * @param ignoresMissing whether missing directories of partitions have no files; otherwise they are an error
+   */
+  private[importing] def list(io: FileIO, selection: PartitionSelection, ignoresMissing: Boolean): SourceFiles
+}
+
+private[iceberglite] object ImportSource {
+  private val Argument = "argument source_table"
+  private val SessionCatalog = "spark_catalog"
+  private val formats: Seq[FileFormat] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
+
+  /**
+   * Returns the source with a name: a table of Spark's session catalog, or the path of a file or directory such as
+   * `` parquet.`/data/t` ``.
+   *
+   * @throws InvalidArgument the text is not a name, or the table is in another catalog or is a view
+   * @throws NotFound the table does not exist
+   * @throws Unsupported the files of the table have another format
+   */
+  def of(session: SparkSession, name: String): ImportSource = nameParts(session, name) match {
+    case Seq(format, path) if formatNamed(format).isDefined => FilesAt(path, formatNamed(format).get)
+    case _ => table(session, name)
+  }
+
+  /** Returns a table of Spark's session catalog. @throws InvalidArgument, NotFound, Unsupported as [[of]] */
+  def table(session: SparkSession, name: String): TableSource = {
+    val sessionCatalog = session.sessionState.catalogManager.catalog(SessionCatalog)
+    val (catalog, ident) = CatalogNames.resolveIn(session, sessionCatalog, nameParts(session, name))
+    if (catalog.name != SessionCatalog) throw InvalidArgument(
+      Argument,
+      name,
+      s"The source must be a table of the catalog $SessionCatalog, or a path such as parquet.`/data/t`"
+    )
+    table(session, ident)
+  }
+
+  /** Returns a table of Spark's session catalog. @throws NotFound, InvalidArgument, Unsupported as [[of]] */
+  def table(session: SparkSession, ident: Identifier): TableSource = {
+    val name = (ident.namespace :+ ident.name).mkString(".")
+    val catalog = session.sessionState.catalog
+    val id = TableIdentifier(ident.name, ident.namespace.headOption)
+    if (ident.namespace.length != 1 || !catalog.tableExists(id)) {
+      throw NotFound(ObjectKind.Table, name, s"List the tables with SHOW TABLES IN $SessionCatalog.<database>")
+    }
+    val found = catalog.getTableMetadata(id)
+    if (found.tableType == CatalogTableType.VIEW) {
+      throw InvalidArgument(
+        Argument,
+        name,
+        "It is a view, which has no files. Insert its rows with INSERT INTO ... SELECT"
+      )
+    }
+    if (isIceberg(found)) throw InvalidArgument(
+      Argument,
+      name,
+      "It is an Iceberg table, whose rows are not all rows of its files. Insert its rows with INSERT INTO ... SELECT"
+    )
+    new TableSource(session, found, formatOf(found, found.storage, name))
+  }
+
+  private def nameParts(session: SparkSession, name: String): Seq[String] =
+    Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).getOrElse(
+      throw InvalidArgument(Argument, name, "It must be a table name in SQL, or a path such as parquet.`/data/t`")
+    )
+
+  private def formatNamed(name: String): Option[FileFormat] = formats.find(_.name.equalsIgnoreCase(name))
+
+  private def isIceberg(table: CatalogTable): Boolean =
+    (table.provider ++ table.properties.get("table_type")).exists(_.toLowerCase(Locale.ROOT).startsWith("iceberg"))
+
+  /**
+   * Returns the format of the files of a table or a partition: the provider of a Spark table, or the SerDe of a Hive
+   * table.
+   */
+  private[importing] def formatOf(table: CatalogTable, storage: CatalogStorageFormat, name: String): FileFormat = {
+    val classes = table.provider.filterNot(_.equalsIgnoreCase("hive")).fold(
+      storage.serde.toSeq ++ storage.inputFormat
+    )(Seq(_))
+    formats.find(f => classes.exists(_.toLowerCase(Locale.ROOT).contains(f.name))).getOrElse(
+      throw Unsupported(
+        s"adding the files of $name, whose format is ${classes.headOption.getOrElse("unknown")}",
+        "The files must be Parquet, ORC or Avro. Insert the rows of other tables with INSERT INTO ... SELECT"
+      )
+    )
+  }
+}
+
+/** A directory, or a single file. */
+final private[iceberglite] case class FilesAt(path: String, format: FileFormat) extends ImportSource {
+  override private[importing] def directories: Vector[String] = Vector(path)
+
+  override private[importing] def list(
+      io: FileIO,
+      selection: PartitionSelection,
+      ignoresMissing: Boolean
+  ): SourceFiles = {
+    val partitions = new SourceDirectories(io, format).below(path)(selection.accepts)
+    if (partitions.isEmpty && !selection.isEmpty) {
+      throw InvalidArgument("argument partition_filter", path, "The source has no matching partition")
+    }
+    SourceFiles(partitions.headOption.toVector.flatMap(_.values.map(_._1)), partitions)
+  }
+}
+
+/** A table of Spark's session catalog, other than an Iceberg table. */
+final private[iceberglite] class TableSource(session: SparkSession, val table: CatalogTable, format: FileFormat)
+    extends ImportSource {
+  val location: String = text(table.location)
+
+  private lazy val partitions: Vector[CatalogTablePartition] =
+    session.sessionState.catalog.listPartitions(table.identifier).toVector
+
+  /** Whether the partitions are in the catalog; otherwise they are only directories. */
+  private def tracksPartitions: Boolean =
+    table.provider.forall(_.equalsIgnoreCase("hive")) || table.tracksPartitionsInCatalog
+
+  override private[importing] def directories: Vector[String] =
+    if (isPartitioned && tracksPartitions) location +: partitions.map(p => text(p.location)) else Vector(location)
+
+  private def isPartitioned: Boolean = table.partitionColumnNames.nonEmpty
+
+  override private[importing] def list(
+      io: FileIO,
+      selection: PartitionSelection,
+      ignoresMissing: Boolean
+  ): SourceFiles = {
+    val columns = table.partitionColumnNames.toVector
+    val found =
+      if (!isPartitioned) {
+        val files = new SourceDirectories(io, format).filesIn(location, ignoresMissing)
+        Vector(SourcePartition(Vector.empty, format, files))
+      } else if (tracksPartitions) MetadataPool.map(selected(selection))(list(io, _, ignoresMissing))
+      else new SourceDirectories(io, format).below(location)(selection.accepts).filter(_.values.nonEmpty)
+    SourceFiles(columns, found)
+  }
+
+  private def selected(selection: PartitionSelection): Vector[CatalogTablePartition] =
+    partitions.filter(valuesOf(_).forall { case (column, value) => selection.accepts(column, value) })
+
+  private def list(io: FileIO, partition: CatalogTablePartition, ignoresMissing: Boolean): SourcePartition = {
+    val ofPartition = ImportSource.formatOf(table, partition.storage, table.identifier.unquotedString)
+    val files = new SourceDirectories(io, ofPartition).filesIn(text(partition.location), ignoresMissing)
+    SourcePartition(valuesOf(partition), ofPartition, files)
+  }
+
+  private def valuesOf(partition: CatalogTablePartition): Vector[(String, Option[String])] =
+    partition.spec.toVector.map { case (column, value) => column -> Option(value).flatMap(SourcePartition.valueOf) }
+
+  private def text(location: URI): String = new Path(location).toString
+}
