@@ -1,5 +1,6 @@
 package iceberglite.data
 
+import iceberglite.avro.FileFieldNames
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.schema.Schema
 
@@ -26,7 +27,9 @@ private[data] object ImportedColumns {
     ofTable.foreach { case (name, field) =>
       val names = field.name +: source.nameMapping.toVector.flatMap(_.fields).filter(_.id.contains(field.id))
         .flatMap(_.names)
-      if (!names.contains(name)) {
+      // Writers of Iceberg escape some characters of names.
+      val inFiles = names ++ names.map(FileFieldNames.parquet) ++ names.map(FileFieldNames.avro)
+      if (!inFiles.contains(name)) {
         fail(
           source,
           s"Column $name has the field id ${field.id}, which is the id of the table's column ${field.name}. The file " +
