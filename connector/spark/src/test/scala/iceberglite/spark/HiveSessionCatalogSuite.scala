@@ -2,7 +2,9 @@ package iceberglite.spark
 
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.servers.Servers
 
@@ -30,7 +32,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
+  private def inDatabase(name: String, tags: Tag*)(body: SparkSession => Unit): Unit = test(name, tags: _*) {
     val db = s"hive_db${SharedSession.counter.incrementAndGet()}"
     inSession(hive) { s =>
       s.sql(s"CREATE DATABASE $db LOCATION '${newDirectory(db).toUri}'")
@@ -117,5 +119,23 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     s.sql("INSERT INTO theirs VALUES (3)")
     assert(values(s.table(s"ice.$db.theirs")) == Seq(3) && provider(s, "theirs") == "iceberg")
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
+  }
+
+  inDatabase("tables of Hive and Spark can be added to other tables and migrated", Slow) { s =>
+    for (
+      (table, clauses) <- Seq("spark_table" -> "USING parquet PARTITIONED BY (P)", "hive_table" -> "STORED AS ORC")
+    ) {
+      s.sql(s"CREATE TABLE $table (id BIGINT, Name STRING, P INT) $clauses")
+      s.sql(s"INSERT INTO $table SELECT id, concat('n', id), CAST(id % 3 AS INT) FROM range(30)")
+      val before = values(s.table(table).selectExpr("concat_ws(',', id, name, p)"))
+      s.sql(s"CALL system.snapshot('$table', 'copy_of_$table')")
+      assert(values(s.table(s"copy_of_$table").selectExpr("concat_ws(',', id, name, p)")) == before)
+      assert(provider(s, table) != "iceberg")
+      s.sql(s"CALL system.migrate('$table')")
+      assert(provider(s, table) == "iceberg")
+      s.sql(s"DELETE FROM $table WHERE id < 10")
+      s.sql(s"DROP TABLE ${table}_backup_")
+      assert(values(s.table(table).select("id")) == (10L until 30L).sortBy(_.toString))
+    }
   }
 }

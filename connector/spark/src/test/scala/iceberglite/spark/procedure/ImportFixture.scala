@@ -1,0 +1,75 @@
+package iceberglite.spark.procedure
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.SchemaBuilder
+import org.apache.avro.file.DataFileWriter
+import org.apache.avro.generic.{GenericDatumWriter, GenericRecord, GenericRecordBuilder}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.rowlevel.StatementFixture
+
+/** Sources of imports, and comparisons of imported tables with those of Apache Iceberg. */
+trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
+  // Only this session has procedures of Apache Iceberg.
+  override lazy val spark: SparkSession = SharedSession.spark
+
+  /** Writes files with Spark. @return their directory */
+  protected def written(format: String, partitions: String*)(rows: DataFrame): Path = {
+    val directory = newDirectory("source").resolve("files")
+    rows.write.format(format).partitionBy(partitions: _*).save(directory.toUri.toString)
+    directory
+  }
+
+  /** Writes an Avro file without field ids, with the columns `id` and `s`. @return its directory */
+  protected def writtenAvro(rows: Int): Path = {
+    val directory = newDirectory("avro")
+    val schema = SchemaBuilder.record("row").fields().requiredLong("id").optionalString("s").endRecord()
+    val writer = new DataFileWriter[GenericRecord](new GenericDatumWriter[GenericRecord](schema))
+    writer.create(schema, directory.resolve("file.avro").toFile)
+    (0 until rows).foreach { id =>
+      writer.append(new GenericRecordBuilder(schema).set("id", id.toLong).set("s", "x").build())
+    }
+    writer.close()
+    directory
+  }
+
+  /** Returns a directory as the argument `source_table`. */
+  protected def source(format: String, directory: Path): String = s"$format.`$directory`"
+
+  /** Calls a procedure by the catalog of the table, with arguments in SQL. */
+  protected def call(procedure: String, table: String, arguments: String*): Seq[Row] = {
+    val Array(catalog, rest) = table.split("\\.", 2)
+    rows(s"CALL $catalog.system.$procedure(${(s"table => '$rest'" +: arguments).mkString(", ")})")
+  }
+
+  protected def addFiles(table: String, source: String, arguments: String*): Seq[Row] =
+    call("add_files", table, s"source_table => '$source'" +: arguments: _*)
+
+  /** Returns the messages of a failed call, and checks that the table was not changed. */
+  protected def failed(table: String, source: String, arguments: String*): String = {
+    val before = live(table).metadataLocation
+    val message = messages(intercept[Exception](addFiles(table, source, arguments: _*)))
+    assert(live(table).metadataLocation == before)
+    message
+  }
+
+  /** Returns what the metadata contains about each file, as Apache Iceberg reads it. */
+  protected def fileEntries(table: String, columns: String*): Seq[String] = {
+    sql(s"REFRESH TABLE ${peer(table)}")
+    sorted(
+      s"SELECT ${(Seq("file_path", "file_format", "record_count", "file_size_in_bytes") ++ columns).mkString(", ")} " +
+        s"FROM ${peer(table)}.files"
+    )
+  }
+
+  protected def filesIn(directory: Path, suffix: String): Seq[Path] = {
+    val files = Files.walk(directory)
+    try files.iterator.asScala.filter(_.toString.endsWith(suffix)).toVector.sorted
+    finally files.close()
+  }
+}
