@@ -256,6 +256,29 @@ class RewriteTablePath(NamedTuple):
     """Number of position delete files and deletion vectors that were rewritten."""
 
 
+class AddFiles(NamedTuple):
+    """A result row of `add_files`."""
+
+    added_files_count: int
+    """Number of added files."""
+    changed_partition_count: int | None
+    """Number of partitions with added files; null for tables of format version 2 and above."""
+
+
+class Snapshot(NamedTuple):
+    """A result row of `snapshot`."""
+
+    imported_files_count: int
+    """Number of files of the new table."""
+
+
+class Migrate(NamedTuple):
+    """A result row of `migrate`."""
+
+    migrated_files_count: int
+    """Number of files of the Iceberg table."""
+
+
 class TableProcedures(ABC):
     """Procedures of an existing table, as methods."""
 
@@ -614,6 +637,32 @@ class TableProcedures(ABC):
         )
         return RewriteTablePath(*rows[0])
 
+    def add_files(
+        self,
+        source_table: str,
+        partition_filter: Mapping[str, str | int] | None = None,
+        check_duplicate_files: bool | None = None,
+        parallelism: int | None = None,
+    ) -> AddFiles:
+        """Add the files of another table or of a directory, without copying them.
+
+        Args:
+            source_table: parquet, ORC or Avro table of Spark's session catalog, or a path such as parquet.`/data/t`.
+            partition_filter: values of partition columns; only the files of partitions with these values are added.
+            check_duplicate_files: whether to fail if a file is already in the table; by default true.
+            parallelism: accepted for compatibility, without effect: footers are always read in parallel.
+        """
+        rows = self._call(
+            "add_files",
+            {
+                "source_table": source_table,
+                "partition_filter": partition_filter,
+                "check_duplicate_files": check_duplicate_files,
+                "parallelism": parallelism,
+            },
+        )
+        return AddFiles(*rows[0])
+
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:
     """Register an existing metadata file as a table.
@@ -660,3 +709,77 @@ def clone(
         },
     )
     return Clone(*rows[0])
+
+
+def snapshot(
+    spark: SparkSession,
+    table: str,
+    source_table: str,
+    location: str | None = None,
+    properties: Mapping[str, str | int] | None = None,
+    parallelism: int | None = None,
+    ignore_missing_files: bool | None = None,
+) -> Snapshot:
+    """Create a table on the files of another table, which remains unchanged, for example to test it.
+
+    Args:
+        spark: a session with the catalog and the SQL extensions.
+        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        source_table: parquet, ORC or Avro table of Spark's session catalog.
+        location: location of the new table; by default chosen by the catalog. It must not overlap the location of the
+            source.
+        properties: properties of the new table, in addition to the source's.
+        parallelism: accepted for compatibility, without effect: footers are always read in parallel.
+        ignore_missing_files: whether to skip missing files and missing directories of partitions, instead of failing;
+            by default false.
+    """
+    rows = call(
+        spark,
+        "snapshot",
+        table,
+        {
+            "source_table": source_table,
+            "location": location,
+            "properties": properties,
+            "parallelism": parallelism,
+            "ignore_missing_files": ignore_missing_files,
+        },
+    )
+    return Snapshot(*rows[0])
+
+
+def migrate(
+    spark: SparkSession,
+    table: str,
+    properties: Mapping[str, str | int] | None = None,
+    drop_backup: bool | None = None,
+    backup_table_name: str | None = None,
+    parallelism: int | None = None,
+    ignore_missing_files: bool | None = None,
+) -> Migrate:
+    """Replace a Parquet, ORC or Avro table of Spark's session catalog by an Iceberg table on its files.
+
+    Args:
+        spark: a session with the catalog and the SQL extensions.
+        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        properties: properties of the new table, in addition to the source's.
+        drop_backup: whether to drop the original table after success, without its files; by default false.
+        backup_table_name: name of the original table after success, without its database; by default the name of the
+            table and _BACKUP_.
+        parallelism: accepted for compatibility, without effect: footers are always read in parallel.
+        ignore_missing_files: whether to skip missing files and missing directories of partitions, instead of failing;
+            by default false.
+    """
+    rows = call(
+        spark,
+        "migrate",
+        table,
+        {
+            "properties": properties,
+            "drop_backup": drop_backup,
+            "backup_table_name": backup_table_name,
+            "parallelism": parallelism,
+            "ignore_missing_files": ignore_missing_files,
+        },
+    )
+    return Migrate(*rows[0])

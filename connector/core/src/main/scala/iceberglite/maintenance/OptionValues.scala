@@ -13,7 +13,8 @@ import iceberglite.spec.Spelling
  */
 final private[maintenance] class OptionValues(options: Map[String, String], known: Seq[String]) {
   options.keys.find(!known.contains(_)).foreach { key =>
-    val similar = Spelling.closest(key, known).fold(s"There are ${known.mkString(", ")}")(k => s"Did you mean $k?")
+    val similar =
+      Spelling.closest(key, known).fold(s"The options are ${known.mkString(", ")}")(k => s"Did you mean $k?")
     throw InvalidArgument("option", key, similar)
   }
 

@@ -4,9 +4,7 @@ import iceberglite.data.{DataFormats, DataSource}
 import iceberglite.metrics.MetricsModes
 import iceberglite.scan.FileConstants
 import iceberglite.spec.file.{ContentFile, FileFormat}
-import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
-import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.storage.FileIO
 import iceberglite.table.Table
@@ -94,18 +92,14 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
     ImportResult(transaction.commit(), added.size.toLong, added.map(_.partition).distinct.size.toLong)
   }
 
-  private def inspector(table: Table, spec: PartitionSpec): FileInspector = {
-    val mapping = TableProperty.of(TableProperty.NameMappingDefault, table.properties)
-      .map(NameMappingJson.parse(TableProperty.NameMappingDefault.key, _))
-    FileInspector(
-      table.io,
-      table.schema,
-      spec,
-      MetricsModes.of(table.properties, table.schema, table.sortOrder),
-      mapping.getOrElse(NameMapping.of(table.schema)),
-      ignoresMissing
-    )
-  }
+  private def inspector(table: Table, spec: PartitionSpec): FileInspector = FileInspector(
+    table.io,
+    table.schema,
+    spec,
+    MetricsModes.of(table.properties, table.schema, table.sortOrder),
+    table.nameMapping.getOrElse(NameMapping.of(table.schema)),
+    ignoresMissing
+  )
 }
 
 /**
