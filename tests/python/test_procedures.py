@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
-from pyspark_iceberg import Table, register_table
+from pyspark_iceberg import Table, migrate, register_table, snapshot
 from pyspark_iceberg.call import call, catalog_of, literal
 
 
@@ -165,3 +166,34 @@ def test_one_call_runs_the_maintenance_that_is_due(three_commits: Table) -> None
     assert ids(three_commits) == [0, 1, 2]
     with pytest.raises(AnalysisException, match="max-bytes"):
         three_commits.maintain(options={"max-bytes": 0})
+
+
+def test_existing_files_become_part_of_a_table(spark: SparkSession, table: str, tmp_path: Path) -> None:
+    source = f"parquet.`{tmp_path}/events`"
+    spark.range(4).selectExpr("CAST(id AS INT) id", "id % 2 AS kind").write.partitionBy("kind").parquet(
+        f"{tmp_path}/events"
+    )
+    spark.sql(f"CREATE TABLE {table} (id INT, kind INT) USING iceberg PARTITIONED BY (kind)")
+    events = Table(spark, table)
+    added = events.add_files(source, partition_filter={"kind": 1})
+    assert (added.added_files_count >= 1, added.changed_partition_count) == (True, None)
+    assert ids(events) == [1, 3]
+    with pytest.raises(AnalysisException, match="already in the table"):
+        events.add_files(source)
+    events.add_files(source, partition_filter={"kind": 0})
+    assert ids(events) == [0, 1, 2, 3]
+
+
+def test_a_parquet_table_is_tried_out_as_an_iceberg_table(spark: SparkSession, table: str, tmp_path: Path) -> None:
+    spark.sql(f"CREATE TABLE spark_catalog.default.tried USING parquet LOCATION '{tmp_path}/tried' AS SELECT 1 AS id")
+    try:
+        imported = snapshot(spark, table, source_table="spark_catalog.default.tried", properties={"owner": "a"})
+        assert imported.imported_files_count == 1
+        spark.sql(f"INSERT INTO {table} VALUES (2)")
+        assert ids(Table(spark, table)) == [1, 2]
+        assert [r["id"] for r in spark.table("spark_catalog.default.tried").collect()] == [1]
+        with pytest.raises(AnalysisException, match="SparkSessionCatalog"):
+            migrate(spark, table)
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('gc.enabled' = 'true')")  # so that it can be dropped
+    finally:
+        spark.sql("DROP TABLE spark_catalog.default.tried")
