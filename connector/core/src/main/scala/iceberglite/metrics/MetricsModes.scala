@@ -15,7 +15,7 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 object MetricsModes {
 
   /**
-   * Mode of the columns in the sort order, for which bounds are useful even if bounds of other columns are not stored.
+   * Mode of the columns in the sort order and of the clustering columns, for which bounds are useful even if bounds of other columns are not stored.
    */
   private val SortedColumnMode = Truncate(16)
 
@@ -29,8 +29,8 @@ object MetricsModes {
 
   /**
    * Returns the modes of a table's columns. The mode of a column is the mode that a property sets for this column.
-   * Without such a property, it is the mode of sorted columns if the column is in the sort order, and otherwise the
-   * table's default. If no default is set, only the first columns of a very wide table have metrics.
+   * Without such a property, it is the mode of sorted columns if the column is in the sort order or if the table is
+   * clustered by it, and otherwise the table's default. If no default is set, only the first columns of a very wide table have metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */
@@ -40,7 +40,8 @@ object MetricsModes {
     val inferred = inferredColumns(properties, schema)
     val defaults = leaves.map(id => id -> (if (inferred.forall(_.contains(id))) default else NoMetrics)).toMap
     val sortedMode = if (inferred.isDefined || default == NoMetrics || default == Counts) SortedColumnMode else default
-    val sorted = sortOrder.fields.filter(_.transform.preservesOrder).map(_.sourceId)
+    val clustered = TableProperty.of(TableProperty.ClusterBy, properties).getOrElse(Vector.empty)
+    val sorted = (sortOrder.fields.filter(_.transform.preservesOrder).map(_.sourceId) ++ clustered)
       .filter(defaults.contains).map(_ -> sortedMode)
     val configured = leaves.flatMap { id =>
       schema.names.get(id).flatMap(TableProperty.metricsModeOf(_, properties)).map(id -> _)

@@ -14,6 +14,7 @@ import iceberglite.spec.partition.PartitionSpec
  * @param start start of the split in bytes. A split contains the row groups or stripes whose middle is in the range
  *   from `start` (inclusive) to `start + length` (exclusive), and the blocks whose start is in this range
  * @param change the change to the rows, in a changelog; otherwise absent
+ * @param addedBy the id of the snapshot that added the file, if this JVM read the file's entry; otherwise 0
  */
 final case class FileScanTask(
     file: ContentFile,
@@ -23,7 +24,8 @@ final case class FileScanTask(
     start: Long,
     length: Long,
     deletes: Vector[DeleteFile] = Vector.empty,
-    change: Option[RowChange] = None
+    change: Option[RowChange] = None,
+    addedBy: Long = 0L
 ) {
   def end: Long = start + length
 
@@ -60,6 +62,12 @@ object FileScanTask {
   private def vectorRecords(deletes: Vector[DeleteFile]): Long =
     deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum
 
-  def whole(file: ContentFile, dataSequenceNumber: Long, spec: PartitionSpec, residual: Expression): FileScanTask =
-    FileScanTask(file, dataSequenceNumber, spec, residual, 0L, file.fileSizeInBytes)
+  def whole(
+      file: ContentFile,
+      dataSequenceNumber: Long,
+      spec: PartitionSpec,
+      residual: Expression,
+      addedBy: Long = 0L
+  ): FileScanTask =
+    FileScanTask(file, dataSequenceNumber, spec, residual, 0L, file.fileSizeInBytes, addedBy = addedBy)
 }

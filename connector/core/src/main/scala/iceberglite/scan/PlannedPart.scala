@@ -39,7 +39,8 @@ private[scan] object PlannedPart {
       if (e.isLive) {
         val filter = filters.of(e.file.partition)
         if (filter.mightMatch(e.file)) {
-          tasks += FileScanTask.whole(statsToKeep.of(e.file), e.sequenceNumber.getOrElse(0L), spec, filter.residual)
+          val (file, sequenceNumber) = (statsToKeep.of(e.file), e.sequenceNumber.getOrElse(0L))
+          tasks += FileScanTask.whole(file, sequenceNumber, spec, filter.residual, e.snapshotId.getOrElse(0L))
           records += e.file.recordCountOrZero
           bytes += e.file.fileSizeInBytes
         } else pruned += 1

@@ -35,6 +35,12 @@ object SnapshotSummary {
   val ReplacePartitions = "replace-partitions"
   val SourceSnapshotId = "source-snapshot-id"
 
+  /**
+   * The key of the field ids, such as `1,2`, by which the data files that the snapshot added to a partition are
+   * clustered along a Hilbert curve.
+   */
+  val ClusteredBy = "iceberg-lite.clustered-by"
+
   /** The key of the write-audit-publish id of a staged snapshot. */
   val WapId = "wap.id"
 

@@ -2,6 +2,7 @@ package iceberglite.maintenance.compact
 
 import scala.collection.mutable
 
+import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.scan.{FileScanTask, StatsToKeep, TableScan}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -31,16 +32,20 @@ object FileGroup {
    * Returns the file groups of a snapshot that are worth rewriting.
    *
    * @param where only files that may have a row that satisfies this condition are chosen; all their rows are rewritten
+   * @param clustering if present, the files that are not yet clustered by these columns are chosen
    */
   def plan(
       table: Table,
       snapshot: Snapshot,
       where: Expression,
       options: RewriteOptions,
-      caseSensitive: Boolean = true
+      caseSensitive: Boolean = true,
+      clustering: Option[ClusterColumns] = None
   ): Vector[FileGroup] = {
+    val clustered = clustering.map(new ClusteredGroups(_, table.metadata.snapshotsById.get, options))
+    val columns = clustering.fold(Set.empty[Int])(_.fields.map(_.id).toSet)
     val scan = TableScan(table.tree(), Some(snapshot), where, caseSensitive)
-      .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(Set.empty))
+      .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(columns))
     val byPartition =
       mutable.LinkedHashMap.empty[Option[PartitionTuple], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
     scan.plan().tasks.foreach { task =>
@@ -48,7 +53,12 @@ object FileGroup {
       byPartition.getOrElseUpdate(key, Vector.newBuilder) += task.copy(residual = AlwaysTrue)
     }
     val groups = byPartition.iterator.flatMap { case (partition, tasks) =>
-      groupsOf(partition, tasks.result(), options)
+      clustered match {
+        case None => groupsOf(partition, tasks.result(), options)
+        case Some(groups) =>
+          for ((files, reason) <- groups.of(tasks.result()); group <- options.group.divide(files)(_.file.fileSizeInBytes))
+            yield FileGroup(partition, group, reason)
+      }
     }
     val ordered = options.group.sorted(groups.toVector)
     options.maxFiles.fold(ordered)(limit(ordered, _))
@@ -59,13 +69,15 @@ object FileGroup {
       tasks: Vector[FileScanTask],
       options: RewriteOptions
   ): Vector[FileGroup] = {
-    val chosen =
-      tasks.filter(task => options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options))
+    val chosen = tasks.filter(isChosen(_, options))
     options.group.divide(chosen)(_.file.fileSizeInBytes)
       .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
   }
 
-  private def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
+  private[compact] def isChosen(task: FileScanTask, options: RewriteOptions): Boolean =
+    options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options)
+
+  private[compact] def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
     task.deletes.size >= options.deleteFileThreshold || deletedRatio(task) >= options.deleteRatioThreshold
 
   /** Returns the ratio of rows that the deletes of only this data file delete, from 0 to 1. */
@@ -78,7 +90,7 @@ object FileGroup {
   def deletedRatio(deleted: Long, rows: Long): Double = if (rows > 0) math.min(deleted, rows).toDouble / rows else 0
 
   /** Returns why a group is rewritten; absent if a rewrite would not improve it. */
-  private def reasonFor(tasks: Vector[FileScanTask], options: RewriteOptions): Option[String] = {
+  private[compact] def reasonFor(tasks: Vector[FileScanTask], options: RewriteOptions): Option[String] = {
     val withDeletes = if (options.group.rewriteAll) 0 else tasks.count(hasManyDeletes(_, options))
     if (withDeletes > 0) Some(s"$withDeletes of ${tasks.size} files have many deleted rows")
     else options.group.reasonFor(tasks.size.toLong, tasks.iterator.map(_.file.fileSizeInBytes).sum)

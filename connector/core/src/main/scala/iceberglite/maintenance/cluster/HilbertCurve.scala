@@ -1,0 +1,96 @@
+package iceberglite.maintenance.cluster
+
+/**
+ * A Hilbert curve through a grid with the same number of cells in each dimension. The curve visits each cell once, and
+ * consecutive cells are neighbours: they differ by one in one dimension. Therefore a short part of the curve lies in a
+ * small box.
+ *
+ * The index of a cell is computed by the method of J. Skilling ("Programming the Hilbert curve", 2004). At each level
+ * of the subdivision, the sub-curve of a cell is the whole curve after some of its dimensions were reflected and
+ * exchanged. These changes are undone level by level, so that the bits of a level become the Gray code of the digit of
+ * the index at this level.
+ *
+ * @param dimensions the number of dimensions, from 1
+ * @param bits the number of bits of each coordinate, from 1 to 31; at most 63 bits in all dimensions together
+ */
+final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializable {
+  require(dimensions >= 1 && bits >= 1 && bits <= 31 && dimensions * bits <= HilbertCurve.IndexBits)
+
+  /**
+   * Returns the position of a cell on the curve, from 0 to 2 to the power of `dimensions * bits`, exclusive. Allocates
+   * no memory.
+   *
+   * @param cell the coordinates, each from 0 to 2 to the power of `bits`, exclusive; the method overwrites them
+   */
+  def index(cell: Array[Int]): Long = {
+    undoReflections(cell)
+    decodeGray(cell)
+    interleave(cell)
+  }
+
+  private def undoReflections(cell: Array[Int]): Unit = {
+    var level = 1 << (bits - 1)
+    while (level > 1) {
+      val lower = level - 1
+      var i = 0
+      while (i < dimensions) {
+        if ((cell(i) & level) != 0) cell(0) ^= lower
+        else {
+          val difference = (cell(0) ^ cell(i)) & lower
+          cell(0) ^= difference
+          cell(i) ^= difference
+        }
+        i += 1
+      }
+      level >>= 1
+    }
+  }
+
+  /** Replaces the Gray code at each level by the digit of the index that it represents. */
+  private def decodeGray(cell: Array[Int]): Unit = {
+    var i = 1
+    while (i < dimensions) {
+      cell(i) ^= cell(i - 1)
+      i += 1
+    }
+    val last = cell(dimensions - 1)
+    var flips = 0
+    var level = 1 << (bits - 1)
+    while (level > 1) {
+      if ((last & level) != 0) flips ^= level - 1
+      level >>= 1
+    }
+    i = 0
+    while (i < dimensions) {
+      cell(i) ^= flips
+      i += 1
+    }
+  }
+
+  /** Returns the bits of all coordinates in turn, beginning with the most significant bits. */
+  private def interleave(cell: Array[Int]): Long = {
+    var index = 0L
+    var bit = bits - 1
+    while (bit >= 0) {
+      var i = 0
+      while (i < dimensions) {
+        index = (index << 1) | ((cell(i) >>> bit) & 1)
+        i += 1
+      }
+      bit -= 1
+    }
+    index
+  }
+}
+
+object HilbertCurve {
+
+  /** The maximum number of bits of an index. */
+  val IndexBits = 63
+
+  /** The number of bits of a coordinate for the key of a row. More bits do not change which files a query reads. */
+  private val MaxKeyBits = 12
+
+  /** Returns the curve for keys of a number of columns. */
+  def ofColumns(columns: Int): HilbertCurve = new HilbertCurve(columns, math.min(MaxKeyBits, IndexBits / columns))
+}

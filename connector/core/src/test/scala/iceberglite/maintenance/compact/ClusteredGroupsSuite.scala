@@ -1,0 +1,212 @@
+package iceberglite.maintenance.compact
+
+import scala.util.Random
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.maintenance.cluster.{ClusterColumns, HilbertCurve}
+import iceberglite.scan.FileScanTask
+import iceberglite.spec.{FormatVersion, SampleTables}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.types.{NestedField, SingleValue, Type}
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.table.SnapshotSummary
+import iceberglite.tree.TestTable
+
+/** Tests which files of a clustered table are rewritten, on tables of points with two coordinates. */
+class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val columns = ClusterColumns(
+    Vector(NestedField.optional(1, "x", Type.IntType), NestedField.optional(2, "y", Type.IntType)),
+    Vector(Vector("x"), Vector("y"))
+  )
+  private val BytesPerRow = 10L
+  private val Cells = 1 << 10
+
+  private def options(more: (String, String)*): RewriteOptions =
+    RewriteOptions.of(Map("target-file-size-bytes" -> "1000") ++ more, SampleTables.withHistory(FormatVersion.V3))
+
+  private type Points = Vector[(Int, Int)]
+
+  /** A partition with files of about 100 points. Each commit adds files. */
+  final private class Model(val options: RewriteOptions) {
+    private var files = Map.empty[FileScanTask, Points]
+    private var snapshots = Map.empty[Long, Snapshot]
+    private var lastId = 0L
+
+    def tasks: Vector[FileScanTask] = files.keys.toVector.sortBy(_.file.path)
+
+    def commit(contents: Vector[Points], clustered: Boolean = false): Vector[FileScanTask] = {
+      lastId += 1
+      val summary = if (clustered) Map(SnapshotSummary.ClusteredBy -> columns.ids) else Map.empty[String, String]
+      snapshots += lastId -> Snapshot(lastId, None, lastId, lastId, None, Vector.empty, summary, None)
+      val added = contents.zipWithIndex.map { case (points, i) =>
+        val counts = Some(Map(1 -> points.size.toLong, 2 -> points.size.toLong))
+        def bounds(x: Int, y: Int) = Some(Map(1 -> SingleValue.encode(IntLiteral(x)), 2 -> SingleValue.encode(IntLiteral(y))))
+        val metrics = MetricMaps(
+          valueCounts = counts,
+          nullValueCounts = Some(Map(1 -> 0L, 2 -> 0L)),
+          lowerBounds = bounds(points.map(_._1).min, points.map(_._2).min),
+          upperBounds = bounds(points.map(_._1).max, points.map(_._2).max)
+        )
+        val file = TestTable.file(f"$lastId%05d-$i%05d", records = points.size, size = points.size * BytesPerRow, metrics = metrics)
+        FileScanTask.whole(file, lastId, PartitionSpec.Unpartitioned, AlwaysTrue, lastId) -> points
+      }
+      files ++= added
+      added.map(_._1)
+    }
+
+    def expireAll(): Unit = snapshots = Map.empty
+
+    def plan(): Vector[(Vector[FileScanTask], String)] = new ClusteredGroups(columns, snapshots.get, options).of(tasks)
+
+    /** Rewrites the planned files. @return the number of rewritten rows */
+    def rewrite(): Long = {
+      val sets = plan().map(_._1)
+      assert(sets.flatten.distinct.size == sets.flatten.size, "a file is chosen twice")
+      val curve = HilbertCurve.ofColumns(2)
+      val contents = sets.flatMap { set =>
+        val points = set.flatMap(files)
+        val (xs, ys) = (ordinals(points.map(_._1), curve), ordinals(points.map(_._2), curve))
+        val sorted = points.sortBy { case (x, y) => curve.index(Array(xs(x), ys(y))) }
+        sorted.grouped(math.ceil(sorted.size / options.outputFiles(sorted.size * BytesPerRow).toDouble).toInt)
+      }
+      files --= sets.flatten
+      if (contents.nonEmpty) commit(contents, clustered = true)
+      sets.flatten.map(_.file.recordCount).sum
+    }
+
+    /** Returns the share of smaller values for each value. */
+    private def ordinals(values: Vector[Int], curve: HilbertCurve): Map[Int, Int] = {
+      val sorted = values.sorted
+      sorted.indices.reverseIterator.map(i => sorted(i) -> ((i.toLong << curve.bits) / sorted.size).toInt).toMap
+    }
+
+    /** The average number of files that may have points in a square with an eighth of the side of the table. */
+    def filesPerQuery: Double = {
+      val side = Cells / 8
+      val counts = for (x <- 0 until Cells by side; y <- 0 until Cells by side)
+        yield files.values.count { points =>
+          points.map(_._1).min < x + side && points.map(_._1).max >= x &&
+          points.map(_._2).min < y + side && points.map(_._2).max >= y
+        }
+      counts.sum.toDouble / counts.size
+    }
+  }
+
+  private def model(more: (String, String)*) = new Model(options(more: _*))
+
+  private def points(random: Random, count: Int, fromX: Int = 0, width: Int = Cells): Points =
+    Vector.fill(count)((fromX + random.nextInt(width), random.nextInt(Cells)))
+
+  private def files(random: Random, count: Int): Vector[Points] = Vector.fill(count)(points(random, 100))
+
+  test("files that overlap are clustered, and a second plan is empty") {
+    val table = model()
+    table.commit(files(new Random(1), 100))
+    val before = table.filesPerQuery
+    assert(table.plan().map(_._2) == Vector("100 files are not yet clustered by x, y"))
+    assert(table.rewrite() == 10000 && table.plan().isEmpty)
+    assert(before == 100 && table.filesPerQuery < 8)
+  }
+
+  test("after an append of a tenth, only these rows are rewritten") {
+    val (table, random) = (model(), new Random(2))
+    table.commit(files(random, 100))
+    table.rewrite()
+    val clustered = table.filesPerQuery
+    table.commit(files(random, 10))
+    assert(table.filesPerQuery > clustered + 9)
+    assert(table.rewrite() == 1000 && table.plan().isEmpty && table.filesPerQuery < clustered + 4)
+  }
+
+  test("the cost of many appends grows with the rows written, times the logarithm of their number") {
+    val (table, random) = (model(), new Random(3))
+    table.commit(files(random, 200))
+    table.rewrite()
+    val rewritten = Vector.fill(64) {
+      table.commit(files(random, 5))
+      val rows = table.rewrite()
+      assert(table.plan().isEmpty)
+      rows
+    }
+    // 64 appends double their run at most six times, and together have more rows than the first run once.
+    assert(rewritten.sum <= 64 * 500 * 7 + 20000)
+    assert(rewritten.sorted.apply(32) <= 1000)
+    assert(table.filesPerQuery < 40)
+  }
+
+  test("a second plan is empty after any commits, with and without their snapshots") {
+    val size = Gen.frequency(4 -> Gen.choose(80, 170), 2 -> Gen.choose(1, 60), 1 -> Gen.choose(200, 500))
+    val commit = for {
+      sizes <- Gen.choose(1, 12).flatMap(Gen.listOfN(_, size))
+      (fromX, width) <- Gen.oneOf((0, Cells), (0, Cells / 4), (Cells / 2, 10), (5, 1))
+      expires <- Gen.frequency(3 -> false, 1 -> true)
+      seed <- Gen.long
+    } yield (sizes, fromX, width, expires, seed)
+    val commits = Gen.choose(1, 8).flatMap(Gen.listOfN(_, commit))
+    forAll(commits, Gen.oneOf("5", "2"), Gen.oneOf("1000000", "20000"), minSuccessful(60)) { (steps, minFiles, maxGroup) =>
+      val table = model("min-input-files" -> minFiles, "max-file-group-size-bytes" -> maxGroup)
+      steps.foreach { case (sizes, fromX, width, expires, seed) =>
+        val random = new Random(seed)
+        table.commit(sizes.toVector.map(points(random, _, fromX, width)))
+        if (expires) table.expireAll()
+        val rows = table.tasks.map(_.file.recordCount).sum
+        table.rewrite()
+        assert(table.plan().map(_._2).isEmpty)
+        assert(table.tasks.map(_.file.recordCount).sum == rows)
+      }
+    }
+  }
+
+  test("runs that do not overlap are not rewritten, unless their files are small") {
+    val (table, random) = (model(), new Random(4))
+    for (day <- 0 until 50) table.commit(Vector(points(random, 100, day * 20, 20)))
+    assert(table.plan().isEmpty)
+    for (day <- 0 until 4) table.commit(Vector(points(random, 10, 1010 + day, 1)))
+    assert(table.plan().isEmpty)
+    table.commit(Vector(points(random, 10, 1020, 1)))
+    assert(table.plan().map { case (tasks, _) => tasks.size } == Vector(5))
+  }
+
+  test("files of expired snapshots are clustered if their bounds hardly overlap") {
+    for (seed <- 1 to 5) {
+      val (table, random) = (model(), new Random(seed.toLong))
+      table.commit(files(random, 16 * seed))
+      table.rewrite()
+      table.expireAll()
+      assert(table.plan().isEmpty)
+      val unclustered = model()
+      unclustered.commit(files(random, 16 * seed))
+      unclustered.expireAll()
+      assert(unclustered.plan().size == 1)
+    }
+  }
+
+  test("files that are sorted by one column are not clustered by two, and files with equal values are not improved") {
+    val (table, random) = (model(), new Random(6))
+    table.commit(Vector.tabulate(50)(i => points(random, 100, i * 20, 20)))
+    assert(table.plan().map(_._1.size) == Vector(50))
+    val constant = model()
+    constant.commit(Vector.fill(50)(Vector.fill(100)((1, 1))))
+    assert(constant.plan().isEmpty)
+  }
+
+  test("a run of half of the maximum group size is not merged again") {
+    val (table, random) = (model("max-file-group-size-bytes" -> "20000"), new Random(7))
+    table.commit(files(random, 20))
+    table.rewrite()
+    table.commit(files(random, 30))
+    assert(table.rewrite() == 3000 && table.plan().isEmpty)
+  }
+
+  test("all files are rewritten on request") {
+    val (table, random) = (model("rewrite-all" -> "true"), new Random(8))
+    table.commit(files(random, 3), clustered = true)
+    assert(table.plan().map { case (tasks, reason) => (tasks.size, reason) } == Vector((3, "all files are rewritten")))
+  }
+}
