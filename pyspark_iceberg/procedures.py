@@ -507,12 +507,14 @@ class TableProcedures(ABC):
         branch: str | None = None,
         dry_run: bool | None = None,
     ) -> RewriteDataFiles:
-        """Rewrite data files, to combine small files, to split large files, to remove deleted rows or to sort rows.
+        """Rewrite data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows.
 
         Args:
             strategy: binpack, which changes the sizes of files, or sort, which also sorts their rows; by default sort
-                if there is a sort_order, and otherwise binpack.
-            sort_order: sort order as in ORDER BY, or zorder(column, ...); by default the sort order of the table.
+                if there is a sort_order. A table with CLUSTER BY is clustered by default: only files that are not yet
+                clustered are rewritten. Otherwise the default is binpack.
+            sort_order: sort order as in ORDER BY, zorder(column, ...) or hilbert(column, ...); by default the sort
+                order of the table.
             options: options that choose files and determine the new ones, such as target-file-size-bytes and
                 rewrite-all.
             where: condition; only files that may have a row that satisfies it are rewritten, completely.

@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
 import iceberglite.table.action.RewriteFiles
 
 /**
@@ -31,7 +31,12 @@ final private[iceberglite] class DataFileRewrite(
 
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
-    select(FileGroup.plan(table, snapshot, where, options, session.sessionState.conf.caseSensitiveAnalysis))
+    val unclustered = ordering match {
+      case RowOrdering.Hilbert(columns, _, true) => Some(columns)
+      case _ => None
+    }
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    select(FileGroup.plan(table, snapshot, where, options, caseSensitive, unclustered))
   }
 
   /**
@@ -86,7 +91,9 @@ final private[iceberglite] class DataFileRewrite(
       checkRows(batch, files)
       val carrier = Some(new MovedDeletes(table, rewritten.packed, new RowIdSearch(session, table, files)))
       val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber, carrier)
-      val newest = writeCommit.attempt(table.transaction(EngineSummary.of(session)).add(action).commit())
+      val summary =
+        EngineSummary.of(session) ++ ordering.clustering.map(columns => SnapshotSummary.ClusteredBy -> columns.ids)
+      val newest = writeCommit.attempt(table.transaction(summary).add(action).commit())
       val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)
       val bytes = batch.map(_.bytes).sum
       (newest, RewriteResult(replaced.size, files.size, bytes, failedFiles = 0, removedDeletes.toInt))

@@ -6,6 +6,8 @@ import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, Sort}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, LogicalWriteInfo, PhysicalWriteInfo}
@@ -19,6 +21,7 @@ import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.{FileGroup, PackedFiles, RewriteOptions}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
@@ -54,13 +57,19 @@ final private[iceberglite] class FileRewriteJob(
     ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files of ${table.name}") {
       ordering match {
         case RowOrdering.Kept => pack(groups, writeCommit)
-        case sorted: RowOrdering.Sorted => RewrittenFiles(
-            groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, sorted)).flatten),
-            Vector.empty
-          )
+        case RowOrdering.Sorted(ordersOf, partitions) =>
+          sorted(groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, ordersOf, partitions))))
+        case RowOrdering.Hilbert(columns, partitions, _) =>
+          sorted(groups.flatMap { group =>
+            val order = hilbertOrder(columns, group)
+            write(splits(group), writeCommit)(sort(_, group, _ => Seq(order), partitions))
+          })
       }
     }
   }
+
+  private def sorted(filesOfTasks: Vector[Vector[ContentFile]]): RewrittenFiles =
+    RewrittenFiles(filesOfTasks.flatten, packed = Vector.empty)
 
   /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
@@ -78,12 +87,22 @@ final private[iceberglite] class FileRewriteJob(
   private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
     Splits.evenly(group.tasks, options.group.outputFiles(group.bytes))
 
-  private def sort(rows: LogicalPlan, group: FileGroup, sorted: RowOrdering.Sorted): LogicalPlan = {
-    val bytes = math.max(1L, (group.bytes * sorted.compression).toLong)
-    val partitions = options.group.outputFiles(bytes) * sorted.partitionsPerFile
-    val orders = sorted.ordersOf(rows)
-    val sort = Sort(orders, global = false, RepartitionByExpression(orders, rows, Some(partitions)))
-    session.sessionState.executePlan(sort).analyzed
+  private def hilbertOrder(columns: ClusterColumns, group: FileGroup): SortOrder = {
+    val topLevel = columns.paths.map(_.head).toSet
+    val rows = read(splits(group), schema => StructType(schema.filter(field => topLevel(field.name))))
+    val count = group.tasks.iterator.map(_.file.recordCountOrZero).sum
+    HilbertKey.order(session, columns.paths.map(UnresolvedAttribute(_)), rows, count)
+  }
+
+  private def sort(
+      rows: LogicalPlan,
+      group: FileGroup,
+      ordersOf: LogicalPlan => Seq[SortOrder],
+      partitions: RowOrdering.Partitions
+  ): LogicalPlan = {
+    val orders = ordersOf(rows)
+    val shuffle = RepartitionByExpression(orders, rows, Some(partitions.of(group.bytes, options)))
+    session.sessionState.executePlan(Sort(orders, global = false, shuffle)).analyzed
   }
 
   /** Writes rows. @return the new files of each Spark task */
@@ -91,7 +110,7 @@ final private[iceberglite] class FileRewriteJob(
   private def write(taskFiles: Vector[Vector[FileScanTask]], writeCommit: WriteCommit)(
       transform: LogicalPlan => LogicalPlan
   ): Vector[Vector[ContentFile]] = {
-    val query = transform(read(taskFiles))
+    val query = transform(read(taskFiles, withLineage))
     val plan = writePlan(query.schema)
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
@@ -99,11 +118,15 @@ final private[iceberglite] class FileRewriteJob(
     write.filesOfTasks
   }
 
-  private def read(taskFiles: Vector[Vector[FileScanTask]]): LogicalPlan = {
+  private def withLineage(schema: StructType): StructType =
+    lineage.foldLeft(schema)((s, f) => s.add(f.name, LongType, nullable = true))
+
+  /** Returns a plan that reads files. @param columns returns the columns to read from all columns of the table */
+  private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan = {
     val builder =
       new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
     val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
-    builder.pruneColumns(lineage.foldLeft(sparkTable.schema)((s, f) => s.add(f.name, LongType, nullable = true)))
+    builder.pruneColumns(columns(sparkTable.schema))
     val scan = new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
     DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))

@@ -13,6 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 
+import iceberglite.maintenance.cluster.ClusterColumns
+import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.RowRequirements
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -21,7 +23,11 @@ import iceberglite.spec.property.DistributionMode
 import iceberglite.table.Table
 
 /** The order of the rows in the files that a rewrite creates. */
-sealed private[iceberglite] trait RowOrdering
+sealed private[iceberglite] trait RowOrdering {
+
+  /** The columns by which the new files are clustered along a Hilbert curve. */
+  def clustering: Option[ClusterColumns] = None
+}
 
 private[iceberglite] object RowOrdering {
 
@@ -29,17 +35,34 @@ private[iceberglite] object RowOrdering {
   case object Kept extends RowOrdering
 
   /**
-   * The rows of each file group are sorted.
+   * The number of shuffle partitions of a sort.
    *
-   * @param ordersOf returns the sort orders for the columns of a plan; they may be unresolved
    * @param compression the expected ratio of the size of the new files to that of the old files
    * @param partitionsPerFile the number of shuffle partitions for each new file
    */
-  final case class Sorted(
-      ordersOf: LogicalPlan => Seq[SortOrder],
-      compression: Double,
-      partitionsPerFile: Int
-  ) extends RowOrdering
+  final case class Partitions(compression: Double, partitionsPerFile: Int) {
+
+    /** Returns the number for files of a size. */
+    def of(bytes: Long, options: RewriteOptions): Int =
+      options.group.outputFiles(math.max(1L, (bytes * compression).toLong)) * partitionsPerFile
+  }
+
+  /**
+   * The rows of each file group are sorted.
+   *
+   * @param ordersOf returns the sort orders for the columns of a plan; they may be unresolved
+   */
+  final case class Sorted(ordersOf: LogicalPlan => Seq[SortOrder], partitions: Partitions) extends RowOrdering
+
+  /**
+   * The rows of each file group are sorted along a Hilbert curve.
+   *
+   * @param onlyUnclustered whether only files are rewritten that are not yet clustered by the columns
+   */
+  final case class Hilbert(columns: ClusterColumns, partitions: Partitions, onlyUnclustered: Boolean)
+      extends RowOrdering {
+    override def clustering: Option[ClusterColumns] = Some(columns)
+  }
 
   private val CompressionFactor = "compression-factor"
   private val ShufflePartitionsPerFile = "shuffle-partitions-per-file"
@@ -53,8 +76,10 @@ private[iceberglite] object RowOrdering {
   /**
    * Returns the ordering that a user requests.
    *
-   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, and otherwise for `binpack`
-   * @param sortOrder sort orders as in ORDER BY, or `zorder(column, ...)`; absent for the sort order of the table
+   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, for a Hilbert curve if the table is
+   *   clustered, and otherwise for `binpack`
+   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; absent for the sort
+   *   order of the table
    * @throws InvalidArgument the arguments contradict each other, or are not valid
    */
   def of(
@@ -64,23 +89,15 @@ private[iceberglite] object RowOrdering {
       strategy: Option[String],
       sortOrder: Option[String],
       options: Map[String, String]
-  ): RowOrdering = strategy.map(_.toLowerCase).getOrElse(if (sortOrder.isDefined) "sort" else "binpack") match {
-    case "binpack" =>
-      sortOrder.foreach { text =>
-        throw InvalidArgument("argument sort_order", text, "The strategy binpack does not sort; use the strategy sort")
-      }
-      optionNames.find(options.contains).foreach { name =>
-        throw InvalidArgument("option", name, "It has an effect only with the strategy sort")
-      }
-      Kept
-    case "sort" =>
-      val orders = sortOrder.fold(ordersOfTable(catalog, table))(text => parse(session, text, options))
-      Sorted(
-        orders,
-        number(options, CompressionFactor, 1.0, 0.001, 1000.0),
-        number(options, ShufflePartitionsPerFile, 1.0, 1.0, 1000.0).toInt
-      )
-    case other => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
+  ): RowOrdering = (strategy.map(_.toLowerCase), sortOrder) match {
+    case (None, None) =>
+      ClusterColumns.of(table.metadata).fold(kept(options))(Hilbert(_, partitions(options), onlyUnclustered = true))
+    case (Some("binpack"), None) => kept(options)
+    case (Some("binpack"), Some(text)) =>
+      throw InvalidArgument("argument sort_order", text, "The strategy binpack does not sort; use the strategy sort")
+    case (Some("sort"), None) => Sorted(ordersOfTable(catalog, table), partitions(options))
+    case (Some("sort") | None, Some(text)) => parse(session, table, text, options)
+    case (Some(other), _) => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
   }
 
   /**
@@ -97,8 +114,20 @@ private[iceberglite] object RowOrdering {
         s"Its type ${column.dataType.sql} has no place in a Z-order"
       )
     }
-    Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), compression = 1.0, partitionsPerFile = 1)
+    Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), Partitions(compression = 1.0, partitionsPerFile = 1))
   }
+
+  private def kept(options: Map[String, String]): RowOrdering = {
+    optionNames.find(options.contains).foreach { name =>
+      throw InvalidArgument("option", name, "It has an effect only with the strategy sort")
+    }
+    Kept
+  }
+
+  private def partitions(options: Map[String, String]): Partitions = Partitions(
+    number(options, CompressionFactor, 1.0, 0.001, 1000.0),
+    number(options, ShufflePartitionsPerFile, 1.0, 1.0, 1000.0).toInt
+  )
 
   private def number(options: Map[String, String], name: String, default: Double, min: Double, max: Double): Double =
     options.get(name).fold(default) { text =>
@@ -128,31 +157,44 @@ private[iceberglite] object RowOrdering {
     rows => V2ExpressionUtils.toCatalystOrdering(requirements.ordering, rows, Some(catalog))
   }
 
-  private def parse(
-      session: SparkSession,
-      text: String,
-      options: Map[String, String]
-  ): LogicalPlan => Seq[SortOrder] = {
+  private def parse(session: SparkSession, table: Table, text: String, options: Map[String, String]): RowOrdering = {
     def reject(hint: String): Nothing = throw InvalidArgument("argument sort_order", text, hint)
     val orders = Try(session.sessionState.sqlParser.parsePlan(s"SELECT * FROM t ORDER BY $text")).toOption.collect {
       case Sort(orders, true, _) => orders
-    }.getOrElse(reject("It must be a list as in ORDER BY, or zorder(column, ...)"))
-    val zOrders = orders.map(_.child).collect { case f: UnresolvedFunction if isZOrder(f) => f }
-    zOrders match {
-      case Seq() => _ => orders
-      case Seq(zOrder) if orders.size == 1 =>
-        val columns = zOrder.arguments.map {
+    }.getOrElse(reject("It must be a list as in ORDER BY, zorder(column, ...) or hilbert(column, ...)"))
+    orders.map(_.child).collectFirst { case Curve(name, arguments) => (name, arguments) } match {
+      case None => Sorted(_ => orders, partitions(options))
+      case Some((name, arguments)) =>
+        if (orders.size > 1) reject(s"$name cannot be combined with other sort orders")
+        if (arguments.isEmpty) reject(s"$name needs at least one column")
+        val columns = arguments.map {
           case column: UnresolvedAttribute => column
-          case other => reject(s"zorder takes columns, and ${other.sql} is not a column")
+          case other => reject(s"$name takes columns, and ${other.sql} is not a column")
         }
-        if (columns.isEmpty) reject("zorder needs at least one column")
-        _ => Seq(zOrderOf(columns, options))
-      case _ => reject("zorder cannot be combined with other sort orders")
+        if (name == ZOrder) Sorted(_ => Seq(zOrderOf(columns, options)), partitions(options))
+        else {
+          val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+          val clustering =
+            ClusterColumns.require(
+              table.schema,
+              columns.map(_.nameParts.toVector),
+              caseSensitive,
+              "argument sort_order"
+            )
+          Hilbert(clustering, partitions(options), onlyUnclustered = false)
+        }
     }
   }
 
-  private def isZOrder(function: UnresolvedFunction): Boolean =
-    function.nameParts.lastOption.exists(_.equalsIgnoreCase("zorder"))
+  private val ZOrder = "zorder"
+
+  /** Matches a space-filling curve, and returns its name and the columns. */
+  private object Curve {
+    private val names = Seq(ZOrder, "hilbert")
+
+    def unapply(function: UnresolvedFunction): Option[(String, Seq[SparkExpression])] =
+      names.find(name => function.nameParts.lastOption.exists(_.equalsIgnoreCase(name))).map(_ -> function.arguments)
+  }
 
   private def zOrderOf(columns: Seq[SparkExpression], options: Map[String, String]): SortOrder = {
     val variableBytes = number(options, VariableLengthContribution, 8, 1, 1000).toInt

@@ -14,12 +14,13 @@ object RewriteDataFiles extends Procedure {
     "strategy",
     ParameterType.Text,
     "binpack, which changes the sizes of files, or sort, which also sorts their rows; by default sort if there is a " +
-      "sort_order, and otherwise binpack"
+      "sort_order. A table with CLUSTER BY is clustered by default: only files that are not yet clustered are " +
+      "rewritten. Otherwise the default is binpack"
   )
   private val sortOrder = Parameter.optional(
     "sort_order",
     ParameterType.Text,
-    "Sort order as in ORDER BY, or zorder(column, ...); by default the sort order of the table"
+    "Sort order as in ORDER BY, zorder(column, ...) or hilbert(column, ...); by default the sort order of the table"
   )
   private val rewriteOptions = Parameter.optional(
     "options",
@@ -41,7 +42,7 @@ object RewriteDataFiles extends Procedure {
 
   override val name = "rewrite_data_files"
   override val description =
-    "Rewrite data files, to combine small files, to split large files, to remove deleted rows or to sort rows"
+    "Rewrite data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows"
   override val parameters: Seq[Parameter[_]] =
     Seq(Parameter.table, strategy, sortOrder, rewriteOptions, where, branch, dryRun)
 

@@ -28,7 +28,8 @@ object AlterTableStatement {
     ReplacePartitionField,
     SetIdentifierFields,
     DropIdentifierFields,
-    SetWriteOrder
+    SetWriteOrder,
+    SetClustering
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /**

@@ -212,6 +212,7 @@ private[error] object ErrorBoundaryStatements {
     "DROP PARTITION FIELD part",
     "REPLACE PARTITION FIELD part WITH truncate(1, part)",
     "WRITE ORDERED BY id",
+    "CLUSTER BY (id)",
     "SET IDENTIFIER FIELDS id",
     "DROP IDENTIFIER FIELDS id",
     "CREATE BRANCH c",
