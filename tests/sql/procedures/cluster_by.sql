@@ -68,7 +68,7 @@ CALL ${catalog}.system.rewrite_data_files(table => 'db.t', sort_order => 'hilber
 
 ALTER TABLE t DROP COLUMN c;
 
--- error The column with the field id 2 has been dropped
+-- error There is no column with the field id 2
 CALL ${catalog}.system.rewrite_data_files(table => 'db.t');
 
 ALTER TABLE t CLUSTER BY NONE;

@@ -15,7 +15,8 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 object MetricsModes {
 
   /**
-   * Mode of the columns in the sort order and of the clustering columns, for which bounds are useful even if bounds of other columns are not stored.
+   * Mode of the columns in the sort order and of the clustering columns, for which bounds are useful even if bounds of
+   * other columns are not stored.
    */
   private val SortedColumnMode = Truncate(16)
 
@@ -30,7 +31,8 @@ object MetricsModes {
   /**
    * Returns the modes of a table's columns. The mode of a column is the mode that a property sets for this column.
    * Without such a property, it is the mode of sorted columns if the column is in the sort order or if the table is
-   * clustered by it, and otherwise the table's default. If no default is set, only the first columns of a very wide table have metrics.
+   * clustered by it, and otherwise the table's default. If no default is set, only the first columns of a very wide
+   * table have metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */

@@ -53,6 +53,12 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(explicitNone, schema, sortedBy(4, Identity)).of(4) == NoMetrics)
   }
 
+  test("columns by which the table is clustered have bounds even if the default mode has none") {
+    def clustered(ids: String) = modes("write.metadata.metrics.default" -> "none", "iceberg-lite.cluster-by" -> ids)
+    assert(clustered("4,99,2") == Map(1 -> NoMetrics, 3 -> NoMetrics, 4 -> Truncate(16)))
+    assert(intercept[InvalidArgument](clustered("b")).getMessage.contains("iceberg-lite.cluster-by"))
+  }
+
   test(
     "in a very wide table only the first columns have metrics, top-level columns before nested ones",
     MetricsRules.inferredColumns

@@ -40,8 +40,10 @@ object ClusterColumns {
       paths: Seq[Vector[String]],
       caseSensitive: Boolean,
       what: String = "CLUSTER BY"
-  ): ClusterColumns =
-    of(schema, paths.map(ColumnPath.require(schema, _, caseSensitive).last.id).toVector, what)
+  ): ClusterColumns = {
+    val ids = paths.map(ColumnPath.require(schema, _, caseSensitive).last.id).toVector
+    of(schema, ids, reason => throw InvalidArgument(what, paths.map(_.mkString(".")).mkString(", "), reason))
+  }
 
   /**
    * Returns the columns by which a table is clustered; absent if it is not.
@@ -50,29 +52,27 @@ object ClusterColumns {
    */
   def of(metadata: TableMetadata): Option[ClusterColumns] =
     TableProperty.of(TableProperty.ClusterBy, metadata.properties).map { ids =>
-      val what = s"table property ${TableProperty.ClusterBy.key}"
-      ids.find(!metadata.schema.byId.contains(_)).foreach { id =>
-        throw InvalidArgument(
-          what,
-          ids.mkString(","),
-          s"The column with the field id $id has been dropped. Use ALTER TABLE ... CLUSTER BY to set other columns, or " +
-            "CLUSTER BY NONE"
-        )
-      }
-      of(metadata.schema, ids, what)
+      def reject(reason: String): Nothing = throw InvalidArgument(
+        s"table property ${TableProperty.ClusterBy.key}",
+        if (ids.size > MaxColumns) s"${ids.size} field ids" else ids.mkString(","),
+        s"$reason. Use ALTER TABLE ... CLUSTER BY to set other columns, or CLUSTER BY NONE"
+      )
+      of(metadata.schema, ids, reject)
     }
 
-  private def of(schema: Schema, ids: Vector[Int], what: String): ClusterColumns = {
-    val names = ids.map(schema.names)
-    def reject(reason: String): Nothing = throw InvalidArgument(what, names.mkString(", "), reason)
+  private def of(schema: Schema, ids: Vector[Int], reject: String => Nothing): ClusterColumns = {
     if (ids.size > MaxColumns) reject(s"There can be at most $MaxColumns columns")
-    names.diff(names.distinct).headOption.foreach(name => reject(s"The column $name occurs twice"))
+    ids.find(!schema.byId.contains(_)).foreach { id =>
+      reject(s"There is no column with the field id $id; it may have been dropped")
+    }
+    ids.diff(ids.distinct).headOption.foreach(id => reject(s"The column ${schema.names(id)} occurs twice"))
     ids.foreach { id =>
-      val column = schema.byId(id)
-      val parent = schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType])
-      parent.foreach(p => reject(s"The column ${schema.names(id)} is inside of ${schema.names(p.id)}, a ${p.fieldType}"))
+      val (column, name) = (schema.byId(id), schema.names(id))
+      schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+        reject(s"The column $name is inside of ${schema.names(parent.id)}, a ${parent.fieldType}")
+      }
       if (!column.fieldType.isInstanceOf[PrimitiveType] || !ColumnExtents.hasBounds(column))
-        reject(s"Rows cannot be clustered by ${schema.names(id)}, because values of type ${column.fieldType} have no order")
+        reject(s"Rows cannot be clustered by $name, because values of type ${column.fieldType} have no order")
     }
     ClusterColumns(ids.map(schema.byId), ids.map(schema.paths))
   }

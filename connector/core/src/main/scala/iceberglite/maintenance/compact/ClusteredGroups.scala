@@ -54,7 +54,8 @@ final private[compact] class ClusteredGroups(
 
   /** Returns whether a snapshot is newer than the last snapshot that clustered files of the partition. */
   private def recentRuns(snapshotIds: Vector[Long]): Long => Boolean = {
-    def time(snapshotId: Long): Option[(Long, Long)] = snapshotOf(snapshotId).map(s => (s.sequenceNumber, s.timestampMs))
+    def time(snapshotId: Long): Option[(Long, Long)] =
+      snapshotOf(snapshotId).map(s => (s.sequenceNumber, s.timestampMs))
     val recorded = snapshotIds.filter(isRecorded).flatMap(time)
     if (recorded.isEmpty) _ => true
     else {

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
 /**
- * Maps the values of a column to numbers of a given number of bits, so that greater values have greater or equal
- * numbers, and each number has about the same number of rows. The number of a value is the share of the rows of a sample
- * with smaller values. A null is less than every value, and NaN is greater than every other number.
+ * Maps the values of a column to ordinals of a given number of bits, so that greater values have greater or equal
+ * ordinals, and each ordinal has about the same number of rows. The ordinal of a value is the share of the rows of a
+ * sample with smaller values. A null is less than every value, and NaN is greater than every other number.
  */
 sealed abstract private[maintenance] class ColumnOrdinals extends Serializable
 

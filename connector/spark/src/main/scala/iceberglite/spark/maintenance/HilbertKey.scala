@@ -1,8 +1,17 @@
 package iceberglite.spark.maintenance
 
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Expression, NullsFirst, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Ascending,
+  Expression,
+  Literal,
+  NullsFirst,
+  SortOrder,
+  Substring
+}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sample}
@@ -78,9 +87,13 @@ final private[maintenance] case class HilbertKey(
 private[maintenance] object HilbertKey {
 
   /** The expected number of rows of a sample: about 5 rows for each ordinal of 12 bits. */
-  private val SampleRows = 20000L
+  private val SampleRows = 20000
 
-  private val Seed = 1L
+  /** An arbitrary number. If `rand` generated values with the same seed, such as 1, the sample would depend on them. */
+  private val Seed = 0x5deece66d1f3aL
+
+  /** The number of characters or bytes of a value that determine its ordinal, so that a sample of long values is small. */
+  private val PrefixLength = 256
 
   /**
    * Returns a sort order along the Hilbert curve. A Spark job reads a sample of the rows, to determine the ordinals.
@@ -93,13 +106,27 @@ private[maintenance] object HilbertKey {
     val curve = HilbertCurve.ofColumns(columns.size)
     val named = columns.zipWithIndex.map { case (column, i) => Alias(column, s"c$i")() }
     val fraction = math.min(1.0, SampleRows.toDouble / math.max(1L, count))
-    val plan = session.sessionState.executePlan(Sample(0.0, fraction, withReplacement = false, Seed, Project(named, rows)))
+    val all =
+      session.sessionState.executePlan(Sample(0.0, fraction, withReplacement = false, Seed, Project(named, rows)))
+    val prefixes = all.analyzed.output.map(column => Alias(prefix(column), column.name)())
+    val plan = session.sessionState.executePlan(Project(prefixes, all.analyzed))
     val types = plan.analyzed.output.map(_.dataType).toArray
-    val sample = plan.toRdd.map(_.copy()).collect()
+    val sample = collect(plan.toRdd)
     val ordinals = types.indices.map { i =>
       val values = sample.map[Any, Array[Any]](row => if (row.isNullAt(i)) null else row.get(i, types(i)))
       ColumnOrdinals.of(types(i), values, curve.bits)
     }
     SortOrder(HilbertKey(columns, ordinals.toVector, curve), Ascending, NullsFirst, Nil)
+  }
+
+  private def prefix(column: Expression): Expression = column.dataType match {
+    case StringType | BinaryType => Substring(column, Literal(1), Literal(PrefixLength))
+    case _ => column
+  }
+
+  /** Returns the rows, but only the first ones of each partition if the stated number of rows was far too low. */
+  private def collect(rows: RDD[InternalRow]): Array[InternalRow] = {
+    val limit = 100 + 4 * SampleRows / math.max(1, rows.getNumPartitions)
+    rows.mapPartitions(_.take(limit).map(_.copy())).collect()
   }
 }

@@ -76,8 +76,8 @@ private[iceberglite] object RowOrdering {
   /**
    * Returns the ordering that a user requests.
    *
-   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, for a Hilbert curve if the table is
-   *   clustered, and otherwise for `binpack`
+   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, for a Hilbert curve if the table
+   *   is clustered, and otherwise for `binpack`
    * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; absent for the sort
    *   order of the table
    * @throws InvalidArgument the arguments contradict each other, or are not valid

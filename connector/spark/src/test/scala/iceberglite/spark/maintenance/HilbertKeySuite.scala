@@ -23,10 +23,17 @@ class HilbertKeySuite extends AnyFunSuite {
       case IntegerType | DateType => many(random.nextInt) ++ Vector(Int.MinValue, Int.MaxValue, 0)
       case LongType | TimestampType | TimestampNTZType => many(random.nextLong) ++ Vector(Long.MinValue, Long.MaxValue)
       case FloatType =>
-        many(random.nextGaussian.toFloat) ++ Vector(Float.NaN, 0f, -1e30f, Float.NegativeInfinity, Float.PositiveInfinity)
+        many(random.nextGaussian.toFloat) ++ Vector(
+          Float.NaN,
+          0f,
+          -1e30f,
+          Float.NegativeInfinity,
+          Float.PositiveInfinity
+        )
       case DoubleType =>
         many(random.nextGaussian) ++ Vector(Double.NaN, 0.0, Double.MinValue, Double.NegativeInfinity, Double.MaxValue)
-      case d: DecimalType => many(Decimal(BigDecimal(BigInt(d.precision * 3, random) - (BigInt(1) << d.precision), d.scale)))
+      case d: DecimalType =>
+        many(Decimal(BigDecimal(BigInt(d.precision * 3, random) - (BigInt(1) << d.precision), d.scale)))
       case StringType =>
         many(UTF8String.fromString("a common prefix of customers " + random.nextInt(300))) :+ UTF8String.fromString("")
       case BinaryType => many(Array.fill(random.nextInt(4))(random.nextInt.toByte))
@@ -107,7 +114,8 @@ class HilbertKeySuite extends AnyFunSuite {
     val (boundsOfX, boundsOfY) = (bounds(_._1), bounds(_._2))
     val width = points.size / 20
     val counts = for (i <- 0 until 19; j <- 0 until 19) yield {
-      def overlaps(b: (Long, Long), sorted: Vector[Long], n: Int) = b._1 < sorted((n + 1) * width) && b._2 >= sorted(n * width)
+      def overlaps(b: (Long, Long), sorted: Vector[Long], n: Int) =
+        b._1 < sorted((n + 1) * width) && b._2 >= sorted(n * width)
       boundsOfX.zip(boundsOfY).count { case (x, y) => overlaps(x, xs, i) && overlaps(y, ys, j) }
     }
     counts.sum.toDouble / counts.size

@@ -4,8 +4,14 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spark.SharedSession
+import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering}
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spec.IcebergError
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.SnapshotTarget
 
 /** Hilbert clustering in `CALL rewrite_data_files`, and `ALTER TABLE ... CLUSTER BY`. */
 class ClusteringSuite extends AnyFunSuite with StatementFixture {
@@ -38,61 +44,99 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
 
   private def result(row: Row): (Int, Int) = (row.getInt(0), row.getInt(1))
 
-  private val ranges = for (x <- 0 until 10; low <- Seq(0.02, 0.2, 1.0, 3.0, 20.0))
-    yield s"x BETWEEN ${x * 100000} AND ${x * 100000 + 50000} AND y BETWEEN $low AND ${low * 1.5}"
+  /** What queries read. @param files the average number of files @param share the average share of the rows */
+  private case class Cost(files: Double, share: Double) {
+    override def toString: String = f"$files%.1f (${share * 100}%.1f %%)"
+  }
 
-  /** Returns the average number of files whose bounds overlap a range of both columns. */
-  private def filesPerQuery(t: String): Double = {
-    val files = rows(s"SELECT readable_metrics.x.lower_bound, readable_metrics.x.upper_bound, " +
-      s"readable_metrics.y.lower_bound, readable_metrics.y.upper_bound FROM $t.files")
-    val number = """[\d.]+""".r
-    val counts = ranges.map { range =>
-      val Seq(fromX, toX, fromY, toY) = number.findAllIn(range).map(_.toDouble).toSeq
-      files.count { f =>
-        f.getLong(0) <= toX && f.getLong(1) >= fromX && f.getDouble(2) <= toY && f.getDouble(3) >= fromY
+  private type Range = Map[String, (Any, Any)]
+
+  private def ordering[A](values: Seq[A]): Ordering[Any] = values.head match {
+    case _: Long => Ordering.by[Any, Long](_.asInstanceOf[Long])
+    case _: Double => Ordering.by[Any, Double](_.asInstanceOf[Double])
+    case _: String => Ordering.by[Any, String](_.asInstanceOf[String])
+  }
+
+  /** Returns filters that match 5 % of the rows: ten of each column. */
+  private def selective(t: String, columns: Seq[String]): Map[String, Seq[Range]] = columns.map { column =>
+    val values = rows(s"SELECT $column FROM $t").map(_.get(0))
+    val sorted = values.sorted(ordering(values))
+    column -> (0 until 10).map { i =>
+      Map(column -> ((sorted(i * values.size / 10), sorted(i * values.size / 10 + values.size / 20))))
+    }
+  }.toMap
+
+  /** Returns what queries with these filters read, as the bounds of the files tell. */
+  private def cost(t: String, filters: Seq[Range]): Cost = {
+    val columns = filters.head.keys.toSeq
+    val bounds = columns.map(c => s"readable_metrics.$c.lower_bound, readable_metrics.$c.upper_bound")
+    val files = rows(s"SELECT record_count, ${bounds.mkString(", ")} FROM $t.files")
+    val read = filters.map { filter =>
+      files.filter { file =>
+        columns.zipWithIndex.forall { case (column, i) =>
+          val (from, to) = filter(column)
+          val order = ordering(Seq(from))
+          order.lteq(file.get(2 * i + 1), to) && order.gteq(file.get(2 * i + 2), from)
+        }
       }
     }
-    counts.sum.toDouble / counts.size
+    val total = files.map(_.getLong(0)).sum.toDouble
+    Cost(
+      read.map(_.size).sum.toDouble / filters.size,
+      read.map(_.map(_.getLong(0)).sum).sum / total / filters.size
+    )
   }
 
   private def files(t: String): Long = count(s"$t.files")
 
-  test("a two-column range touches fewer files after sort, zorder, hilbert and CLUSTER BY, in this order", Slow) {
-    def table(): String = {
-      val t = newPoints()
-      append(t, 200000, 50, 1)
-      t
-    }
-    val all = s"options => map($sizes, 'rewrite-all', 'true')"
-    val unclustered = filesPerQuery(table())
-    val Seq(sorted, zordered, hilbert, twins) =
-      Seq("x, y", "zorder(x, y)", "hilbert(x, y)", "zorder(x, y)").zipWithIndex.map { case (order, i) =>
-        val t = table()
-        val name = if (i == 3) peer(t) else t
-        val row = call(name, "strategy => 'sort'", s"sort_order => '$order'", all)
-        sql(s"REFRESH TABLE $t")
-        info(s"$name $order: ${row.getInt(0)} files are replaced by ${files(t)}")
-        filesPerQuery(t)
+  for (columns <- Seq(Seq("x", "y"), Seq("x", "y", "s")))
+    test(s"filters on one column read less after hilbert than after sort or zorder: ${columns.mkString(", ")}", Slow) {
+      val (commits, list) = (7, columns.mkString(", "))
+      def table(): String = {
+        val t = newPoints()
+        append(t, 100000, 50, 1)
+        t
       }
-    val t = table()
-    sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
-    call(t, s"options => map($sizes)")
-    val clustered = filesPerQuery(t)
-    append(t, 20000, 5, 9)
-    val appended = filesPerQuery(t)
-    call(t, s"options => map($sizes)")
-    val reclustered = filesPerQuery(t)
-    info(
-      f"files per query: unclustered $unclustered%.1f, sort $sorted%.1f, zorder $zordered%.1f (Apache Iceberg " +
-        f"$twins%.1f), hilbert $hilbert%.1f, CLUSTER BY $clustered%.1f, after an append of 10 %% $appended%.1f, " +
-        f"clustered again $reclustered%.1f"
-    )
-    assert(unclustered > sorted && sorted > zordered && zordered > hilbert && hilbert * 1.2 > clustered)
-    assert(clustered < appended && reclustered < appended)
-  }
+      val first = table()
+      val single = selective(first, columns)
+      val pairs = for (x <- single("x"); y <- single("y")) yield x ++ y
+      def measure(name: String, t: String): (Map[String, Cost], Cost) = {
+        val (each, both) = (single.map { case (column, filters) => column -> cost(t, filters) }, cost(t, pairs))
+        val texts = columns.map(c => s"$c ${each(c)}") :+ s"x and y $both"
+        info(s"$name, ${files(t)} files: ${texts.mkString(", ")}")
+        (each, both)
+      }
+      def average(costs: (Map[String, Cost], Cost)): Double = costs._1.values.map(_.share).sum / columns.size
+
+      val all = s"options => map($sizes, 'rewrite-all', 'true')"
+      def rewritten(name: String, order: String, byPeer: Boolean = false): (Map[String, Cost], Cost) = {
+        val t = table()
+        call(if (byPeer) peer(t) else t, "strategy => 'sort'", s"sort_order => '$order'", all)
+        sql(s"REFRESH TABLE $t")
+        measure(name, t)
+      }
+      val unclustered = measure("unclustered", first)
+      val sorted = rewritten("sort", list)
+      val zordered = rewritten("zorder", s"zorder($list)")
+      rewritten("zorder of Apache Iceberg", s"zorder($list)", byPeer = true)
+      val hilbert = rewritten("hilbert", s"hilbert($list)")
+
+      val t = newPoints()
+      sql(s"ALTER TABLE $t CLUSTER BY ($list)")
+      val calls = (1 to commits).map { i =>
+        append(t, 100000 / commits, 6, i)
+        call(t, s"options => map($sizes)").getInt(0)
+      }
+      val appended = measure(s"CLUSTER BY, $commits appends that are each followed by a call", t)
+      info(s"files rewritten by each call: ${calls.mkString(", ")}")
+      val others = Seq(unclustered, sorted, zordered).map(average)
+      assert(others.forall(_ > 1.5 * average(hilbert)) && others.forall(_ > 1.3 * average(appended)))
+      assert(hilbert._1.values.forall(_.share < 0.5) && appended._1.values.forall(_.share < 0.5))
+      assert(columns.size > 2 || sorted._2.share > 1.2 * hilbert._2.share && zordered._2.share > 1.2 * hilbert._2.share)
+    }
 
   test("hilbert keeps all rows, row ids and sequence numbers") {
-    for (version <- Seq(1, 2, 3)) {
+    for (version <- Seq(2, 3)) {
       val t = newPoints(version)
       append(t, 1000, 3, 1)
       sql(s"INSERT INTO $t VALUES (-1, NULL, NULL, NULL), (-2, 5, double('NaN'), '')")
@@ -105,15 +149,35 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
+  test("with one column, rows are sorted by values of any type, of which the first 256 characters count") {
+    val values = Seq(
+      "BOOLEAN" -> "id % 2 = 0",
+      "DECIMAL(38, 10)" -> "-id / 7",
+      "TIMESTAMP_NTZ" -> "timestamp_seconds(1000000 - id * 997)",
+      "STRING" -> "concat(id * 37 % 100, repeat('\u00e9', 1000))",
+      "BINARY" -> "concat(id * 37 % 100, repeat('x', 1000))"
+    )
+    val columns = values.indices.map(i => s"c$i")
+    val definitions = columns.zip(values).map { case (column, (dataType, _)) => s"$column $dataType" }
+    val t = create(s"id BIGINT, ${definitions.mkString(", ")}", 2, "merge-on-read")
+    val row = values.map { case (dataType, value) => s"IF(id % 10 = 0, NULL, CAST($value AS $dataType))" }
+    sql(s"INSERT INTO $t SELECT id, ${row.mkString(", ")} FROM range(0, 100, 1, 2)")
+    columns.foreach { column =>
+      assert(result(call(t, s"sort_order => 'hilbert($column)'", "options => map('rewrite-all', 'true')"))._2 == 1)
+      val stored = rows(s"SELECT CAST($column AS STRING) FROM $t ORDER BY _pos")
+      assert(stored == rows(s"SELECT CAST($column AS STRING) FROM $t ORDER BY $t.$column NULLS FIRST"), column)
+    }
+  }
+
   test("CLUSTER BY rewrites only what is not yet clustered, and deleted rows") {
     val t = newPoints()
-    append(t, 20000, 20, 1)
+    append(t, 10000, 10, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
     val options = s"options => map($sizes, 'min-input-files', '2')"
     val planned = call(t, options, "dry_run => true")
-    assert(planned.getSeq[Row](5).map(_.getString(3)) == Seq("20 files are not yet clustered by x, y"))
+    assert(planned.getSeq[Row](5).map(_.getString(3)) == Seq("10 files are not yet clustered by x, y"))
     val before = contents(t)
-    assert(call(t, options).getInt(0) == 20 && contents(t) == before && files(t) > 8)
+    assert(call(t, options).getInt(0) == 10 && contents(t) == before && files(t) > 5)
     assert(result(call(t, options)) == ((0, 0)))
 
     val clustered = rows(s"SELECT file_path FROM $t.files").toSet
@@ -129,7 +193,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result(call(t, threshold)) == ((0, 0)))
   }
 
-  test("the clustering survives expired snapshots and commits of Apache Iceberg") {
+  test("the clustering survives expired snapshots and commits of Apache Iceberg", Slow) {
     val t = newPoints()
     append(t, 40000, 30, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
@@ -139,7 +203,9 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO ${peer(t)} SELECT -id, id, id, 'peer' FROM range(10)")
     val Array(_, name) = t.split("\\.", 2)
     sql(s"CALL ice.system.rewrite_manifests('$name')")
-    sql(s"CALL ice.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)")
+    sql(
+      s"CALL ice.system.expire_snapshots(table => '$name', older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)"
+    )
     sql(s"REFRESH TABLE $t")
     assert(count(s"$t.snapshots") == 1 && result(call(t, options)) == ((0, 0)))
     assert(rows(s"SHOW TBLPROPERTIES ${peer(t)}").exists(_ == Row("iceberg-lite.cluster-by", "2,3")))
@@ -164,12 +230,78 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     sql(s"ALTER TABLE $t DROP COLUMN y")
     val files = rows(s"SELECT file_path FROM $t.files").toSet
     val error = intercept[Exception](call(t))
-    assert(messages(error).contains("field id 3 has been dropped") && messages(error).contains("CLUSTER BY NONE"))
+    assert(messages(error).contains("no column with the field id 3") && messages(error).contains("CLUSTER BY NONE"))
     assert(rows(s"SELECT file_path FROM $t.files").toSet == files)
     assert(result(call(t, "strategy => 'binpack'")) == ((5, 1)))
     sql(s"ALTER TABLE $t CLUSTER BY NONE")
     assert(result(call(t)) == ((0, 0)))
     assert(!rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0).contains("cluster-by")))
+  }
+
+  private def planned(t: String): DataFileRewrite = {
+    val (table, catalog) = (live(t), spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog])
+    val options = RewriteOptions.of(Map("target-file-size-bytes" -> "20000"), table.metadata, RowOrdering.optionNames)
+    val ordering = RowOrdering.of(spark, catalog, table, None, None, Map.empty)
+    new DataFileRewrite(spark, table, SnapshotTarget.Main, AlwaysTrue, options, ordering)
+  }
+
+  test("rows that are appended while a clustering rewrite runs are clustered by the next call") {
+    val t = newPoints()
+    append(t, 10000, 5, 1)
+    sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
+    val rewrite = planned(t)
+    assert(rewrite.groups.map(_.tasks.size) == Seq(5))
+    append(t, 2000, 5, 2)
+    val (before, concurrent) = (contents(t), dataFilesOf(t))
+    assert(rewrite.run()._2.rewrittenFiles == 5)
+    sql(s"REFRESH TABLE $t")
+    assert(contents(t) == before)
+    val clustered = dataFilesOf(t) -- concurrent
+    val next = call(t, s"options => map($sizes)")
+    assert(next.getInt(0) == 5 && contents(t) == before && clustered.subsetOf(dataFilesOf(t)))
+    assert(result(call(t, s"options => map($sizes)")) == ((0, 0)))
+  }
+
+  test("a clustering rewrite fails if its files are deleted while it runs, and leaves no file") {
+    val t = newPoints()
+    append(t, 2000, 5, 1)
+    sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
+    val (rewrite, directory) = (planned(t), dataFilesOf(t))
+    assert(rewrite.groups.nonEmpty && directory.size == 5)
+    sql(s"DELETE FROM $t WHERE id IS NOT NULL")
+    intercept[IcebergError](rewrite.run())
+    sql(s"REFRESH TABLE $t")
+    assert(count(t) == 0 && dataFilesOf(t) == directory)
+  }
+
+  test("a table property with invalid columns is one clear error, and CLUSTER BY replaces it") {
+    val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<a: INT>", 2, "merge-on-read")
+    sql(s"INSERT INTO $t VALUES (1, array(1), named_struct('a', 1)), (2, NULL, NULL)")
+    val key = "iceberg-lite.cluster-by"
+    for (
+      (value, message) <- Seq(
+        "id" -> "list of field ids",
+        "" -> "list of field ids",
+        "1,99999999999" -> "list of field ids",
+        "1,99" -> "no column with the field id 99",
+        "-1" -> "no column with the field id -1",
+        "1,1" -> "occurs twice",
+        "2" -> "no order",
+        "3" -> "no order",
+        "4" -> "inside of l",
+        (1 to 100000).mkString(",") -> "at most 8 columns"
+      )
+    ) {
+      sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('$key' = '$value')")
+      sql(s"REFRESH TABLE $t")
+      val error = messages(intercept[Exception](call(t)))
+      assert(error.contains(message) && error.contains(key) && error.length < 5000, s"$value: $error")
+      assert(count(t) == 2)
+    }
+    assert(result(call(t, "strategy => 'binpack'")) == ((0, 0)))
+    sql(s"ALTER TABLE $t CLUSTER BY (s.a, id)")
+    assert(rows(s"SHOW TBLPROPERTIES $t ('$key')").map(_.getString(1)) == Seq("5,1"))
+    assert(result(call(t, "options => map('rewrite-all', 'true')"))._2 == 1)
   }
 
   test("invalid columns are rejected") {

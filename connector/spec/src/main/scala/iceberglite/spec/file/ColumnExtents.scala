@@ -26,7 +26,13 @@ final class ColumnExtents(columns: Vector[NestedField]) {
 
   /** Returns the extents of a file, in the order of the columns. */
   def of(file: HasMetrics): Vector[ColumnExtent] = ranges.map { range =>
-    ColumnExtent(range.mayBeNull(file), range.mayBeNan(file), range.mayBeOrdinary(file), range.lower(file), range.upper(file))
+    ColumnExtent(
+      range.mayBeNull(file),
+      range.mayBeNan(file),
+      range.mayBeOrdinary(file),
+      range.lower(file),
+      range.upper(file)
+    )
   }
 }
 

@@ -189,8 +189,8 @@ object TableProperty extends TablePropertyFactories {
   val ClusterBy: TableProperty[Option[Vector[Int]]] = declared(optional(
     "iceberg-lite.cluster-by",
     "It must be a list of field ids, such as 1,2",
-    "Field ids of the columns by which rewrite_data_files clusters rows along a Hilbert curve; ALTER TABLE ... CLUSTER " +
-      "BY sets it",
+    "Field ids of the columns by which rewrite_data_files clusters rows along a Hilbert curve; ALTER TABLE ... " +
+      "CLUSTER BY sets it",
     text => Try(text.split(",", -1).toVector.map(_.trim.toInt)).toOption
   ))
   val WriteAuditPublish: TableProperty[Boolean] = declared(flag(
