@@ -2,6 +2,7 @@ package iceberglite.spark.cluster
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream, ObjectStreamClass}
 
+import org.apache.hadoop.util.StringUtils.TraditionalBinaryPrefix
 import org.apache.spark.{SparkContext, SparkException}
 import org.apache.spark.rdd.RDD
 
@@ -13,7 +14,9 @@ import iceberglite.spec.IcebergError
  * the serializer of the session does not matter.
  */
 private[iceberglite] object ClusterJob {
-  private val Description = "spark.job.description"
+
+  /** The local property of Spark with the description of a job. */
+  private[cluster] val Description = "spark.job.description"
   private val Succeeded: Byte = 0
   private val Failed: Byte = 1
 
@@ -32,6 +35,9 @@ private[iceberglite] object ClusterJob {
   def encodeResult(bytes: => Array[Byte]): Array[Byte] =
     try Succeeded +: bytes
     catch { case e: IcebergError => Failed +: serialize(e) }
+
+  /** Returns a number of bytes as text, such as `1.5 GB`. */
+  def sizeText(bytes: Long): String = TraditionalBinaryPrefix.long2String(bytes, "B", 1)
 
   /** Returns the bytes of a task's result. @throws IcebergError the error of the task */
   def decodeResult(result: Array[Byte]): Array[Byte] =

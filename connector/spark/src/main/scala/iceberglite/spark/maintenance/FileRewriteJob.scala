@@ -54,7 +54,8 @@ final private[iceberglite] class FileRewriteJob(
   /** Writes the rows of groups. */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
-    ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files of ${table.name}") {
+    val size = ClusterJob.sizeText(groups.map(_.bytes).sum)
+    ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files ($size) of ${table.name}") {
       ordering match {
         case RowOrdering.Kept => pack(groups, writeCommit)
         case RowOrdering.Sorted(ordersOf, partitions) =>

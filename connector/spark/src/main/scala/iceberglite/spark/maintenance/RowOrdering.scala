@@ -40,7 +40,7 @@ private[iceberglite] object RowOrdering {
    * @param compression the expected ratio of the size of the new files to that of the old files
    * @param partitionsPerFile the number of shuffle partitions for each new file
    */
-  final case class Partitions(compression: Double, partitionsPerFile: Int) {
+  final case class Partitions(compression: Double = 1.0, partitionsPerFile: Int = 1) {
 
     /** Returns the number for files of a size. */
     def of(bytes: Long, options: RewriteOptions): Int =
@@ -72,6 +72,15 @@ private[iceberglite] object RowOrdering {
   /** The options that this object reads, in addition to those of every rewrite. */
   val optionNames: Seq[String] =
     Seq(CompressionFactor, ShufflePartitionsPerFile, VariableLengthContribution, MaxOutputSize)
+
+  /**
+   * Returns the ordering of a rewrite without arguments: a Hilbert curve if the table is clustered, and otherwise the
+   * order that the rows have.
+   *
+   * @throws InvalidArgument the table's clustering columns are not valid
+   */
+  def default(table: Table): RowOrdering =
+    ClusterColumns.of(table.metadata).fold[RowOrdering](Kept)(Hilbert(_, Partitions(), onlyUnclustered = true))
 
   /**
    * Returns the ordering that a user requests.
@@ -114,7 +123,7 @@ private[iceberglite] object RowOrdering {
         s"Its type ${column.dataType.sql} has no place in a Z-order"
       )
     }
-    Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), Partitions(compression = 1.0, partitionsPerFile = 1))
+    Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), Partitions())
   }
 
   private def kept(options: Map[String, String]): RowOrdering = {

@@ -57,7 +57,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       SnapshotTarget.Main,
       AlwaysTrue,
       limited,
-      RowOrdering.Kept,
+      RowOrdering.default(table),
       budget.select(_, limited, table.properties)
     )
     val (_, result) = rewrite.run()

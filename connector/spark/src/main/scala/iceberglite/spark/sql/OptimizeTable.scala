@@ -38,7 +38,7 @@ final case class OptimizeTable(
   override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
     val table = context.table(name).current
     val (ordering, texts) =
-      if (zOrder.isEmpty) (RowOrdering.Kept, Map.empty[String, String])
+      if (zOrder.isEmpty) (RowOrdering.default(table), Map.empty[String, String])
       else (RowOrdering.zOrder(zOrder), Map(GroupOptions.RewriteAll -> "true"))
     val options = RewriteOptions.of(texts, table.metadata)
     val to = SnapshotTarget.Main

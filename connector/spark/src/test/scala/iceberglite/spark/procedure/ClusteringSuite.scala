@@ -262,6 +262,20 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result(call(t, s"options => map($sizes)")) == ((0, 0)))
   }
 
+  test("OPTIMIZE and maintain cluster the files of a clustered table") {
+    val t = newPoints()
+    sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
+    for (statement <- Seq(s"OPTIMIZE $t", s"CALL lite.system.maintain('${t.stripPrefix("lite.")}')")) {
+      append(t, 1000, 5, 1)
+      val before = contents(t)
+      sql(statement)
+      sql(s"REFRESH TABLE $t")
+      val summary = rows(s"SELECT summary['iceberg-lite.clustered-by'] FROM $t.snapshots ORDER BY committed_at").last
+      assert(summary == Row("2,3") && contents(t) == before, statement)
+      assert(result(call(t)) == ((0, 0)), statement)
+    }
+  }
+
   test("a clustering rewrite fails if its files are deleted while it runs, and leaves no file") {
     val t = newPoints()
     append(t, 2000, 5, 1)

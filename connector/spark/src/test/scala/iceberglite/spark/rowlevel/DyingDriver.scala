@@ -32,6 +32,7 @@ private[rowlevel] object Death {
   sealed trait Call
   case object Create extends Call
   case object Rename extends Call
+  case object Delete extends Call
 
   private def isCommit(path: String): Boolean = path.endsWith(".metadata.json")
 
@@ -39,7 +40,13 @@ private[rowlevel] object Death {
   val BeforeCommit: Death = Death("before the commit", Create, isAfterCall = false, _.contains("/metadata/"))
   val InCommit: Death = Death("in the commit", Rename, isAfterCall = false, isCommit)
   val AfterCommit: Death = Death("after the commit", Rename, isAfterCall = true, isCommit)
-  val all: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
+
+  /** The table's files are deleted, and not the temporary files of a commit. */
+  val WhileFilesAreDeleted: Death =
+    Death("while files are deleted", Delete, isAfterCall = true, path => Seq(".avro", ".parquet").exists(path.endsWith))
+
+  val ofStatements: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
+  val all: Seq[Death] = ofStatements :+ WhileFilesAreDeleted
 }
 
 /** A file system whose calls for the table of a statement do not return after the driver of the statement has died. */
@@ -74,7 +81,9 @@ class DyingFileSystem extends RenamingFileSystem {
 
   override def delete(path: Path, recursive: Boolean): Boolean = {
     stopIfDead(path)
-    super.delete(path, recursive)
+    val deleted = super.delete(path, recursive)
+    dieIf(Death.Delete, path, isAfterCall = true)
+    deleted
   }
 }
 

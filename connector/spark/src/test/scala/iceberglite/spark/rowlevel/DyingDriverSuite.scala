@@ -14,7 +14,7 @@ import iceberglite.Sampling
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def slow(death: Death): Seq[Tag] = Sampling.slowUnless(death == Death.InCommit)
 
-  private def casesOf(death: Death): Seq[Case] = sampled(3, casesIn(namespaces(Death.all.indexOf(death))))
+  private def casesOf(death: Death): Seq[Case] = sampled(3, casesIn(namespaces(Death.ofStatements.indexOf(death))))
 
   /** Checks that the orphans are those of a driver that died at the given point of a statement. */
   private def checkOrphans(c: Case, death: Death, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
@@ -39,7 +39,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
-  Death.all.foreach { death =>
+  Death.ofStatements.foreach { death =>
     test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
       val cases = casesOf(death)
       cases.foreach(create)

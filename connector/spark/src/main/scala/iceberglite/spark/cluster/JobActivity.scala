@@ -1,0 +1,21 @@
+package iceberglite.spark.cluster
+
+/**
+ * Consecutive Spark jobs with the same description, such as the jobs of one query.
+ *
+ * @param number identifies the activity: 1 for the first one
+ * @param tasks the number of tasks of the jobs that have begun, without those of skipped stages
+ * @param completedTasks the number of tasks that have succeeded
+ * @param bytesRead the bytes that these tasks have read from files
+ * @param bytesWritten the bytes that these tasks have written to files
+ * @param runningJobs the number of jobs that have not ended
+ */
+final case class JobActivity(
+    number: Int,
+    description: String,
+    tasks: Int,
+    completedTasks: Int,
+    bytesRead: Long,
+    bytesWritten: Long,
+    runningJobs: Int
+)

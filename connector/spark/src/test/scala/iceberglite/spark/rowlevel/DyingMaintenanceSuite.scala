@@ -1,0 +1,103 @@
+package iceberglite.spark.rowlevel
+
+import java.nio.file.{Files, Path}
+import java.nio.file.attribute.FileTime
+import java.time.{Duration, Instant}
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+/**
+ * Kills the driver's process at different points of a maintenance procedure. Afterwards, the table must have its rows
+ * and all files that it references, and a second call must complete the work.
+ */
+class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
+  private val commitDeaths = Seq(Death.BeforeCommit, Death.InCommit, Death.AfterCommit)
+  private val rewriteDeaths = Death.WhileTasksWrite +: commitDeaths
+  private val farFuture = "TIMESTAMP '2100-01-01 00:00:00'"
+
+  /** Each of these options chooses the files with deleted rows, but no file for its size. */
+  private val withDeletes = "'delete-file-threshold', '1', 'min-file-size-bytes', '0'"
+
+  private val calls: Seq[(String, String, Seq[Death])] = Seq(
+    (
+      "binpack",
+      s"rewrite_data_files(table => '%s', options => map($withDeletes, 'partial-progress.enabled', 'true', " +
+        "'max-file-group-input-files', '2'))",
+      rewriteDeaths
+    ),
+    ("sort", s"rewrite_data_files(table => '%s', sort_order => 'n', options => map($withDeletes))", rewriteDeaths),
+    (
+      "hilbert",
+      s"rewrite_data_files(table => '%s', sort_order => 'hilbert(id, n)', options => map($withDeletes))",
+      rewriteDeaths
+    ),
+    ("deletes", "rewrite_position_delete_files(table => '%s', options => map('rewrite-all', 'true'))", rewriteDeaths),
+    ("manifests", "rewrite_manifests('%s')", commitDeaths),
+    (
+      "expire",
+      s"expire_snapshots(table => '%s', older_than => $farFuture, retain_last => 1)",
+      commitDeaths :+ Death.WhileFilesAreDeleted
+    ),
+    ("orphans", "remove_orphan_files(table => '%s')", Seq(Death.WhileFilesAreDeleted)),
+    ("maintain", "maintain(table => '%s', options => map('min-input-files', '2'))", rewriteDeaths)
+  )
+
+  private def casesOf(death: Death): Seq[Case] = for {
+    (name, call, deaths) <- calls if deaths.contains(death)
+    version <- if (name == "deletes") Seq(2) else Seq(2, 3)
+  } yield {
+    val namespace = namespaces(Death.all.indexOf(death) % namespaces.size)
+    Case(namespace, s"${name}_${death.name.replace(' ', '_')}", version, "merge-on-read", s"CALL dying.system.$call")
+  }
+
+  private val DataFiles = 10
+  private val PlantedOrphans = 5
+
+  private def fill(c: Case): Unit = {
+    val table = s"dying.${c.table}"
+    sql(
+      s"CREATE TABLE $table (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '${c.version}', " +
+        "'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'file')"
+    )
+    (0 until DataFiles).foreach { i =>
+      sql(s"INSERT INTO $table SELECT id, id % 10 FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")
+    }
+    sql(s"DELETE FROM $table WHERE n = 3")
+    val old = FileTime.from(Instant.now.minus(Duration.ofDays(10)))
+    (0 until PlantedOrphans).foreach { i =>
+      val orphan = DriverFixture.storage.resolve(c.table.replace('.', '/')).resolve(s"data/orphan-$i.parquet")
+      Files.setLastModifiedTime(Files.createFile(orphan), old)
+    }
+  }
+
+  private def rowsOf(c: Case): Seq[String] = sorted(s"SELECT * FROM dying.${c.table}")
+
+  private def isPlanted(path: Path): Boolean = path.getFileName.toString.startsWith("orphan-")
+
+  private def checkAndContinue(c: Case, death: Death, before: Seq[String]): Unit = withClue(s"${c.table}: ") {
+    check(c, before)
+    val planted = orphans(c).count(isPlanted)
+    assert(planted == (if (c.name.startsWith("orphans")) PlantedOrphans - 1 else PlantedOrphans))
+    val result = rows(c.statement)
+    check(c, before)
+    // A second call begins after the last commit of the first one.
+    val remaining = if (death == Death.AfterCommit) DataFiles - 2 else DataFiles
+    assert(!c.name.startsWith("binpack") || result.head.getInt(0) == remaining)
+    assert(!c.name.startsWith("orphans") || !orphans(c).exists(isPlanted))
+    orphans(c).foreach(Files.delete(_))
+    check(c, before)
+  }
+
+  Death.all.foreach { death =>
+    test(s"maintenance loses no row when the driver dies ${death.name}, and a second call completes it", Slow) {
+      val cases = casesOf(death)
+      cases.foreach(fill)
+      val before = cases.map(rowsOf)
+      val program = "iceberglite.spark.rowlevel.DyingDriver"
+      val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
+      assert(exit == DyingDriver.KilledExitCode, output)
+      cases.zip(before).foreach { case (c, expectedRows) => checkAndContinue(c, death, expectedRows) }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+"""Progress bars for long-running Spark jobs, in terminals and notebooks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyspark_iceberg.errors import IcebergLiteError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REFRESH_SECONDS = 0.2
+_LAST_TASKS_SECONDS = 2.0
+
+
+@contextmanager
+def show_progress(spark: SparkSession, **bar_options: Any) -> Iterator[None]:
+    """Show a progress bar for each activity of Spark within a `with` statement.
+
+    An activity is a query or a step of maintenance, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
+    counts tasks, and shows the bytes that they have read and written::
+
+        with show_progress(spark):
+            Table(spark, "db.t").rewrite_data_files()
+
+    Args:
+        spark: the session; the bars show the jobs of all threads that use it.
+        bar_options: options of `tqdm`, such as `file` or `disable`.
+
+    Raises:
+        IcebergLiteError: the package `tqdm` is not installed, or the session uses Spark Connect, which does not report
+            the progress of jobs.
+    """
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as e:
+        raise IcebergLiteError("Progress bars require tqdm: pip install 'pyspark-iceberg[progress]'") from e
+    context, jvm = getattr(spark, "_sc", None), getattr(spark, "_jvm", None)
+    if context is None or jvm is None:
+        raise IcebergLiteError("Progress bars are not available with Spark Connect")
+    progress = jvm.iceberglite.spark.cluster.JobProgress(context._jsc.sc())
+    bars = _Bars(progress, lambda description: tqdm(desc=description, unit="task", **bar_options))
+    progress.start()
+    thread = threading.Thread(target=bars.run, name="progress bars", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        bars.ended.set()
+        thread.join()
+        progress.stop()
+
+
+class _Bars:
+    """Shows the activities that the JVM reports."""
+
+    def __init__(self, progress: Any, new_bar: Any):
+        self.ended = threading.Event()
+        self._progress = progress
+        self._new_bar = new_bar
+        self._bar: Any = None
+        self._number = 0
+
+    def run(self) -> None:
+        """Update the bars until `ended` is set and the last job has been reported as ended."""
+        while not self.ended.wait(_REFRESH_SECONDS):
+            self._update()
+        deadline = time.monotonic() + _LAST_TASKS_SECONDS
+        while self._update() and time.monotonic() < deadline:
+            time.sleep(_REFRESH_SECONDS / 4)
+        if self._bar is not None:
+            self._bar.close()
+
+    def _update(self) -> bool:
+        """Show the newest activity. Return whether it has a running job."""
+        activity = self._progress.current()
+        if activity.number() != self._number:
+            if self._bar is not None:
+                self._bar.close()
+            self._number = activity.number()
+            self._bar = self._new_bar(activity.description())
+        if self._bar is not None:
+            self._bar.total, self._bar.n = activity.tasks(), activity.completedTasks()
+            read, written = activity.bytesRead(), activity.bytesWritten()
+            format_size = self._bar.format_sizeof
+            self._bar.set_postfix_str(f"{format_size(read, 'B')} read, {format_size(written, 'B')} written")
+        return bool(activity.runningJobs() > 0)
