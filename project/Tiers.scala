@@ -11,13 +11,22 @@ object Tiers {
   /** The tag of suites with random rounds: the fast tier runs a few rounds, the slow tier all. */
   private val roundsTag = "iceberglite.MoreRounds"
 
+  /** The tag of tests that the sample of the slow tier omits. */
+  private val leftOutTag = "iceberglite.LeftOut"
+
+  /** Whether this run contains both tiers. Then the slow tier alone runs the random rounds. */
+  private val runsBoth = sys.env.get("ICEBERG_LITE_TIER").contains("all")
+
   /** Makes ScalaTest report a test that runs longer than this. tests/run.py then kills the JVM of the test. */
   private def reportHangingAfter(seconds: Int): Argument =
     Argument(TestFrameworks.ScalaTest, "-W", seconds.toString, seconds.toString)
 
-  val fast: Seq[Argument] = Seq(reportHangingAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
+  val fast: Seq[Argument] = {
+    val omitted = if (runsBoth) s"$slowTag $roundsTag" else slowTag
+    Seq(reportHangingAfter(120), Argument(TestFrameworks.ScalaTest, "-l", omitted))
+  }
   val slow: Seq[Argument] =
-    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
+    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", leftOutTag))
 
   /** Options for JVMs that run most code only a few times. Code that C1 compiles needs a larger stack. */
   val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m")

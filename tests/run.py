@@ -35,7 +35,8 @@ STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 SLOW = (
     "tests that kill writers and drivers, tests that retry tasks in a separate process, Spark's own suites, "
-    "incorrect variants of the models, jobs on a cluster, the stack, and most rounds of random suites and SQL scenarios"
+    "incorrect variants of the models, the quickstart, jobs on a cluster, the stack, most cases of the Spark connector "
+    "that take more than a second, and most rounds of random suites and SQL scenarios"
 )
 
 

@@ -115,10 +115,14 @@ def compare(ours: DataFrame, plain: DataFrame, half: str) -> None:
     [
         ("plain", {"use_dictionary": False, "compression": "none"}),
         ("dictionary", {"compression": "snappy", "write_page_index": True, "data_page_size": 2000}),
-        ("dictionary_overflow", {"compression": "gzip", "dictionary_pagesize_limit": 3000, "data_page_size": 1000}),
-        ("many_row_groups", {"compression": "zstd", "row_group_size": 400}),
-        ("lz4", {"compression": "lz4"}),
-        ("no_statistics", {"compression": "zstd", "write_statistics": False}),
+        pytest.param(
+            "dictionary_overflow",
+            {"compression": "gzip", "dictionary_pagesize_limit": 3000, "data_page_size": 1000},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("many_row_groups", {"compression": "zstd", "row_group_size": 400}, marks=pytest.mark.slow),
+        pytest.param("lz4", {"compression": "lz4"}, marks=pytest.mark.slow),
+        pytest.param("no_statistics", {"compression": "zstd", "write_statistics": False}, marks=pytest.mark.slow),
     ],
 )
 def test_pyarrow_files(
@@ -208,8 +212,8 @@ def test_spark_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, se
     [
         ("plain", {"compression": "uncompressed"}),
         ("dictionary", {"compression": "snappy", "dictionary_key_size_threshold": 0.9, "stripe_size": 4096}),
-        ("many_row_groups", {"compression": "zstd", "row_index_stride": 1000}),
-        ("zlib", {"compression": "zlib", "file_version": "0.11"}),
+        pytest.param("many_row_groups", {"compression": "zstd", "row_index_stride": 1000}, marks=pytest.mark.slow),
+        pytest.param("zlib", {"compression": "zlib", "file_version": "0.11"}, marks=pytest.mark.slow),
     ],
 )
 def test_pyarrow_orc_files(

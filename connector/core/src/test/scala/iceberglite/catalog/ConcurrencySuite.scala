@@ -28,7 +28,7 @@ class ConcurrencySuite extends AnyFunSuite {
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
   /** Returns the tag of slow tests for the Hive Metastore, which also has its own suites. */
-  private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.slowUnless(fixture != HiveFixture)
+  private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
     val properties = place.properties + ("warehouse" -> s"file://${place.directory}/wh")

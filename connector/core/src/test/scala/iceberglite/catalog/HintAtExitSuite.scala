@@ -27,8 +27,8 @@ object CommitAndEnd {
 class HintAtExitSuite extends AnyFunSuite {
   private def java(warehouse: Path): Process = {
     val program = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(program, "-cp", System.getProperty("java.class.path"), "iceberglite.catalog.CommitAndEnd")
-    new ProcessBuilder(command :+ warehouse.toString: _*)
+    val options = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"))
+    new ProcessBuilder(program +: options :+ "iceberglite.catalog.CommitAndEnd" :+ warehouse.toString: _*)
       .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
   }
 

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.maintenance.orphan._
@@ -69,7 +70,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     assert(found == orphans && report.deleted == orphans.size && actions.store.paths == paths)
   }
 
-  test("the result does not depend on how many files are compared at a time") {
+  test("the result does not depend on how many files are compared at a time", Slow) {
     for (maxCandidates <- Seq(1, 2, 5)) {
       val actions = randomTable(Fuzz.seed)
       run(removal(actions.table))

@@ -6,6 +6,7 @@ import org.apache.iceberg.SnapshotRef.MAIN_BRANCH
 import org.apache.iceberg.expressions.{Expressions => Theirs}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.conformance.CommitRules
 import iceberglite.peer.PeerActions.vector
 import iceberglite.spec.FormatVersion
@@ -38,7 +39,7 @@ class ActionsPeerSuite extends AnyFunSuite {
   Seq(V2, V3).foreach { version =>
     test(
       s"random operations on a version $version table give the same result as in Apache Iceberg",
-      CommitRules.operations
+      CommitRules.operations +: Sampling.slowUnless(version == V3): _*
     ) {
       (1 to 3).foreach(seed => new RandomActions(version, seed).run(14))
     }

@@ -14,6 +14,7 @@ import org.apache.iceberg.puffin.Puffin
 import org.apache.iceberg.{DeleteFile, FileFormat => PeerFormat, FileMetadata, PartitionSpec => PeerSpec}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
@@ -114,7 +115,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "this library reads the Puffin files that Apache Iceberg writes, by their delete file entries",
+    "this library reads the Puffin files that Apache Iceberg writes, by their delete file entries", Slow,
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorsMerge
   ) {

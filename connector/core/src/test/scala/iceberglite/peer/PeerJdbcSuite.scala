@@ -12,7 +12,7 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.{CatalogUtil, DataFiles, PartitionSpec, Schema => PeerSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.catalog.{Catalog, CatalogFixture, Catalogs, ViewCatalog}
 import iceberglite.catalog.jdbc.{SampleViews, TestDatabase}
 import iceberglite.servers.JdbcDatabase
@@ -55,7 +55,7 @@ class PeerJdbcSuite extends AnyFunSuite {
   private val databases = Seq(TestDatabase.Sqlite, TestDatabase.WholePostgres)
 
   private def onEach(name: String)(body: Shared => Unit): Unit = databases.foreach { kind =>
-    test(s"$name (${kind.name})") {
+    test(s"$name (${kind.name})", Sampling.slowUnless(kind.name == "SQLite"): _*) {
       val directory = Files.createTempDirectory("peer-jdbc")
       try kind.withNew(database => body(new Shared(database, directory)))
       finally new HadoopFileIO(new Configuration(false)).deleteDirectory(directory.toString)

@@ -7,6 +7,7 @@ import org.apache.iceberg.{Schema => PeerSchema, SchemaParser, UpdateSchema => P
 import org.apache.iceberg.expressions.{Expressions => PeerExpressions}
 import org.apache.iceberg.types.{Type => PeerType}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.EvolutionRules
 import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
@@ -122,6 +123,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
 
   test(
     "random column changes of a version 2 table give the same result as in Apache Iceberg",
+    Slow,
     EvolutionRules.sameAsApacheIceberg
   ) {
     sequence(V2)

@@ -29,7 +29,7 @@ class KilledWritersSuite extends AnyFunSuite {
   private val writers = if (Sampling.isFast) 4 else 8
 
   /** Returns the tag of slow tests, except for the file-system catalog. The fast tier runs only this catalog. */
-  private def slow(kind: String): Seq[Tag] = Sampling.slowUnless(kind == "files")
+  private def slow(kind: String): Seq[Tag] = Sampling.sampledUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {
     val directory = Files.createTempDirectory("killed-writers")

@@ -16,13 +16,16 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
  */
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
-  private val Histories = if (Sampling.isFast) 150 else 1000
+  /** The number of histories in the slow tier. */
+  protected def allHistories: Int = 1000
+
+  private val histories = if (Sampling.isFast) 60 else allHistories
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
   private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
   test("concurrent writers on a failing storage and catalog violate no rule of the checker") {
     val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
-    def shouldRun(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
+    def shouldRun(round: Int): Boolean = minutes.fold(round < histories)(_ => System.nanoTime < end)
     val rounds = Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed)
     val checked = replayedSeed.fold(rounds)(Iterator(_)).map(SimulationSuite.check).size
     info(s"$checked histories")

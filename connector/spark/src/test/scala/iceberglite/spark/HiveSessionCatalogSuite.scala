@@ -2,13 +2,13 @@ package iceberglite.spark
 
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
-import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
+import org.scalatest.tags.Slow
 
 import iceberglite.servers.Servers
 
 /** Checks iceberg-lite tables and Hive tables in the session catalog of Spark, with a real Hive Metastore. */
+@Slow
 class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
 
   /** A session with its own shared state, which the Metastore needs, on the Spark context of the other suites. */
@@ -32,7 +32,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  private def inDatabase(name: String, tags: Tag*)(body: SparkSession => Unit): Unit = test(name, tags: _*) {
+  private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
     val db = s"hive_db${SharedSession.counter.incrementAndGet()}"
     inSession(hive) { s =>
       s.sql(s"CREATE DATABASE $db LOCATION '${newDirectory(db).toUri}'")
@@ -121,7 +121,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
   }
 
-  inDatabase("tables of Hive and Spark can be added to other tables and migrated", Slow) { s =>
+  inDatabase("tables of Hive and Spark can be added to other tables and migrated") { s =>
     for (
       (table, clauses) <- Seq("spark_table" -> "USING parquet PARTITIONED BY (P)", "hive_table" -> "STORED AS ORC")
     ) {

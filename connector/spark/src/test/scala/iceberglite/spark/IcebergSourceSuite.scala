@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.catalyst.analysis.{NoSuchTableException, TableAlreadyExistsException}
 import org.apache.spark.sql.{AnalysisException, DataFrame, DataFrameReader, SaveMode}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks reads and writes with the data source `iceberg-lite`, by table names and by paths. */
 class IcebergSourceSuite extends AnyFunSuite with SharedSession {
@@ -81,7 +82,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(twoPaths.getMessage.contains("/c/d"))
   }
 
-  test("options select the snapshot, branch or tag to read") {
+  test("options select the snapshot, branch or tag to read", Slow) {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     Thread.sleep(5)

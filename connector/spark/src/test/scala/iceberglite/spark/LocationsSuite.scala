@@ -3,6 +3,7 @@ package iceberglite.spark
 import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.FilesBelow
 
@@ -97,7 +98,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SHOW NAMESPACES IN lite.$ns") == namespacesBefore)
   }
 
-  test("with unique-table-location, a table that is dropped and created again gets another default location") {
+  test("with unique-table-location, a table that is dropped and created again gets another default location", Slow) {
     val database = Seq(
       "type" -> "jdbc",
       "uri" -> s"jdbc:sqlite:${newDirectory().resolve("unique.db")}",

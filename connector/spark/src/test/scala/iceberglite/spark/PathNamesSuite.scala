@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.{AnalysisException, SaveMode, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks that file-system catalogs and the data source accept paths as table names, and other catalogs reject them. */
 class PathNamesSuite extends AnyFunSuite with SharedSession {
@@ -62,7 +63,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
   private def ids(path: Path): Seq[Int] =
     spark.read.format("iceberg-lite").load(path.toString).collect().map(_.getInt(0)).toSeq
 
-  test("catalogs with a database and the session catalog reject paths in every statement") {
+  test("catalogs with a database and the session catalog reject paths in every statement", Slow) {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.", "litejdbc.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = tableAtPath()
@@ -104,7 +105,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT * FROM $t").count() == 0)
   }
 
-  test("the data source reads and writes paths regardless of the current catalog") {
+  test("the data source reads and writes paths regardless of the current catalog", Slow) {
     Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {
       case (session, current) =>
         session.sql(s"USE $current")
@@ -136,7 +137,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     assert(session.conf.getOption(s"$prefix.uri").isEmpty && session.conf.get(s"$prefix.type") == "hadoop")
   }
 
-  test("files of other sources are read by path where the current catalog rejects table paths") {
+  test("files of other sources are read by path where the current catalog rejects table paths", Slow) {
     val directory = newDirectory().resolve("out")
     spark.range(2).write.parquet(directory.toString)
     Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {

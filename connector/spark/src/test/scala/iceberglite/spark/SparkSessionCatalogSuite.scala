@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks a session catalog that contains iceberg-lite tables and tables of Spark. */
 class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
@@ -124,7 +125,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     s.sql("DROP TABLE default.new_name")
   }
 
-  test("statements for branches, and procedures, work for iceberg-lite tables and fail for tables of Spark") {
+  test("statements for branches, and procedures, work for iceberg-lite tables and fail for tables of Spark", Slow) {
     forBothSessions { s =>
       val db = s.catalog.currentDatabase
       s.sql("CREATE TABLE mine (id INT) USING iceberg")

@@ -16,8 +16,8 @@ import iceberglite.Sampling
 
 /**
  * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The environment variable `ICEBERG_LITE_SAMPLE`
- * selects the tier. The fast tier runs one scenario of each feature on one catalog. The slow tier runs each scenario at
- * least once, and at least one scenario of each feature on each catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs
+ * selects the tier. The fast tier runs one scenario of each feature on a catalog without a server. The slow tier runs each scenario at
+ * least once, and each feature on at least three catalogs, which differ from commit to commit. With `ICEBERG_LITE_ALL=1`, each scenario runs
  * on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
@@ -29,10 +29,13 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private val allPairs: Vector[ScenarioRun] =
     for (scenario <- scenarios; catalog <- catalogs if catalog.canRun(scenario)) yield ScenarioRun(scenario, catalog)
 
-  private val fastPairs: Set[ScenarioRun] = features.flatMap(pairsInTurn(_).headOption).toSet
+  private val fastPairs: Set[ScenarioRun] = features.flatMap { feature =>
+    val pairs = pairsInTurn(feature, catalogs.size)
+    pairs.find(pair => LocalCatalogs(pair.catalog.name)).orElse(pairs.headOption)
+  }.toSet
 
   private val selectedPairs: Vector[ScenarioRun] =
-    if (Sampling.isOff) allPairs else (features.flatMap(pairsInTurn) ++ remainingRuns).distinct
+    if (Sampling.isOff) allPairs else (fastPairs.toVector ++ features.flatMap(pairsInTurn(_)) ++ remainingRuns).distinct
 
   selectedPairs.foreach { pair =>
     test(s"${pair.scenario.name} on ${pair.catalog.name}", Sampling.slowUnless(fastPairs(pair)): _*)(run(pair))
@@ -47,10 +50,10 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
-  /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and each catalog has a pair. */
-  private def pairsInTurn(feature: Vector[SqlScenario]): Vector[ScenarioRun] = {
+  /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and enough catalogs have a pair. */
+  private def pairsInTurn(feature: Vector[SqlScenario], catalogCount: Int = CatalogsPerFeature): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
-    (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
+    (start until start + math.max(feature.size, catalogCount)).toVector.flatMap { turn =>
       val catalog = catalogs(turn % catalogs.size)
       feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.canRun).map(ScenarioRun(_, catalog))
     }
@@ -58,7 +61,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 
   /** Returns pairs for the scenarios that have no pair yet, because the catalog in turn skips them. */
   private def remainingRuns: Vector[ScenarioRun] = {
-    val runScenarios = features.flatMap(pairsInTurn).map(_.scenario).toSet
+    val runScenarios = features.flatMap(pairsInTurn(_)).map(_.scenario).toSet
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
   }
 
@@ -128,6 +131,12 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 object SqlScenarioSuite {
 
   private def placeholder(name: String): String = "$" + s"{$name}"
+
+  /** The number of catalogs on which the scenarios of a feature run, if the feature has fewer scenarios. */
+  private val CatalogsPerFeature = 3
+
+  /** The catalogs that need no server. */
+  private val LocalCatalogs = Set("hadoop", "jdbc")
 
   /** The name of every catalog in the scenarios. */
   private val CatalogName = "cat"

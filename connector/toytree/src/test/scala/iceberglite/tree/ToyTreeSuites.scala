@@ -9,7 +9,9 @@ import iceberglite.table._
 
 // These suites run tests of core with ToyTree as the tree format.
 
-class ToySimulationSuite extends SimulationSuite
+class ToySimulationSuite extends SimulationSuite {
+  override protected def allHistories: Int = 300
+}
 class ToyTableScanSuite extends TableScanSuite
 class ToyDeletePlanSuite extends DeletePlanSuite
 class ToyPruningSuite extends PruningSuite

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.hive.metastore.api.{Table => HiveTable}
 import org.apache.iceberg.catalog.{Namespace, TableIdentifier => PeerId}
 import org.apache.iceberg.{PartitionSpec => PeerSpec, Table => PeerTable}
+import org.scalatest.tags.Slow
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.jdbc.SampleViews
@@ -18,6 +19,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.UpdateProperties
 
 /** Tests that this library and Apache Iceberg's HiveCatalog can use each other's tables. */
+@Slow
 class HivePeerSuite extends HiveTests {
   private val mapper = new ObjectMapper
   private val peerId = PeerId.of("db", "t")

@@ -1,6 +1,7 @@
 package iceberglite.catalog.rest
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import com.sun.net.httpserver.HttpExchange
 
@@ -177,7 +178,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a server with an untrusted certificate is rejected") {
+  test("a server with an untrusted certificate is rejected", Slow) {
     TlsStub.withStub { (uri, requests) =>
       withStub { stub =>
         val error = failure(stub.catalog("uri" -> uri, "token" -> "t0ken-of-mine").listNamespaces(Vector.empty))

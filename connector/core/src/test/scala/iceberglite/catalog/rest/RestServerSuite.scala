@@ -11,6 +11,7 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.{DataFiles, PartitionSpec => PeerSpec, Schema => PeerSchema, Table => PeerTable}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.catalog.Catalogs
 import iceberglite.servers.Servers
@@ -99,7 +100,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("each acknowledged append of concurrent writers of both clients exists exactly once") {
+  test("each acknowledged append of concurrent writers of both clients exists exactly once", Slow) {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "mixed")
       val manyRetries = Seq("num-retries" -> "100", "min-wait-ms" -> "5", "max-wait-ms" -> "50")

@@ -16,8 +16,9 @@ import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsTag}
+import iceberglite.{Fuzz, MoreRoundsTag, Sampling}
 import iceberglite.scan.{RandomHistory, SnapshotRange}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
@@ -92,7 +93,10 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   }
 
   for (version <- Seq(V1, V2, V3))
-    test(s"the changes of a commit turn the rows before the commit into the rows after it, v$version", MoreRoundsTag) {
+    test(
+      s"the changes of a commit turn the rows before the commit into the rows after it, v$version",
+      MoreRoundsTag +: Sampling.sampledUnless(version == V3): _*
+    ) {
       (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
         val clue = s"seed ${Fuzz.seed + 100 + round}"
         val table = tableWithCommits(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
@@ -112,7 +116,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("changes of tables without row-level deletes are the same as in Apache Iceberg") {
+  test("changes of tables without row-level deletes are the same as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
@@ -212,7 +216,10 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(e.getMessage.contains("not in the history of b"), e.getMessage)
   }
 
-  test("a range that starts at an expired snapshot is readable only if all commits after the start are retained") {
+  test(
+    "a range that starts at an expired snapshot is readable only if all commits after the start are retained",
+    Slow
+  ) {
     val (table, ids) = appendedTable()
     val name = table.stripPrefix("lite.")
     sql(s"CALL ice.system.expire_snapshots(table => '$name', snapshot_ids => array(${ids(0)}, ${ids(1)}))")
@@ -265,7 +272,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(changed == Seq("[2,new,INSERT,1]", "[2,old,DELETE,1]", "[3,old,DELETE,2]"))
   }
 
-  test("rows deleted by deletion vectors are returned in batches, and can be filtered by values and commits") {
+  test("rows deleted by deletion vectors are returned in batches, and can be filtered by values and commits", Slow) {
     val table = newTable()
     val properties = "'format-version' = '3', 'write.delete.mode' = 'merge-on-read'"
     sql(s"CREATE TABLE $table (id bigint, s struct<a: int>) USING iceberg TBLPROPERTIES ($properties)")

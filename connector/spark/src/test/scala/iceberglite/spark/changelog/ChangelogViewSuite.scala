@@ -11,6 +11,7 @@ import org.apache.spark.sql.functions.{col, expr}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
@@ -154,7 +155,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("identifiers can be several columns, fractional numbers and fields of structs") {
+  test("identifiers can be several columns, fractional numbers and fields of structs", Slow) {
     val kinds = Seq("DELETE", "INSERT")
     val identifierValues = Seq[(Any, Any)]((0.0, 1f), (-0.0, 1f), (0.0, Float.NaN), (null, null))
     val allChanges = for ((double, float) <- identifierValues; kind <- kinds)
@@ -167,7 +168,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     assert(e.getMessage.contains("several rows with the same identifier (a.b) = {0.0}"), e.getMessage)
   }
 
-  test("rows with the same identifier are rejected only if the updates cannot be paired") {
+  test("rows with the same identifier are rejected only if the updates cannot be paired", Slow) {
     def changesOf(kind: String, bytes: Byte*): Seq[Change] =
       bytes.map(b => Change(Row(1, null, null, null, Array(b)), kind, 2))
     def view(changes: Seq[Change]): Seq[String] = asText(changes, ChangelogView.WithUpdates(Seq(id)))
@@ -183,7 +184,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a filter on a view returns the same rows as a filter on the complete result") {
+  test("a filter on a view returns the same rows as a filter on the complete result", Slow) {
     val allChanges = uniqueChanges(new Random(Fuzz.seed + 1))
     val conditions = Seq("_commit_snapshot_id = 101", "_change_type LIKE 'U%'", "id > 3 AND `a.b` = 0")
     for (view <- Seq(ChangelogView.PerCommit, ChangelogView.NetChanges, ChangelogView.WithUpdates(Seq(id)))) {

@@ -9,6 +9,7 @@ import scala.util.{Random, Try}
 import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
@@ -22,7 +23,7 @@ import iceberglite.spec.IcebergError
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
-  private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12
+  private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 8
   private val faultsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
   private val random = new Random(Sampling.seed)
 
@@ -111,7 +112,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n$lines"
   }.mkString("\n")
 
-  test("errors for table properties with invalid values are exceptions of Spark that name the table") {
+  test("errors for table properties with invalid values are exceptions of Spark that name the table", Slow) {
     val allKeys = TablePropertyCheck.knownKeys + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
     val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spec.partition.{Bucket, Day, Hour, Month, Transform, Truncate, Year}
@@ -31,7 +32,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     "X'00010203'" -> BinaryLiteral(ByteBuffer.wrap(Array[Byte](0, 1, 2, 3)))
   )
 
-  test("the functions return the results of the specification's transforms") {
+  test("the functions return the results of the specification's transforms", Slow) {
     def check(call: String => String, transform: Transform): Unit = arguments.foreach { case (sqlText, literal) =>
       if (transform.canTransform(literal.dataType)) {
         val expected = transform(literal).map(resultValue).orNull

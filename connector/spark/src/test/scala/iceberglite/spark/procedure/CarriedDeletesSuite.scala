@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, Sampling}
 import iceberglite.maintenance.compact.{RewriteOptions, RewriteResult}
@@ -74,7 +75,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
       s"rows that are deleted or updated during a rewrite stay deleted, version $version, granularity $granularity",
-      Sampling.slowUnless(version == 3 && granularity == "file"): _*
+      Sampling.sampledUnless(version == 3 && granularity == "file"): _*
     ) {
       val t = written(version, "write.delete.granularity" -> granularity)
       val before = live(t)
@@ -91,7 +92,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(contents(t, version) == expected.filter(_.getLong(0) != 4))
     }
 
-  test("rows are found in the new files if several tasks read parts of one file", Sampling.slowUnless(true): _*) {
+  test("rows are found in the new files if several tasks read parts of one file") {
     val t = create(columns, 3, "merge-on-read", "write.parquet.row-group-size-bytes" -> "2000")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(0, 3000, 1, 1)")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(3000, 4000, 1, 1)")
@@ -104,7 +105,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assertSame(t, 3, expected, dataFiles(before))
   }
 
-  test("rows are found by their row ids if a rewrite sorts them or changes their partition spec") {
+  test("rows are found by their row ids if a rewrite sorts them or changes their partition spec", Slow) {
     val t = written(3)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")
@@ -118,7 +119,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assertSame(t, 3, expected, dataFiles(evolved))
   }
 
-  test("without row ids, a delete during a sorting rewrite fails the rewrite, which leaves no file") {
+  test("without row ids, a delete during a sorting rewrite fails the rewrite, which leaves no file", Slow) {
     val t = written(2)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")
@@ -129,7 +130,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"random deletes before and during a rewrite, version $version", Sampling.slowUnless(false): _*) {
+    test(s"random deletes before and during a rewrite, version $version", Slow) {
       for (round <- 0 until Fuzz.slowRounds(6)) {
         val random = new Random(Fuzz.seed + round)
         val granularity = if (random.nextBoolean()) "file" else "partition"

@@ -73,7 +73,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"a clone has the rows, row ids and definition of its source, and no copied files, version $version",
-      Sampling.slowUnless(version == 3): _*
+      Sampling.sampledUnless(version == 3): _*
     ) {
       val t = source(version)
       val before = allFiles(t)
@@ -120,7 +120,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   for ((of, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
     test(
       s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to",
-      Sampling.slowUnless(of != to): _*
+      Sampling.sampledUnless(of != to): _*
     ) {
       val t = source(2, of)
       def cloned(): String = {
@@ -227,7 +227,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id FROM ${peer(c)} WHERE p = 3") == Seq("[3]"))
   }
 
-  test("a table without snapshots is cloned, and a version 2 snapshot of a version 3 table gets row ids later") {
+  test("a table without snapshots is cloned, and a version 2 snapshot of a version 3 table gets row ids later", Slow) {
     val empty = newTable()
     sql(s"CREATE TABLE $empty (id BIGINT) USING iceberg")
     val row = clone(empty, newTable(catalog = "litejdbc"))
@@ -240,7 +240,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(!ids.contains(null) && ids.distinct.size == count(c))
   }
 
-  test("wrong arguments are rejected, and no table is created") {
+  test("wrong arguments are rejected, and no table is created", Slow) {
     val t = source(2)
     val other = cloned(t)
     val c = newTable(catalog = "litejdbc")

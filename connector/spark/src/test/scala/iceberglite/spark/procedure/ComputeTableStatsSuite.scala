@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
@@ -44,7 +45,7 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
     rows(s"CALL $catalog.system.compute_table_stats($text)").map(_.getString(0))
   }
 
-  test("the numbers of distinct values of all types equal those of Apache Iceberg") {
+  test("the numbers of distinct values of all types equal those of Apache Iceberg", Slow) {
     val t = created()
     assert(call(t).map(_.endsWith(".stats")) == Seq(true))
     val ours = distinctValues(t)

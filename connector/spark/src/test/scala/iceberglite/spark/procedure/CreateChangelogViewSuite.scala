@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.Fuzz
 import iceberglite.scan.RandomHistory
@@ -78,7 +79,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     table
   }
 
-  test("on copy-on-write tables, all views are the same as in Apache Iceberg") {
+  test("on copy-on-write tables, all views are the same as in Apache Iceberg", Slow) {
     (0 until Fuzz.slowRounds(1)).foreach { round =>
       val random = new Random(Fuzz.seed + round)
       val table = randomTable(random)
@@ -93,7 +94,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("net changes of rows that are written repeatedly are the same as in Apache Iceberg") {
+  test("net changes of rows that are written repeatedly are the same as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v STRING) USING iceberg")
     Seq("(1, 'a'), (1, 'a'), (2, 'b')", "(1, 'a'), (3, 'c')", "(2, 'b'), (2, 'b')", "(1, 'a')").foreach { values =>
@@ -121,7 +122,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(net.map(r => s"${Row.fromSeq(r.toSeq.take(3))} ${r.getString(3)}").sorted.toSeq == expected.sorted, clue)
   }
 
-  test("net changes are correct with position deletes, deletion vectors and equality deletes") {
+  test("net changes are correct with position deletes, deletion vectors and equality deletes", Slow) {
     for (version <- Seq(2, 3); round <- 0 until Fuzz.slowRounds(1)) {
       val random = new Random(Fuzz.seed + 10 * version + round)
       val table = newTable()
@@ -157,7 +158,10 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     table
   }
 
-  test("updates are computed for merge-on-read tables, by the table's identifier fields, and for rows with maps") {
+  test(
+    "updates are computed for merge-on-read tables, by the table's identifier fields, and for rows with maps",
+    Slow
+  ) {
     val table = tableWithKeys("TBLPROPERTIES ('format-version' = '3', 'write.update.mode' = 'merge-on-read')")
     sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 'old', id, NULL, NULL, map('a', 0.0) FROM " +
       "(SELECT CAST(id AS INT) id FROM range(4))")
@@ -174,7 +178,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(withThreeKeys.where("_change_type LIKE 'UPDATE%'").count() == 4)
   }
 
-  test("filters of a query are pushed into the scan, and a view needs one shuffle") {
+  test("filters of a query are pushed into the scan, and a view needs one shuffle", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v STRING) USING iceberg")
     (0 until 4).foreach(i => sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ $i, 'x'"))

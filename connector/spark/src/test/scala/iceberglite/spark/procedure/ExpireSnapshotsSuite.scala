@@ -6,7 +6,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.SessionUnreachableFiles
@@ -55,7 +55,10 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   private def counts(row: Row): Seq[Long] = (0 until 6).map(row.getLong)
 
   for (version <- Seq(1, 2, 3))
-    test(s"a dry run returns the counts of Apache Iceberg's expiration, version $version") {
+    test(
+      s"a dry run returns the counts of Apache Iceberg's expiration, version $version",
+      Sampling.slowSample(isAlwaysRun = version == 3): _*
+    ) {
       (0 until Fuzz.slowRounds(4)).foreach { round =>
         val seed = Fuzz.seed + 10 * version + round
         val random = new Random(seed)

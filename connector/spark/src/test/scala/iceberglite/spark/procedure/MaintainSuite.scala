@@ -74,7 +74,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     planned
   }
 
-  test("a step that fails is reported, and the others are done") {
+  test("a step that fails is reported, and the others are done", Slow) {
     val t = neglected(2)
     Files.delete(dataFilesOf(t).filter(_.toString.contains("p=1")).minBy(_.toString))
     val done = call(t)
@@ -82,7 +82,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(done.find(_.getString(0) == "rewrite_data_files").get.getString(7).nonEmpty)
   }
 
-  test("the budget of bytes limits the rewritten files") {
+  test("the budget of bytes limits the rewritten files", Slow) {
     val t = neglected(2)
     val size = rows(s"SELECT sum(file_size_in_bytes) FROM $t.data_files WHERE partition.p = 1").head.getLong(0)
     val done = call(t, s"options => map('max-bytes', '${size + size / 2}', 'min-input-files', '4')")
@@ -112,13 +112,13 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(live(t).metadata.partitionStatistics.map(_.snapshotId).contains(live(t).metadata.currentSnapshotId.get))
   }
 
-  test("orphan files are removed on request") {
+  test("orphan files are removed on request", Slow) {
     val t = neglected(2)
     val done = call(t, "options => map('remove-orphan-files', 'true')")
     assert(statusOf(done, "remove_orphan_files") == "done" && statusOf(call(t), "remove_orphan_files") == "absent")
   }
 
-  test("invalid arguments are rejected, and nothing changes") {
+  test("invalid arguments are rejected, and nothing changes", Slow) {
     val t = neglected(2)
     for (
       (arguments, message) <- Seq(

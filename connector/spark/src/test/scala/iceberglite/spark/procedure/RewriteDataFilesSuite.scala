@@ -1,9 +1,12 @@
 package iceberglite.spark.procedure
 
+import scala.util.Random
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -41,19 +44,25 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT *$lineage FROM $t ORDER BY id")
   }
 
+  private val binPackings: Seq[Seq[String]] = Seq(
+    Nil,
+    Seq("options => map('rewrite-all', 'true')"),
+    Seq("options => map('min-input-files', '2', 'target-file-size-bytes', '1000000')"),
+    Seq("options => map('min-input-files', '20')"),
+    Seq("options => map('min-input-files', '20', 'delete-file-threshold', '1')"),
+    Seq("options => map('max-file-group-input-files', '2', 'min-input-files', '2')"),
+    Seq("where => 'p = 1 AND id > 5'")
+  )
+  private val BinPackingsPerVersion = 3
+
   for (version <- Seq(1, 2, 3))
     test(s"bin-packing chooses the files that Apache Iceberg chooses, and keeps all rows, version $version", Slow) {
-      for (
-        arguments <- Seq(
-          Nil,
-          Seq("options => map('rewrite-all', 'true')"),
-          Seq("options => map('min-input-files', '2', 'target-file-size-bytes', '1000000')"),
-          Seq("options => map('min-input-files', '20')"),
-          Seq("options => map('min-input-files', '20', 'delete-file-threshold', '1')"),
-          Seq("options => map('max-file-group-input-files', '2', 'min-input-files', '2')"),
-          Seq("where => 'p = 1 AND id > 5'")
-        )
-      ) {
+      val sample =
+        if (Sampling.isOff) binPackings
+        else new Random(Sampling.seed + version).shuffle(binPackings).take(BinPackingsPerVersion)
+      val skipped = binPackings.size - sample.size
+      Sampling.recordSkipped(skipped, binPackings.size, s"arguments of rewrite_data_files, version $version")
+      for (arguments <- sample) {
         val (ours, theirs) = (written(version), written(version))
         val before = contents(ours, version)
         val clue = arguments.mkString
@@ -90,14 +99,14 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT id FROM $t ORDER BY _pos").map(_.getLong(0)) == (0 until 180).filter(_ % 7 != 1).reverse)
   }
 
-  test("with partial progress, each commit keeps the rewritten files") {
+  test("with partial progress, each commit keeps the rewritten files", Slow) {
     val t = written(2)
     val result = call(t, "options => map('partial-progress.enabled', 'true', 'rewrite-all', 'true')")
     assert(result.getInt(0) == 18 && result.getInt(1) == 3)
     assert(count(s"$t.snapshots", "operation = 'replace'") == 3)
   }
 
-  test("a branch is rewritten, and main stays unchanged") {
+  test("a branch is rewritten, and main stays unchanged", Slow) {
     val t = written(2)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     val main = rows(s"SELECT file_path FROM $t.files ORDER BY 1")
@@ -106,7 +115,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT * FROM $t.branch_b ORDER BY id") == rows(s"SELECT * FROM $t ORDER BY id"))
   }
 
-  test("files of an older partition spec are written with the output spec") {
+  test("files of an older partition spec are written with the output spec", Slow) {
     val t = written(3)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     val before = contents(t, 3)
@@ -128,7 +137,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 0 && filesOf(t).filter(_.toString.contains("/data/")).subsetOf(files))
   }
 
-  test("invalid arguments are rejected") {
+  test("invalid arguments are rejected", Slow) {
     val t = written(2)
     for (
       (arguments, message) <- Seq(

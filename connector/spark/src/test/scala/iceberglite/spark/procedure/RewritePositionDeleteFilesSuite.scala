@@ -27,14 +27,14 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   override lazy val spark: SparkSession = SharedSession.spark
   private val everything = "options => map('rewrite-all', 'true')"
 
-  /** Creates a table of version 2 with position delete files, some of which delete rows of removed data files. */
-  private def withDeletes(granularity: String, properties: (String, String)*): String = {
+  /** Creates a table of version 2 with three partitions, and deletes rows of each data file several times. */
+  private def withDeletes(granularity: String, times: Int = 5, properties: Seq[(String, String)] = Nil): String = {
     val all = properties ++ Seq("write.distribution-mode" -> "none", "write.delete.granularity" -> granularity)
     val t = create("id BIGINT, p INT", 2, "merge-on-read", all: _*)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
     for (i <- 0 until 3)
       sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3 FROM range(${i * 60}, ${i * 60 + 60}, 1, 1)")
-    for (i <- 0 until 5) sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = $i")
+    for (i <- 0 until times) sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = $i")
     refreshed(t)
   }
 
@@ -134,7 +134,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
 
   test("the files of a partition are combined, and deletes of removed data files are dropped") {
-    val t = removeDataFiles(withDeletes("partition", "write.delete.format.default" -> "avro"))
+    val t = removeDataFiles(withDeletes("partition", properties = Seq("write.delete.format.default" -> "avro")))
     val (before, old) = (contents(t), deleteFiles(t))
     assert(old.size == 15)
     val row = rewrite(t, everything)
@@ -153,7 +153,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(rewrite(t, everything).getInt(0) == 2)
   }
 
-  test("after an upgrade to version 3, position delete files become vectors of all deletes of a data file") {
+  test("after an upgrade to version 3, position delete files become vectors of all deletes of a data file", Slow) {
     val t = withDeletes("partition")
     val (before, old) = (contents(t), deleted(t, deleteFiles(t)))
     upgraded(t)
@@ -222,8 +222,8 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
   }
 
-  test("concurrent deletes do not conflict, and apply to the result") {
-    val t = withDeletes("partition")
+  test("concurrent deletes do not conflict, and apply to the result", Slow) {
+    val t = withDeletes("partition", times = 2)
     val remaining = contents(t).filter(_.getLong(0) % 20 != 9)
     action(t) {
       sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = 9")
@@ -232,9 +232,9 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(contents(t) == remaining && contents(peer(t)) == remaining)
   }
 
-  test("a concurrent rewrite of the same files fails the commit, and leaves no file") {
+  test("a concurrent rewrite of the same files fails the commit, and leaves no file", Slow) {
     for (usesCluster <- Seq(false, true)) {
-      val t = withDeletes("partition")
+      val t = withDeletes("partition", times = 2)
       val before = contents(t)
       var files = Set.empty[java.nio.file.Path]
       val error = intercept[Exception](action(t) {
@@ -247,22 +247,22 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
   }
 
-  test("with partial progress, the partitions are committed one after the other") {
+  test("with partial progress, the partitions are committed one after the other", Slow) {
     val t = withDeletes("partition")
     val result = action(t, Map("partial-progress.enabled" -> "true", "rewrite-job-order" -> "bytes-asc"))(false)
     assert(result.addedFiles == 3 && count(s"$t.snapshots", "operation = 'replace'") == 3)
   }
 
-  test("a branch is rewritten, and main stays unchanged") {
-    val t = withDeletes("partition")
+  test("a branch is rewritten, and main stays unchanged", Slow) {
+    val t = withDeletes("partition", times = 2)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     val (main, before) = (deleteFiles(t).map(_.path), contents(t))
-    assert(counts(rewrite(t, "branch => 'b'", everything)) == Seq(15, 3) && deleteFiles(t).map(_.path) == main)
+    assert(counts(rewrite(t, "branch => 'b'", everything)) == Seq(6, 3) && deleteFiles(t).map(_.path) == main)
     assert(contents(s"$t.branch_b") == before)
   }
 
-  test("a damaged delete file fails the rewrite before anything is changed") {
-    val t = withDeletes("partition")
+  test("a damaged delete file fails the rewrite before anything is changed", Slow) {
+    val t = withDeletes("partition", times = 2)
     val path = deleteFiles(t).head.path
     Files.write(Paths.get(path.stripPrefix("file:")), Array[Byte](1, 2, 3))
     val files = filesOf(t)
@@ -281,8 +281,8 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
   }
 
-  test("invalid arguments are rejected") {
-    val t = withDeletes("partition")
+  test("invalid arguments are rejected", Slow) {
+    val t = withDeletes("partition", times = 2)
     for (
       (arguments, message) <- Seq(
         "options => map('rewrite-al', 'true')" -> "Did you mean rewrite-all?",

@@ -89,7 +89,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"the counts and the file list equal Apache Iceberg's, and both engines read the copy, version $version",
-      Sampling.slowUnless(version == 1): _*
+      Sampling.slowSample(isAlwaysRun = version == 2): _*
     ) {
       val t = changed(version)
       val target = newLocation()
@@ -128,7 +128,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a Spark job writes the same copies of delete files as the driver") {
+  test("a Spark job writes the same copies of delete files as the driver", Slow) {
     for (version <- Seq(2, 3)) {
       val table = live(changed(version))
       val prefixes = PathPrefixes.of(table.location, "mem://elsewhere")
@@ -147,7 +147,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("wrong arguments are rejected, and no file is written") {
+  test("wrong arguments are rejected, and no file is written", Slow) {
     val t = changed(2)
     val location = prefix(t)
     val files = () => Files.walk(local(location)).iterator.asScala.map(_.toString).toSet

@@ -1,6 +1,7 @@
 package iceberglite.spark.read
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -49,7 +50,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("timestamps are the same instants in every session time zone") {
+  test("timestamps are the same instants in every session time zone", Slow) {
     val table = create("ts timestamp, ntz timestamp_ntz", "PARTITIONED BY (days(ts))")
     sql(s"INSERT INTO ${peer(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', TIMESTAMP_NTZ'2013-03-10 02:30:00')")
     for (zone <- Seq("UTC", "America/New_York", "Asia/Kathmandu")) withConf("spark.sql.session.timeZone" -> zone) {
@@ -70,7 +71,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |UNION ALL SELECT 2, NULL, NULL, NULL
       |UNION ALL SELECT 3, named_struct('a', NULL, 'inner', NULL), array(), map()""".stripMargin.replace("\n", " ")
 
-  test("nested columns and their fields are read as by Apache Iceberg") {
+  test("nested columns and their fields are read as by Apache Iceberg", Slow) {
     val table = create(nested)
     sql(s"INSERT INTO ${peer(table)} $nestedValues")
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
@@ -107,7 +108,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT s.x FROM %s WHERE s IS NOT NULL").size == 2)
   }
 
-  test("widened columns keep the values that were written before, and filters apply to these values") {
+  test("widened columns keep the values that were written before, and filters apply to these values", Slow) {
     val columns = "i int, f float, d decimal(5, 2), s struct<i: int>, l array<float>, m map<string, decimal(4, 1)>"
     val table = create(columns)
     val peerTable = peer(table)
@@ -128,7 +129,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     filters.foreach(filter => sameRows(table, s"SELECT * FROM %s WHERE $filter"))
   }
 
-  test("filters on every kind of partition return the same rows as Apache Iceberg") {
+  test("filters on every kind of partition return the same rows as Apache Iceberg", Slow) {
     val table = create(
       "id bigint, ts timestamp, s string, cat string, day date",
       "PARTITIONED BY (cat, days(ts), bucket(4, id), truncate(2, s))"
@@ -205,7 +206,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT input_file_name() = _file FROM $table").forall(_.getBoolean(0)))
   }
 
-  test("names with dots, spaces and non-ASCII letters are read and filtered") {
+  test("names with dots, spaces and non-ASCII letters are read and filtered", Slow) {
     val table = create("`a.b` int, `a b` int, `größe` string, a struct<c: int, `d.e`: int>")
     sql(
       s"""INSERT INTO ${peer(table)} VALUES (1, 2, 'x', named_struct('c', 3, 'd.e', 4)),
@@ -229,7 +230,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT iD FROM %s WHERE ID = 2") == Seq("[2]"))
   }
 
-  test("imported files without field ids are read with the table's name mapping and their partition values") {
+  test("imported files without field ids are read with the table's name mapping and their partition values", Slow) {
     val directory = newDirectory("imported").resolve("p").toUri.toString
     val rows = sql(
       """SELECT id, TIMESTAMP'2013-01-01 10:00:00' AS ts, named_struct('x', id) AS s, array(id) AS l, id % 2 AS part

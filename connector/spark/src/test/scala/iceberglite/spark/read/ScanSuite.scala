@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -36,7 +37,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   private def sparkFilters(df: DataFrame): Seq[String] =
     collect(df.queryExecution.executedPlan) { case f: FilterExec => f.condition.toString }
 
-  test("EXPLAIN shows the snapshot, the filters and the number of planned files and manifests") {
+  test("EXPLAIN shows the snapshot, the filters and the number of planned files and manifests", Slow) {
     val newest = s"SELECT snapshot_id FROM ${peer(days)}.snapshots ORDER BY committed_at DESC LIMIT 1"
     val snapshot = rows(newest).head.getLong(0)
     val query = s"SELECT * FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'"
@@ -131,7 +132,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(largeScan.inputRDD.partitions.length == 1 && largeScan.metrics("numOutputRows").value == 10)
   }
 
-  test("rows deleted by another engine's merge-on-read DELETE are not returned") {
+  test("rows deleted by another engine's merge-on-read DELETE are not returned", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"INSERT INTO ${peer(table)} SELECT id FROM range(0, 10, 1, 1)")

@@ -123,7 +123,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
     test(
       s"all concurrent statements on disjoint rows are applied, version $version by $mode",
-      Sampling.slowUnless(version == 3): _*
+      Sampling.sampledUnless(version == 3): _*
     ) {
       val t = create(version, mode)
       val work = writers(t, Fuzz.seed.hashCode ^ (version, mode).hashCode)

@@ -43,7 +43,7 @@ class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
       Sampling.slowUnless(version == 3): _*
     ) {
       val random = new Random(seed + version)
-      for ((statement, remains) <- if (Sampling.isFast) statements.takeRight(2) else statements) {
+      for ((statement, remains) <- if (Sampling.isFast) statements.takeRight(1) else statements) {
         val partitioning = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(2, id))")(random.nextInt(3))
         val t = withDeletes(version, partitioning)
         sql(statement.format(t))

@@ -187,7 +187,7 @@ private[rowlevel] object DriverProcess {
     val opens =
       ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, "-Xmx1g", "-XX:TieredStopAtLevel=1") ++ opens ++
+    val command = Seq(java, "-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") ++ opens ++
       Seq("-cp", System.getProperty("java.class.path"), program, name, warehouse, scratch.toString, file.toString)
     val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
     try {

@@ -2,6 +2,7 @@ package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.functions.{expr, lit}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.IcebergTable
 
@@ -46,7 +47,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an UPDATE whose condition is null changes nothing") {
+  test("an UPDATE whose condition is null changes nothing", Slow) {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"UPDATE $t SET s = 'y' WHERE $condition")
@@ -55,7 +56,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a MERGE whose conditions are null changes no rows, and inserts the source rows because none matches") {
+  test("a MERGE whose conditions are null changes no rows, and inserts the source rows because none matches", Slow) {
     withTables { t =>
       val source = "(SELECT id, 'z' AS s FROM range(2)) s"
       Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach {

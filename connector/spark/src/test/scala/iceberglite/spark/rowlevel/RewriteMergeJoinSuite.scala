@@ -75,7 +75,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
   )
 
-  test("a target row with several matches is never written twice, even if no clause applies to the row") {
+  test("a target row with several matches is never written twice, even if no clause applies to the row", Slow) {
     for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
       val t = filledTable(mode)
       val doubled = "(SELECT id DIV 2 AS id FROM range(20)) u"
@@ -128,7 +128,10 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("without adaptive execution, as in a streaming batch, a MERGE does not write a file per shuffle partition") {
+  test(
+    "without adaptive execution, as in a streaming batch, a MERGE does not write a file per shuffle partition",
+    Slow
+  ) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filledTable(mode)
       withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false", SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
@@ -139,7 +142,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("a MERGE with a cached and sorted source uses a broadcast join") {
+  test("a MERGE with a cached and sorted source uses a broadcast join", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filledTable(mode)
       val cached = sql(s"SELECT * FROM $source ORDER BY id").cache()
@@ -161,7 +164,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows share files with old rows")
   }
 
-  test("the metrics of a MERGE count inserted, updated, copied and deleted rows") {
+  test("the metrics of a MERGE count inserted, updated, copied and deleted rows", Slow) {
     for ((mode, copied) <- Seq("copy-on-write" -> true, "merge-on-read" -> false)) {
       val t = filledTable(mode)
       val write = writeOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
@@ -222,7 +225,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(rows(s"SELECT id FROM $t WHERE n = 0 ORDER BY id").map(_.getLong(0)) == Seq(0L, 205L, 207L, 900L))
     }
 
-  test("no semi join or runtime filter is added that would read a nondeterministic source a second time") {
+  test("no semi join or runtime filter is added that would read a nondeterministic source a second time", Slow) {
     val t = filledTable("merge-on-read")
     for (
       source <- Seq("SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10", "SELECT * FROM t TABLESAMPLE (50 PERCENT)")
@@ -248,7 +251,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT n FROM $t WHERE id = 1").map(_.getString(0)) == Seq("x") && answers.get == 1)
   }
 
-  test("the plan of a MERGE is Spark's if the source is large or not deterministic") {
+  test("the plan of a MERGE is Spark's if the source is large or not deterministic", Slow) {
     val t = filledTable("copy-on-write")
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
       assert(joins(planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")) == ((0, 1)))

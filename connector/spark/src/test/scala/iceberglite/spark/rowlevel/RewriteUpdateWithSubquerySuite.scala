@@ -82,7 +82,10 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     assert(count(t, "_last_updated_sequence_number = 2") == 20)
   }
 
-  test("an UPDATE neither loses nor duplicates rows if the table of its subquery returns other rows when read again") {
+  test(
+    "an UPDATE neither loses nor duplicates rows if the table of its subquery returns other rows when read again",
+    Slow
+  ) {
     val sourceReads = new AtomicInteger
     val answers = Seq(Seq(Some(1L), None), Seq(Some(1L)), Seq(Some(2L), Some(3L)))
     ChangingSource.rows = () => answers(math.min(sourceReads.getAndIncrement(), answers.size - 1))
@@ -95,7 +98,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     }
   }
 
-  test("assigned values are checked as in an UPDATE without a subquery, and only in updated rows") {
+  test("assigned values are checked as in an UPDATE without a subquery, and only in updated rows", Slow) {
     val u = subqueryTable()
     val t = create("id BIGINT NOT NULL, n INT", 2, "copy-on-write")
     sql(s"INSERT INTO $t SELECT id, CAST(id AS INT) FROM range(100)")

@@ -1,6 +1,7 @@
 package iceberglite.spark.rowlevel
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
@@ -19,7 +20,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
 
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "one deletion vector"))
-    test(s"after several DELETE statements, a data file has only the $kind of the last statement") {
+    test(
+      s"after several DELETE statements, a data file has only the $kind of the last statement",
+      Sampling.sampledUnless(version == 3): _*
+    ) {
       val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
@@ -51,7 +55,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert((before & after).size == 1 && count(t, "n = -1") == 1)
   }
 
-  test("copy-on-write does not split the rows of large files into smaller files") {
+  test("copy-on-write does not split the rows of large files into smaller files", Slow) {
     val t = create(Columns, 2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
     (0 until 4).foreach(i =>
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
@@ -65,7 +69,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"conditions can use metadata columns, by $mode") {
+    test(s"conditions can use metadata columns, by $mode", Sampling.sampledUnless(mode == "merge-on-read"): _*) {
       val t = filled(3, mode)
       sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
       sql(
@@ -84,7 +88,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE can match rows by their file and position, by $mode",
-      Sampling.slowUnless(mode == "merge-on-read"): _*
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
@@ -116,7 +120,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-    test(s"a MERGE that matches rows by position can insert rows into a table with a CHAR column, by $mode") {
+    test(
+      s"a MERGE that matches rows by position can insert rows into a table with a CHAR column, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
       sql(s"INSERT INTO $t SELECT id, concat('c', id % 5) FROM range(0, 100, 1, 2)")
       sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES (1L), (1000L) AS v (p)) u ON t._pos = u.p " +
@@ -124,7 +131,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 101 && count(t, "id = -1") == 2 && count(t, "id = 1000 AND c = 'n'") == 1)
     }
 
-    test(s"a statement is rejected if a column hides a metadata column that the statement needs, by $mode") {
+    test(
+      s"a statement is rejected if a column hides a metadata column that the statement needs, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
       val t = filled(3, mode)
       sql(s"ALTER TABLE $t RENAME COLUMN n TO $hidden")
@@ -140,7 +150,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 1000)
     }
 
-    test(s"a statement that changes no row commits nothing, by $mode") {
+    test(
+      s"a statement that changes no row commits nothing, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode)
       val before = count(s"$t.snapshots")
       sql(s"DELETE FROM $t WHERE id = -5")
@@ -149,7 +162,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.snapshots") == before)
     }
 
-    test(s"a statement with a failed task leaves the table and its directory unchanged, by $mode") {
+    test(
+      s"a statement with a failed task leaves the table and its directory unchanged, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filled(2, mode)
       spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
       assertUnchanged(t) {
@@ -158,7 +174,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-    test(s"an UPDATE fails under serializable isolation if a concurrent commit adds rows, by $mode") {
+    test(
+      s"an UPDATE fails under serializable isolation if a concurrent commit adds rows, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val serializable = filled(2, mode)
       commitWhenCalled(serializable)(addCopy(_))
       assertLeavesNoFiles(serializable) {
@@ -173,7 +192,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
     }
 
-    test(s"an UPDATE fails if a concurrent commit removes the file of a changed row, by $mode") {
+    test(
+      s"an UPDATE fails if a concurrent commit removes the file of a changed row, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
       commitWhenCalled(t)(table =>
         table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit()
@@ -183,7 +205,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 0)
     }
 
-    test(s"statements change a branch if the table name ends with branch_<name>, by $mode") {
+    test(
+      s"statements change a branch if the table name ends with branch_<name>, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH work")
       sql(s"DELETE FROM $t.branch_work WHERE id < 10")
@@ -207,7 +232,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
-    test(s"Spark's cached results of a table are refreshed after a change, version $version by $mode") {
+    test(
+      s"Spark's cached results of a table are refreshed after a change, version $version by $mode",
+      Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
+    ) {
       val t = filled(version, mode)
       sql(s"CACHE TABLE $t")
       sql(s"CACHE TABLE cached_rows AS SELECT id, n FROM $t")
@@ -226,7 +254,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a statement that reads its table several times reads the same snapshot each time, by $mode") {
+    test(
+      s"a statement that reads its table several times reads the same snapshot each time, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       // Spark evaluates the second subquery while it optimizes the statement, before it plans the scan of the rows.

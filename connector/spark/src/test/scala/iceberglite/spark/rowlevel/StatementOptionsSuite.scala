@@ -2,6 +2,9 @@ package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.Sampling
 
 /** Checks options in statements that change rows: `DELETE FROM t WITH ('key' = 'value') WHERE ...`. */
 class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
@@ -9,7 +12,10 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   private def rejection(statement: String): String = messages(intercept[Exception](sql(statement)))
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"options apply in every statement, before or after the alias of the table, by $mode") {
+    test(
+      s"options apply in every statement, before or after the alias of the table, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filled(2, mode)
       def withOptions(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
       sql(s"DELETE FROM $t ${withOptions(1)} WHERE id = 1")
@@ -61,7 +67,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(summaryOf(t)("n") == "1" && count(t) == 0)
   }
 
-  test("write options apply to the rows that a statement writes") {
+  test("write options apply to the rows that a statement writes", Slow) {
     val t = filled(2, "copy-on-write")
     sql(s"UPDATE $t WITH ('write-format' = 'orc', 'compression-codec' = 'zlib') SET n = 1 WHERE id = 3")
     assert(rows(s"SELECT DISTINCT file_format FROM $t.files").map(_.getString(0)).toSet == Set("ORC", "PARQUET"))
@@ -73,7 +79,10 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a statement with the option branch reads and writes the branch, by $mode") {
+    test(
+      s"a statement with the option branch reads and writes the branch, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH b")
       sql(s"DELETE FROM $t WITH ('branch' = 'b') WHERE id < 10")
@@ -88,7 +97,10 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(rejection(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
     }
 
-    test(s"the option isolation-level takes precedence over the table property, by $mode") {
+    test(
+      s"the option isolation-level takes precedence over the table property, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filled(2, mode)
       commitWhenCalled(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = commit_and_return(id % 1 + 7) WHERE n = 3")
@@ -160,7 +172,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(count(t, "id = 4") == 0)
   }
 
-  test("options for delete files take precedence over table properties") {
+  test("options for delete files take precedence over table properties", Slow) {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "file", "write.delete.format.default" -> "avro")
     def added(statement: String): Seq[String] =
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.connector.expressions.Expressions
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.sql.RetriedStatement
 import iceberglite.spark.table.SparkTable
@@ -19,7 +20,10 @@ import iceberglite.table.action.DeleteFiles
 class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"an UPDATE fails without retries, and with retries also updates concurrently added rows, by $mode") {
+    test(
+      s"an UPDATE fails without retries, and with retries also updates concurrently added rows, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filled(2, mode)
       commitWhenCalled(t)(addCopy(_))
       val statement = "SET n = commit_and_return(id % 1 + 100) WHERE n = 3"
@@ -32,7 +36,10 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       assertNoOrphans(t)
     }
 
-    test(s"a statement that always conflicts fails after the given number of retries, by $mode") {
+    test(
+      s"a statement that always conflicts fails after the given number of retries, by $mode",
+      Sampling.sampledUnless(mode == "copy-on-write"): _*
+    ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
@@ -45,7 +52,10 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       assertNoOrphans(t)
     }
 
-    test(s"a retried MERGE has the same common table expressions and parameters, by $mode") {
+    test(
+      s"a retried MERGE has the same common table expressions and parameters, by $mode",
+      Sampling.sampledUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(

@@ -60,7 +60,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("a partition with most of the rows is written by several tasks") {
+  test("a partition with most of the rows is written by several tasks", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = table(mode)
       spark.range(10000, 30000, 1, 6).selectExpr("id", "99 AS p", s"concat(${sha("id")}, ${sha("-id")}) AS s")
@@ -79,7 +79,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(shuffles(planOf(s"UPDATE $t SET n = 0 WHERE id IN (3, 700)")) == 1)
   }
 
-  test("a distribution mode that is set in the statement, the session or the table properties is used") {
+  test("a distribution mode that is set in the statement, the session or the table properties is used", Slow) {
     val t = table("merge-on-read")
     assert(shuffles(planOf(s"UPDATE $t WITH ('distribution-mode' = 'none') SET s = 'a' WHERE id % 100 = 1")) == 0)
     withConf("spark.sql.iceberg.distribution-mode" -> "none") {
@@ -116,7 +116,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("a MERGE on an unpartitioned table writes inserted rows to the same file as changed rows") {
+  test("a MERGE on an unpartitioned table writes inserted rows to the same file as changed rows", Slow) {
     for (adaptive <- Seq("true", "false")) withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
       val t = table("copy-on-write", layout = "")
       sql(s"MERGE INTO $t t USING (SELECT id, 1 AS p, 'x' AS s FROM range(2990, 3010)) u ON t.id = u.id $upsert")

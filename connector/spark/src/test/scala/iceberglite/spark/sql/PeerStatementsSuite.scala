@@ -4,6 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
@@ -105,7 +106,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
 
   private val columns = "id INT NOT NULL, p STRING"
 
-  test("branches and tags are created, replaced and dropped, with retention") {
+  test("branches and tags are created, replaced and dropped, with retention", Slow) {
     assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
@@ -153,7 +154,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("rows of a branch are appended, overwritten, deleted, and read with the current columns of the table") {
+  test("rows of a branch are appended, overwritten, deleted, and read with the current columns of the table", Slow) {
     assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a'), (2, 'b')",
       "ALTER TABLE {t} CREATE BRANCH b",
@@ -177,7 +178,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("snapshots that were staged with a WAP id can be published once") {
+  test("snapshots that were staged with a WAP id can be published once", Slow) {
     assertSame(columns)(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
       "INSERT INTO {t} VALUES (1, 'a')",
@@ -199,7 +200,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("a session with a WAP branch writes to this branch and reads from it") {
+  test("a session with a WAP branch writes to this branch and reads from it", Slow) {
     // If a write creates the branch, Apache Iceberg counts the total records of the branch from zero.
     assertSame(columns, ignoredKey = "total-records")(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
@@ -221,7 +222,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("procedures return the same columns and rows, and reject the same calls, as in Apache Iceberg") {
+  test("procedures return the same columns and rows, and reject the same calls, as in Apache Iceberg", Slow) {
     assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
@@ -282,7 +283,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("register_table returns the same columns and counts as in Apache Iceberg") {
+  test("register_table returns the same columns and counts as in Apache Iceberg", Slow) {
     val results = Seq("litejdbc", "icejdbc").map { catalog =>
       val t = newTable(catalog = catalog)
       sql(s"CREATE TABLE $t (id INT) USING iceberg")

@@ -115,7 +115,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     assert(!Files.exists(orphan) && count(t) == 1 && count(peer(t)) == 1)
   }
 
-  test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, also those of Apache Iceberg") {
+  test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, also those of Apache Iceberg", Slow) {
     val t = small(2)
     sql(s"DELETE FROM ${peer(t)} WHERE id = 1")
     sql(s"ALTER TABLE $t CREATE BRANCH b AS OF VERSION ${live(t).metadata.snapshots.head.snapshotId}")
@@ -224,7 +224,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     assert(live(t).metadataLocation == before)
   }
 
-  test("objects of Spark can have the names of the statements") {
+  test("objects of Spark can have the names of the statements", Slow) {
     val session = spark.newSession()
     session.sql(s"CREATE NAMESPACE IF NOT EXISTS lite.$ns.words")
     session.sql(s"USE lite.$ns.words")
@@ -254,7 +254,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     session.sql(s"DROP NAMESPACE lite.$ns.words CASCADE")
   }
 
-  test("statements for tables of other catalogs go to the other parsers") {
+  test("statements for tables of other catalogs go to the other parsers", Slow) {
     val t = small(1)
     for (table <- Seq(peer(t), s"ice.$ns.nothing")) {
       val e = intercept[Exception](sql(s"ANALYZE TABLE $table COMPUTE STATISTICS"))
@@ -270,7 +270,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     } finally sql("DROP TABLE spark_catalog.default.plain_analyzed")
   }
 
-  test("in a session catalog, the statements change Iceberg tables, and Spark analyzes its own tables") {
+  test("in a session catalog, the statements change Iceberg tables, and Spark analyzes its own tables", Slow) {
     val session = spark.newSession()
     val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
     SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName, settings: _*)

@@ -4,6 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.PartitionRules
 import iceberglite.spark.session.LiteCatalog
@@ -31,7 +32,10 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     (m.sortOrders, m.defaultSortOrderId, m.properties.get(TableProperty.Distribution.key))
   }
 
-  test("the statements set the same sort orders and distributions, and fail for the same input, as in Apache Iceberg") {
+  test(
+    "the statements set the same sort orders and distributions, and fail for the same input, as in Apache Iceberg",
+    Slow
+  ) {
     val columns = "id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT, `a.b`: STRING>, l ARRAY<INT>, asc INT"
     val (liteTable, peerTable) = (newTable(), newTable())
     Seq(liteTable, peer(peerTable))
@@ -114,7 +118,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
   }
 
-  test("NaN is sorted as the greatest number, and nulls according to the null order", PartitionRules.sortNan) {
+  test("NaN is sorted as the greatest number, and nulls according to the null order", Slow, PartitionRules.sortNan) {
     val numbers = Seq("-Infinity", "-1.5", "0.0", "1.5", "Infinity", "NaN")
     val orders = Seq(
       "x" -> ("null" +: numbers),

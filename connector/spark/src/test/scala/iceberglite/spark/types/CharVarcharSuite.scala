@@ -69,7 +69,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     "MAP<STRUCT<c: ?>, ARRAY<?>>" -> "map(named_struct('c', %1$s), array(%1$s))"
   )
 
-  test("values in structs, lists and maps are padded, trimmed or rejected") {
+  test("values in structs, lists and maps are padded, trimmed or rejected", Slow) {
     types.foreach { t =>
       val columns = shapes.zipWithIndex.map { case ((shape, _), i) => s"c$i ${shape.replace("?", t)}" }
       def nested(text: String) = shapes.map(_._2.format(text)).mkString(", ")
@@ -85,7 +85,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("partition values of CHAR columns are padded") {
+  test("partition values of CHAR columns are padded", Slow) {
     types.foreach { t =>
       sameOutcome(
         s"CREATE TABLE @ (i INT, c $t) USING # PARTITIONED BY (c)",
@@ -160,7 +160,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     loaded(table).properties.asScala.toMap.collect { case (k, v) if k.startsWith(prefix) => k.stripPrefix(prefix) -> v }
   }
 
-  test("Spark's legacy settings for CHAR and VARCHAR apply as for Spark's own tables") {
+  test("Spark's legacy settings for CHAR and VARCHAR apply as for Spark's own tables", Slow) {
     sameOutcome(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
     withConf("spark.sql.legacy.charVarcharAsString" -> "true") {
       sameOutcome(
@@ -261,7 +261,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(typesOf(lite) == Seq("string", "string", "int", "varchar(4)"))
   }
 
-  test("UPDATE and MERGE check and pad values, by copy-on-write and by merge-on-read") {
+  test("UPDATE and MERGE check and pad values, by copy-on-write and by merge-on-read", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) inSession(SharedSession.liteExtensions) { session =>
       def run(statement: String) = session.sql(statement).collect().map(_.toString).toSeq
       val modes = Seq("update", "delete", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
@@ -292,7 +292,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("filters on CHAR and VARCHAR columns skip files") {
+  test("filters on CHAR and VARCHAR columns skip files", Slow) {
     sql(s"CREATE TABLE $lite (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg")
     Seq("a", "m", "z").foreach(x => sql(s"INSERT INTO $lite VALUES (1, '$x', '$x')"))
     def skips(condition: String): Boolean = {
@@ -303,7 +303,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       .foreach(condition => assert(skips(condition), condition))
   }
 
-  test("CHAR values are padded in comparisons in a subquery of a DELETE") {
+  test("CHAR values are padded in comparisons in a subquery of a DELETE", Slow) {
     sameOutcome(
       "CREATE TABLE @@ (c CHAR(7)) USING #",
       "INSERT INTO @@ VALUES ('12'), ('x')"

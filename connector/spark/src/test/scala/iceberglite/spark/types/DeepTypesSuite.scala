@@ -2,6 +2,7 @@ package iceberglite.spark.types
 
 import org.scalatest.concurrent.TimeLimits
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 import org.scalatest.time.SpanSugar._
 
 import iceberglite.spark.SharedSession
@@ -25,7 +26,7 @@ class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
   }
 
   for (format <- Seq("parquet", "orc", "avro"))
-    test(s"lists with $Depth nested levels can be written and read in $format files") {
+    test(s"lists with $Depth nested levels can be written and read in $format files", Slow) {
       roundTrip(format, nested(t => s"ARRAY<$t>", "BIGINT", Depth), nested(v => s"[$v]", "1", Depth), "v[0]")
     }
 

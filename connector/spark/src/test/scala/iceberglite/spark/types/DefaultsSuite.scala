@@ -11,6 +11,7 @@ import org.apache.iceberg.types.{Type => PeerType, Types}
 import org.apache.iceberg.types.Types.NestedField.{optional, required}
 import org.apache.iceberg.{Schema => PeerSchema}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 
@@ -68,7 +69,11 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
   private def withDefault(id: Int, name: String, t: PeerType, value: PeerLiteral[_]): Types.NestedField =
     optional(name).withId(id).ofType(t).withInitialDefault(value).withWriteDefault(value).build()
 
-  test("existing rows have the initial default of every type, and filters use it", SparkRules.initialDefaultsRead) {
+  test(
+    "existing rows have the initial default of every type, and filters use it",
+    Slow,
+    SparkRules.initialDefaultsRead
+  ) {
     val columns = defaults.zipWithIndex.map { case ((t, value, _), i) => withDefault(i + 2, s"c$i", t, value) }
     val t = tableWithAddedColumns(columns)
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")

@@ -11,6 +11,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.data.{DataTarget, Record, Variant}
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
@@ -64,7 +65,10 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   }
 
   for ((version, lineage) <- Seq(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number"))
-    test(s"files that cannot be read as vectors have the correct rows, also with deletes, in version $version") {
+    test(
+      s"files that cannot be read as vectors have the correct rows, also with deletes, in version $version",
+      Sampling.sampledUnless(version == 3): _*
+    ) {
       val (encoded, defaultEncoded) = (tableOf(splitEncoder, version), tableOf(_ => None, version))
       Seq(s"SELECT *, _pos, _spec_id$lineage FROM %s", "SELECT f, s.l, m FROM %s WHERE i > 1500 AND l > 0").foreach {
         query =>

@@ -10,6 +10,7 @@ import org.apache.iceberg.types.Types.NestedField.{optional, required}
 import org.apache.iceberg.{DataFiles, FileFormat, PartitionSpec => PeerSpec, Schema => PeerSchema, Table => PeerTable}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 
@@ -56,7 +57,11 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
   private def setNameMapping(table: PeerTable): Unit = table.updateProperties()
     .set("schema.name-mapping.default", NameMappingParser.toJson(MappingUtil.create(table.schema))).commit()
 
-  test("columns and fields are found by the name mapping, also in legacy Parquet layouts", SparkRules.filesWithoutIds) {
+  test(
+    "columns and fields are found by the name mapping, also in legacy Parquet layouts",
+    Slow,
+    SparkRules.filesWithoutIds
+  ) {
     for (legacy <- Seq("false", "true")) {
       val t = newTable()
       val table = javaTable(t, nested)

@@ -14,6 +14,7 @@ import org.apache.iceberg.variants.{Variant, Variants}
 import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 
@@ -109,7 +110,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       Seq("""[43200000000,"in","value"]"""))
   }
 
-  test("filters on columns of types that Spark lacks return the matching rows", SparkRules.filtersOnEveryType) {
+  test("filters on columns of types that Spark lacks return the matching rows", Slow, SparkRules.filtersOnEveryType) {
     def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $allTypes WHERE $filter ORDER BY id").map(_.getLong(0))
     Seq(
       s"u = '$a'" -> Seq(1L),
@@ -145,7 +146,11 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     ).foreach { case (filter, expected) => assert(ids(filter) == expected, filter) }
   }
 
-  test("tables partitioned by UUIDs, times and nanoseconds can be read and filtered", SparkRules.filtersOnEveryType) {
+  test(
+    "tables partitioned by UUIDs, times and nanoseconds can be read and filtered",
+    Slow,
+    SparkRules.filtersOnEveryType
+  ) {
     val t = newTable()
     val columns = new PeerSchema(schema.columns.subList(0, 6))
     val spec = (s: PeerSchema) =>
@@ -170,7 +175,11 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       .map(_.toString) == Seq(s"[$a,-1]", s"[$f,-1]"))
   }
 
-  test("metadata tables of tables with columns of types that Spark lacks can be read", SparkRules.everyTypeOpens) {
+  test(
+    "metadata tables of tables with columns of types that Spark lacks can be read",
+    Slow,
+    SparkRules.everyTypeOpens
+  ) {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
       assert(rows(s"SELECT * FROM $allTypes.$name").size == 1, name)
     }

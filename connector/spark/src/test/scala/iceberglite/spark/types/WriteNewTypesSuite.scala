@@ -7,6 +7,7 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.types.Types.NestedField.{optional, required}
 import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.write.WriteFixture
@@ -101,7 +102,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     assert(rows(s"SELECT count(*) FROM $t").head.getLong(0) == 2)
   }
 
-  test("only null can be written to a variant column; the error has the column name", SparkRules.variantsAsText) {
+  test("only null can be written to a variant column; the error has the column name", Slow, SparkRules.variantsAsText) {
     val t = newTable()
     javaTable(
       t,

@@ -46,7 +46,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assertNoOrphans(t)
   }
 
-  test("automatic compaction is off by default, and an option overrides the property of the table") {
+  test("automatic compaction is off by default, and an option overrides the property of the table", Slow) {
     val t = create()
     (1 to 5).foreach(insert(t, _, 1))
     assert(filesIn(t, 1) == 5)
@@ -59,7 +59,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(filesIn(t, 1) == 5 && rows(s"SELECT * FROM $t").size == 10)
   }
 
-  test("the limits bound the number and the size of the files") {
+  test("the limits bound the number and the size of the files", Slow) {
     val t = create(enabled :+ ("iceberg-lite.auto-compact.max-files" -> "3"): _*)
     (1 to 4).foreach(insert(t, _, 1))
     assert(filesIn(t, 1) == 4)
@@ -99,7 +99,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(filesIn(t, 1) == 1 && rows(s"SELECT * FROM $t").size == 49)
   }
 
-  test("a write to a branch compacts the branch, and a staged write compacts nothing") {
+  test("a write to a branch compacts the branch, and a staged write compacts nothing", Slow) {
     val t = create(enabled :+ ("write.wap.enabled" -> "true"): _*)
     (1 to 3).foreach(insert(t, _, 1))
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -110,7 +110,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(operations(t).last == "append" && ids(t) == (1 to 3))
   }
 
-  test("a write succeeds if the compaction cannot read a file, and no file is left") {
+  test("a write succeeds if the compaction cannot read a file, and no file is left", Slow) {
     val t = create(enabled: _*)
     (1 to 3).foreach(insert(t, _, 1))
     val files = rows(s"SELECT file_path FROM $t.files ORDER BY file_path").map(_.getString(0))
@@ -124,7 +124,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assertNoOrphans(t)
   }
 
-  test("concurrent writers keep all rows, and a compaction that conflicts with another only loses") {
+  test("concurrent writers keep all rows, and a compaction that conflicts with another only loses", Slow) {
     val t = create(enabled ++ Seq("commit.retry.num-retries" -> "50", "commit.retry.min-wait-ms" -> "5"): _*)
     val pool = Executors.newFixedThreadPool(3)
     val writers = (0 until 3).map { writer =>

@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks write options and session settings for the format of data files, and for the codec and other properties. */
 class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
@@ -47,7 +48,7 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
     assert(listed(t).isEmpty)
   }
 
-  test("the strategy of ORC files comes from the option, else from the session, else from the table property") {
+  test("the strategy of ORC files comes from the option, else from the session, else from the table property", Slow) {
     val t = create("id BIGINT, s STRING", "orc")
     def write(options: (String, String)*): Long = {
       val sizeBefore = listed(t, "file_size_in_bytes").map(_.getLong(0)).sum

@@ -8,7 +8,9 @@ import org.apache.hadoop.fs.{FSDataOutputStream, LocalFileSystem, Path}
 import org.apache.hadoop.util.Progressable
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /** Checks that a write to full storage fails with a message that contains the file, the table and what to do. */
@@ -48,19 +50,19 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
   }
 
   for (format <- Seq("parquet", "orc", "avro")) {
-    test(s"a full disk is reported for data files in $format") {
+    test(s"a full disk is reported for data files in $format", Sampling.sampledUnless(format == "parquet"): _*) {
       val t = create(s"'write.format.default' = '$format'")
       val statement = s"INSERT INTO $t SELECT id, uuid() FROM range(0, 50000, 1, 1)"
       Seq(FullDisk.NoSpace, FullDisk.LimitedTo(100000), FullDisk.FullAtClose).foreach(assertReported(t, statement, _))
     }
 
-    test(s"a full disk is reported for position delete files in $format") {
+    test(s"a full disk is reported for position delete files in $format", Sampling.sampledUnless(format == "orc"): _*) {
       val t = create(s"'write.delete.mode' = 'merge-on-read', 'write.delete.format.default' = '$format'")
       Seq(FullDisk.NoSpace, FullDisk.FullAtClose).foreach(assertReported(t, s"DELETE FROM $t WHERE id % 3 = 1", _))
     }
   }
 
-  test("a full disk is reported for rewritten data files and deletion vectors") {
+  test("a full disk is reported for rewritten data files and deletion vectors", Slow) {
     val copyOnWrite = create("'write.update.mode' = 'copy-on-write'")
     assertReported(copyOnWrite, s"UPDATE $copyOnWrite SET s = 'y' WHERE id = 3", FullDisk.FullAtClose)
     val vectors = create("'write.delete.mode' = 'merge-on-read', 'format-version' = '3'")

@@ -11,6 +11,7 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.session.LiteCatalog
@@ -30,7 +31,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).size == 3)
   }
 
-  test("after an unexpected error, no file is removed, because the commit may have succeeded") {
+  test("after an unexpected error, no file is removed, because the commit may have succeeded", Slow) {
     val t = partitioned()
     Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
       val filesBefore = dataFilesOf(t).size

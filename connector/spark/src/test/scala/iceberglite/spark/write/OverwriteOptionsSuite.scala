@@ -3,6 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.{DataFrame, DataFrameWriter, Row, SaveMode}
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
@@ -58,7 +59,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   private val remainingIds = Seq(0L, 2L, 3L, 5L, 6L, 8L)
 
   for (((method, save), i) <- overwrites.zipWithIndex) {
-    val tags = Sampling.slowUnless(i == 0)
+    val tags = Sampling.sampledUnless(i == 0)
     test(s"$method: replaceWhere replaces only the rows that match", tags: _*) {
       val t = partitioned()
       overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
@@ -137,7 +138,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("an append with replaceWhere is rejected, and other overwrite options do not affect an append") {
+  test("an append with replaceWhere is rejected, and other overwrite options do not affect an append", Slow) {
     val t = partitioned()
     for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {
       val message = rejection(t)(save(writer(newRows(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
@@ -148,7 +149,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 11)
   }
 
-  test("saveAsTable rejects options for a partial overwrite, because it replaces the whole table") {
+  test("saveAsTable rejects options for a partial overwrite, because it replaces the whole table", Slow) {
     val t = partitioned()
     def save(options: (String, String)*): Unit = writer(newRows(1), options, "overwrite").saveAsTable(t)
     val partialOptions = Seq(
@@ -190,7 +191,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("writeTo: options that contradict the condition or the kind of overwrite are rejected") {
+  test("writeTo: options that contradict the condition or the kind of overwrite are rejected", Slow) {
     val t = partitioned()
     def write(option: (String, String)) = newRows(1).writeTo(t).option(option._1, option._2)
     for (option <- Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic", "overwriteSchema" -> "true")) {
@@ -204,7 +205,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == remainingIds ++ Seq(100L, 101L))
   }
 
-  test("SQL: INSERT statements accept the same options as writes by DataFrames") {
+  test("SQL: INSERT statements accept the same options as writes by DataFrames", Slow) {
     val t = partitioned()
     def insert(verb: String, options: String) =
       sql(s"INSERT $verb $t WITH ($options) SELECT id, 1 FROM range(100, 102)")

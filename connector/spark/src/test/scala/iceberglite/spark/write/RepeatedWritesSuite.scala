@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -35,7 +36,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
   }
 
-  test("overwrites and row-level statements with an application version are also done once") {
+  test("overwrites and row-level statements with an application version are also done once", Slow) {
     val t = createTable()
     write(t, 0, "etl", 1).append()
     write(t, 100, "etl", 2).overwritePartitions()
@@ -78,7 +79,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("Unset it to start again"))
   }
 
-  test("a repeated createOrReplace changes nothing, and a statement that changes no row records its version") {
+  test("a repeated createOrReplace changes nothing, and a statement that changes no row records its version", Slow) {
     val t = newTable()
     def createOrReplace(from: Int, version: Int): Unit =
       write(t, from, "etl", version).using("iceberg").createOrReplace()

@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spec.json.SchemaJson
@@ -79,7 +80,10 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT data FROM $t WHERE id = 5").map(_.toString) == Seq("[null]"))
   }
 
-  test("columns are widened if the promotion is allowed, narrower values are accepted, other types are rejected") {
+  test(
+    "columns are widened if the promotion is allowed, narrower values are accepted, other types are rejected",
+    Slow
+  ) {
     val wide = "w BIGINT, x DOUBLE, e DECIMAL(12, 2)"
     val t = sameAsPeer(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
       appends("1 AS i, CAST(1.5 AS FLOAT) AS f, 1.25BD AS d, named_struct('i', 1) AS s, array(1) AS l"),
@@ -105,7 +109,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
   }
 
   // Apache Iceberg is not compared, because its writer fails for these values with a ClassCastException.
-  test("values narrower than the partition source columns are written to the right partitions") {
+  test("values narrower than the partition source columns are written to the right partitions", Slow) {
     val t = openTable("i INT, w BIGINT, e DECIMAL(12, 2)", "PARTITIONED BY (i, bucket(4, w), truncate(10, e), w)")
     append(t, sql("SELECT 1 AS i, 2L AS w, CAST(3.25 AS DECIMAL(12, 2)) AS e"))
     append(t, sql("SELECT 3000000000 AS i, 4 AS w, CAST(5.25 AS DECIMAL(4, 2)) AS e"))
@@ -127,7 +131,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     )
   }
 
-  test("overwrites of partitions and overwrites by condition also merge the schema") {
+  test("overwrites of partitions and overwrites by condition also merge the schema", Slow) {
     sameAsPeer("id BIGINT, p INT", "PARTITIONED BY (p)")(
       appends("1L AS id, 1 AS p"),
       appends("2L AS id, 2 AS p"),

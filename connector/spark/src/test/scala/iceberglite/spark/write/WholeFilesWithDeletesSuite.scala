@@ -82,17 +82,16 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
-    val tiers = Sampling.slowUnless(version == 3)
     test(
       s"DELETE of a partition, version $version, with a delete file per $granularity",
-      ManifestRules.vectorIsRemoved +: tiers: _*
+      ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
     ) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
     test(
       s"INSERT OVERWRITE, version $version, with a delete file per $granularity",
-      ManifestRules.vectorIsRemoved +: tiers: _*
+      ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
     ) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
         runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
@@ -102,7 +101,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"TRUNCATE removes all deletes, version $version, a delete file per $granularity",
-      ManifestRules.vectorIsRemoved +: tiers: _*
+      ManifestRules.vectorIsRemoved +: Sampling.sampledUnless(version == 3): _*
     ) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")

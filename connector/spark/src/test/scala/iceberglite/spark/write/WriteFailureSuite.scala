@@ -6,13 +6,14 @@ import scala.concurrent.duration._
 
 import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks that a write that fails leaves the table and its directory unchanged. */
 class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
   private val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
 
-  test("after a task failure, neither the failed task nor finished tasks leave files") {
+  test("after a task failure, neither the failed task nor finished tasks leave files", Slow) {
     Seq("hash", "none").foreach { mode =>
       val t = partitioned()
       assertUnchanged(t) {

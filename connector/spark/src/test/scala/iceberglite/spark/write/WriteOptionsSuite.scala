@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks the options of writes. */
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
@@ -90,7 +91,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("files of a table with a sort order are sorted and have the id of the sort order") {
+  test("files of a table with a sort order are sorted and have the id of the sort order", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
     sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY name DESC NULLS LAST, id")

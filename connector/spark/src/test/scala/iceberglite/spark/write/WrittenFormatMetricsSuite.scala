@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.conformance.MetricsRules
 
 /** Checks the metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite. */
@@ -29,7 +30,10 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${peer(table)}.files").map(_.getString(0))
 
   Seq("none", "counts", "truncate(3)", "full").foreach { mode =>
-    test(s"ORC and Avro files have the same counts and bounds as Parquet files, with mode '$mode'", MetricsRules.nans) {
+    test(
+      s"ORC and Avro files have the same counts and bounds as Parquet files, with mode '$mode'",
+      MetricsRules.nans +: Sampling.sampledUnless(mode == "full"): _*
+    ) {
       val metricsByFormat = Seq("parquet", "orc", "avro").map { format =>
         val t = create(format, mode)
         sql(s"INSERT INTO $t $values")
@@ -40,7 +44,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
 
     test(
       s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'",
-      MetricsRules.sameAsApacheIceberg
+      MetricsRules.sameAsApacheIceberg +: Sampling.sampledUnless(mode == "full"): _*
     ) {
       val (liteTable, peerTable) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $liteTable $values")

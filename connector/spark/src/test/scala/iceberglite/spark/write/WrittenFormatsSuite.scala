@@ -13,6 +13,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.RecordRows
@@ -52,7 +53,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
   private def readRowByRow(table: String): DataFrame = spark.read.option("vectorization-enabled", "false").table(table)
 
   for (format <- formats) {
-    test(s"$format: random rows are read back in batches, row by row and by Apache Iceberg") {
+    test(
+      s"$format: random rows are read back in batches, row by row and by Apache Iceberg",
+      Sampling.sampledUnless(format == "orc"): _*
+    ) {
       withConf("spark.sql.datetime.java8API.enabled" -> "true") {
         (1L to 7L).foreach { seed =>
           val schema = sample(RecordGenerators.schema(types), seed)
@@ -70,7 +74,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
 
-    test(s"$format: manifests match the files of a partitioned table, for sorted rows and with fan-out") {
+    test(
+      s"$format: manifests match the files of a partitioned table, for sorted rows and with fan-out",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val t = create("id BIGINT, part STRING, at TIMESTAMP", format, "PARTITIONED BY (part, days(at), bucket(2, id))")
       sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY id")
       sql(s"REFRESH TABLE $t")
@@ -95,7 +102,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(asText(spark.table(t).where(day)) == asText(rows.union(rows).where(day)))
     }
 
-    test(s"$format: a dynamic overwrite replaces the partitions of the new rows, a static overwrite the given one") {
+    test(
+      s"$format: a dynamic overwrite replaces the partitions of the new rows, a static overwrite the given one",
+      Sampling.sampledUnless(format == "orc"): _*
+    ) {
       val t = create("id BIGINT, part INT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT) FROM range(30)")
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
@@ -109,7 +119,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(listed(t, "file_format").forall(_.getString(0).equalsIgnoreCase(format)))
     }
 
-    test(s"$format: a write that omits a column stores the column's default") {
+    test(
+      s"$format: a write that omits a column stores the column's default",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val t = newTable()
       sql(s"""CREATE TABLE $t (id INT, s STRING DEFAULT 'd', n INT) USING iceberg
         TBLPROPERTIES ('format-version' = '3', 'write.format.default' = '$format')""")
@@ -119,7 +132,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq("[1,0]", "[2,1]"))
     }
 
-    test(s"$format: when a file has reached the target size, a new file is opened") {
+    test(
+      s"$format: when a file has reached the target size, a new file is opened",
+      Sampling.sampledUnless(format == "orc"): _*
+    ) {
       val t = create("id BIGINT, name STRING", format)
       spark.range(0, 40000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
         .option("target-file-size-bytes", "300000").append()
@@ -128,7 +144,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(rows(s"SELECT count(DISTINCT name) FROM ${peer(t)}").head.getLong(0) == 40000)
     }
 
-    test(s"$format: neither a failed task nor a null in a NOT NULL column leaves a file") {
+    test(
+      s"$format: neither a failed task nor a null in a NOT NULL column leaves a file",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
       val t = create("id BIGINT NOT NULL, part BIGINT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t VALUES (1, 1)")
@@ -142,7 +161,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
 
-    test(s"$format: if check-nullability is false, the error at the first null contains the column name") {
+    test(
+      s"$format: if check-nullability is false, the error at the first null contains the column name",
+      Sampling.sampledUnless(format == "orc"): _*
+    ) {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES " +
         s"('write.spark.accept-any-schema' = 'true', 'write.format.default' = '$format')")

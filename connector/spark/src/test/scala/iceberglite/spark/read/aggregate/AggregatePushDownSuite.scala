@@ -7,6 +7,7 @@ import org.apache.iceberg.{FileFormat, PartitionSpec => PeerSpec, Schema => Peer
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
@@ -52,7 +53,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(unpartitioned, expressions) == Seq("[36,34,70]"))
   }
 
-  test("an aggregate that is answered from metadata opens no data file and runs no job") {
+  test("an aggregate that is answered from metadata opens no data file and runs no job", Slow) {
     val table = filledTable("PARTITIONED BY (p)")
     dataFiles(table).foreach(Files.delete)
     assert(dataFiles(table).isEmpty)
@@ -94,7 +95,10 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     fromFiles(partitioned, "SELECT upper(p), count(*) FROM %s GROUP BY upper(p)")
   }
 
-  test("aggregates grouped by several columns are answered from metadata if all specs partition by these columns") {
+  test(
+    "aggregates grouped by several columns are answered from metadata if all specs partition by these columns",
+    Slow
+  ) {
     val table = create("id bigint, p string, q int, r date", "PARTITIONED BY (q, p)")
     val peerTable = peer(table)
     def insert(from: Int): Unit = sql(
@@ -117,7 +121,10 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT quantity, count(*) FROM %s GROUP BY quantity") == Seq("[0,8]", "[1,8]", "[2,8]"))
   }
 
-  test("aggregates with a filter are answered from metadata if partitions or bounds decide the filter for every file") {
+  test(
+    "aggregates with a filter are answered from metadata if partitions or bounds decide the filter for every file",
+    Slow
+  ) {
     assert(fromMetadata(partitioned, "SELECT count(*), max(id) FROM %s WHERE p = 'a'") == Seq("[20,20]"))
     assert(fromMetadata(partitioned, "SELECT count(*) FROM %s WHERE p IS NULL OR p = 'b'") == Seq("[15]"))
     assert(fromMetadata(unpartitioned, "SELECT count(*), min(d) FROM %s WHERE id > 20") == Seq("[15,2020-01-22]"))
@@ -131,7 +138,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     fromFiles(unpartitioned, "SELECT count(*) FROM %s WHERE name LIKE '%a%'")
   }
 
-  test("MIN and MAX of strings and binaries use bounds only if all rows of a file have one value") {
+  test("MIN and MAX of strings and binaries use bounds only if all rows of a file have one value", Slow) {
     fromFiles(unpartitioned, "SELECT max(name) FROM %s")
     fromFiles(unpartitioned, "SELECT min(name) FROM %s")
     assert(fromMetadata(unpartitioned, "SELECT min(p), max(p), min(s.t) FROM %s") == Seq("[a,b,x]"))
@@ -148,7 +155,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(isFromMetadata(greatest) && greatest.collect().head.getAs[Array[Byte]](0).toSeq == Seq[Byte](1, 3))
   }
 
-  test("MIN and MAX of UUIDs use partition values, but not bounds, because writers order UUIDs differently") {
+  test("MIN and MAX of UUIDs use partition values, but not bounds, because writers order UUIDs differently", Slow) {
     val (low, high) = ("00000000-0000-0000-0000-000000000001", "f0000000-0000-0000-0000-000000000000")
     val schema = new PeerSchema(Types.NestedField.optional(1, "u", Types.UUIDType.get))
     for (isPartitioned <- Seq(false, true)) {
@@ -164,7 +171,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     }
   }
 
-  test("aggregates of columns with NaN, with zero bounds or without metrics are read from files") {
+  test("aggregates of columns with NaN, with zero bounds or without metrics are read from files", Slow) {
     val table = create("x double, y float, z double, n int", "", "write.metadata.metrics.column.n" -> "counts")
     sql(
       s"""INSERT INTO ${peer(table)} SELECT IF(id = 3, double('NaN'), id), float(id),
@@ -181,7 +188,10 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT count(*) FROM %s") == Seq("[7]"))
   }
 
-  test("deletion vectors reduce counts, and MIN and MAX are read from files if the extreme value may be deleted") {
+  test(
+    "deletion vectors reduce counts, and MIN and MAX are read from files if the extreme value may be deleted",
+    Slow
+  ) {
     val table = filledTable("PARTITIONED BY (p)", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(table)} WHERE id IN (3, 20, 25)")
     assert(fromMetadata(table, "SELECT count(*), count(id), min(p), max(p) FROM %s") == Seq("[32,32,a,b]"))
@@ -195,7 +205,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT count(*), count(id), count(p) FROM %s WHERE p IS NULL") == Seq("[3,3,0]"))
   }
 
-  test("with position deletes or equality deletes, counts are read from files") {
+  test("with position deletes or equality deletes, counts are read from files", Slow) {
     for (granularity <- Seq("file", "partition")) {
       val table = filledTable("PARTITIONED BY (p)", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
       sql(s"DELETE FROM ${peer(table)} WHERE id IN (25, 26)")
@@ -229,7 +239,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     fromFiles(old, "SELECT count(late) FROM %s")
   }
 
-  test("aggregates of widened columns, and of tables without files or rows, are answered from metadata") {
+  test("aggregates of widened columns, and of tables without files or rows, are answered from metadata", Slow) {
     val table = create("i int, f float", "")
     sql(s"INSERT INTO ${peer(table)} VALUES (7, 1.5), (-3, 2.5)")
     sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN i TYPE bigint")
@@ -244,7 +254,10 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(empty, "SELECT count(*), count(i), min(i), max(p) FROM %s") == Seq("[0,0,null,null]"))
   }
 
-  test("MAX of timestamps in ORC files, whose bounds can be rounded, and of columns in Avro files is read from files") {
+  test(
+    "MAX of timestamps in ORC files, whose bounds can be rounded, and of columns in Avro files is read from files",
+    Slow
+  ) {
     val orc = filledTable("", "write.format.default" -> "orc")
     fromFiles(orc, "SELECT max(ts) FROM %s")
     fromMetadata(orc, "SELECT count(*), count(i), min(id), max(d), max(amount) FROM %s")
@@ -265,7 +278,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE s.a IS NOT NULL") == Seq("[5]"))
   }
 
-  test("Spark computes aggregates that metadata cannot answer") {
+  test("Spark computes aggregates that metadata cannot answer", Slow) {
     Seq(
       "SELECT count(DISTINCT p) FROM %s",
       "SELECT sum(id), count(*) FROM %s",

@@ -6,15 +6,15 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.FormatVersion
 
 /** Checks that random queries on random tables return the same rows as on a copy of each table's rows in Spark. */
 @MoreRounds
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
-  private val tables = Fuzz.rounds(6, least = 2)
-  private val queriesPerTable = 12
+  private val tables = Fuzz.rounds(6)
+  private val queriesPerTable = if (Sampling.isFast) 5 else 12
 
   /** Runs a test on random tables. The temporary view `copied` has the rows of the table under test. */
   private def forEachTable(test: (RandomTable, Random) => Unit): Unit = (0 until tables).foreach { round =>

@@ -30,7 +30,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     }
   }
 
-  test("a null in an equality delete matches a null in a row", ScanRules.nullEqualsNull) {
+  test("a null in an equality delete matches a null in a row", Slow, ScanRules.nullEqualsNull) {
     val table = filledTable()
     deletes(table).commit(Seq("cat"))(Seq(null))
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE cat IS NULL") == Seq("[0]"))
@@ -58,6 +58,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test(
     "equality deletes apply in their partition, or in all partitions if their spec is unpartitioned",
+    Slow,
     ScanRules.equalityPartition,
     ScanRules.globalEquality
   ) {
@@ -162,7 +163,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     assert(sameRows(table, "SELECT id FROM %s") == Seq("[3]"))
   }
 
-  test("equality deletes still compare a column that was dropped", ScanRules.droppedKey) {
+  test("equality deletes still compare a column that was dropped", Slow, ScanRules.droppedKey) {
     for (format <- Seq("parquet", "orc", "avro")) {
       val table = filledTable("write.format.default" -> format)
       deletes(table).commit(Seq("cat"))(Seq("c1"))
@@ -179,7 +180,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     }
   }
 
-  test("for data files that lack a column, equality deletes compare the column's default", ScanRules.addedKey) {
+  test("for data files that lack a column, equality deletes compare the column's default", Slow, ScanRules.addedKey) {
     for (format <- Seq("parquet", "orc", "avro")) {
       val table = filledTable("write.format.default" -> format)
       sql(s"ALTER TABLE ${peer(table)} ADD COLUMN extra int")
@@ -192,7 +193,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     }
   }
 
-  test("equality deletes apply to columns that were widened", ScanRules.deletesByBounds) {
+  test("equality deletes apply to columns that were widened", Slow, ScanRules.deletesByBounds) {
     val table = create("i int, d decimal(5, 2)", "", "format-version" -> "2")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 1.25), (2, 2.25), (3, 3.25)")
     deletes(table).commit(Seq("i"))(Seq(1))

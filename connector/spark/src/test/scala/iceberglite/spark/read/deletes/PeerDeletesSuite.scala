@@ -29,7 +29,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     partitioned <- Seq("", "PARTITIONED BY (cat)")
   } test(
     s"position delete files per $granularity delete rows ${partitioned.toLowerCase}",
-    ScanRules.positionRows +: Sampling.slowUnless(granularity == "file" && partitioned.nonEmpty): _*
+    ScanRules.positionRows +: Sampling.sampledUnless(granularity == "file" && partitioned.nonEmpty): _*
   ) {
     val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
@@ -42,6 +42,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test(
     "deletion vectors delete rows, and live rows keep their row lineage",
+    Slow,
     ScanRules.vectorScope,
     ScanRules.rowIds,
     ScanRules.lastUpdated
@@ -76,7 +77,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
     test(
       s"delete files in $deletes format delete rows of $data files",
-      ScanRules.everyFormat +: Sampling.slowUnless(data == "orc" && deletes == "parquet"): _*
+      ScanRules.everyFormat +: Sampling.slowSample(isAlwaysRun = data == "orc" && deletes == "parquet"): _*
     ) {
       val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
       val table = create(columns, "PARTITIONED BY (truncate(1, cat))", mergeOnRead(2) ++ formats: _*)
@@ -85,7 +86,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
       queries.foreach(sameRows(table, _))
     }
 
-  test("deletion vectors delete rows of files of several formats in one scan") {
+  test("deletion vectors delete rows of files of several formats in one scan", Slow) {
     val table = create(columns, "", mergeOnRead(3): _*)
     Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
@@ -97,7 +98,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     assert(!sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("rows one by one")))
   }
 
-  test("position deletes apply only to data files of their own partition spec", ScanRules.positionPartition) {
+  test("position deletes apply only to data files of their own partition spec", Slow, ScanRules.positionPartition) {
     val table = create(columns, "PARTITIONED BY (cat)", mergeOnRead(2): _*)
     val peerTable = peer(table)
     sql(s"INSERT INTO $peerTable ${values(0, 50)}")
@@ -122,7 +123,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     queries.foreach(sameRows(table, _))
   }
 
-  test("deletes apply to files with many batches, row groups and splits") {
+  test("deletes apply to files with many batches, row groups and splits", Slow) {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
     sql(
@@ -158,7 +159,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
   }
 
-  test("positions are correct if deleted rows are in pages that a filter skips", ScanRules.positionRows) {
+  test("positions are correct if deleted rows are in pages that a filter skips", Slow, ScanRules.positionRows) {
     for (version <- 2 to 3) {
       val table = create("id bigint", "", mergeOnRead(version) :+ ("write.parquet.page-row-limit" -> "100"): _*)
       sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")

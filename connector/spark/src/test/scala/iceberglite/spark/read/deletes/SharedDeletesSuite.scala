@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.fs.{FSDataInputStream, LocalFileSystem, Path}
 import org.apache.iceberg.FileFormat
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.scan.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
@@ -63,7 +64,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 
   private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
 
-  test("a position delete file is opened once for all data files and queries") {
+  test("a position delete file is opened once for all data files and queries", Slow) {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
@@ -87,7 +88,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2.forall(_ == 0))
   }
 
-  test("equality deletes that do not fit into memory delete the same rows") {
+  test("equality deletes that do not fit into memory delete the same rows", Slow) {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))((0L until 200L).filter(_ % 3 != 1).map(i => Seq(i)): _*)
@@ -108,7 +109,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2 == Seq(0))
   }
 
-  test("each task reports the same error for a damaged delete file, and the next query reads the file again") {
+  test("each task reports the same error for a damaged delete file, and the next query reads the file again", Slow) {
     val table = create(version = 2, files = 4)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))
@@ -128,7 +129,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._1 == expected(table))
   }
 
-  test("the cache respects the size limit of the session") {
+  test("the cache respects the size limit of the session", Slow) {
     val tables = (0 until 3).map { _ =>
       val table = create(version = 2, files = 1)
       sql(s"INSERT INTO ${peer(table)} SELECT id, 'x' FROM range(1000, 6000, 1, 1)")

@@ -7,7 +7,9 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
 /** Checks that tables with ORC and Avro files of Apache Iceberg and Spark are read correctly and in batches. */
@@ -49,7 +51,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
   for (format <- formats) {
-    test(s"$format: values of all types are read as by Apache Iceberg, in batches and row by row") {
+    test(
+      s"$format: values of all types are read as by Apache Iceberg, in batches and row by row",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val table = create(flat, format)
       sql(s"INSERT INTO ${peer(table)} $flatValues")
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
@@ -59,7 +64,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       assert(rowWise.selectExpr(columns.split(", "): _*).collect().map(_.toString).sorted.toSeq == inBatches)
     }
 
-    test(s"$format: nested columns with nulls at each level are read in batches") {
+    test(
+      s"$format: nested columns with nulls at each level are read in batches",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val table = create(
         "id int, s struct<a: int, inner: struct<t: string, n: double>>, l array<struct<x: int, y: array<string>>>, " +
           "m map<string, struct<v: decimal(20, 3), w: date>>, mm map<int, map<string, array<bigint>>>",
@@ -85,7 +93,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       assert(sorted(s"SELECT id FROM $table WHERE s.inner.t IS NULL") == withoutText)
     }
 
-    test(s"$format: columns keep their values when they are renamed, swapped, dropped, added again and widened") {
+    test(
+      s"$format: columns keep their values when they are renamed, swapped, dropped, added again and widened",
+      Sampling.slowSample(isAlwaysRun = format == "orc"): _*
+    ) {
       val table = create("id int, a int, f float, d decimal(5, 2), s struct<x: int, y: string>", format)
       val peerTable = peer(table)
       sql(s"INSERT INTO $peerTable VALUES (1, 10, 1.5f, 1.25bd, named_struct('x', 1, 'y', 'one'))")
@@ -110,7 +121,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       sameRows(table, "SELECT * FROM %s")
     }
 
-    test(s"$format: the tasks of one file read each row once, with its position in the file") {
+    test(
+      s"$format: the tasks of one file read each row once, with its position in the file",
+      Sampling.sampledUnless(format == "orc"): _*
+    ) {
       val properties = Seq(
         "write.orc.stripe-size-bytes" -> "65536",
         "write.orc.block-size-bytes" -> "65536",
@@ -132,7 +146,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("in a scan of all formats, metadata columns and evolved partitions are as in Apache Iceberg") {
+  test("in a scan of all formats, metadata columns and evolved partitions are as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int, cat string) USING iceberg PARTITIONED BY (cat)")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
@@ -173,7 +187,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(rowsRead("at = timestamp_seconds(12345)") <= 10000)
   }
 
-  test("ORC files of Spark, which have no field ids, are read with the table's name mapping and partition values") {
+  test(
+    "ORC files of Spark, which have no field ids, are read with the table's name mapping and partition values",
+    Slow
+  ) {
     val directory = newDirectory("imported").resolve("o").toUri.toString
     sql(
       """SELECT id, CAST(id AS short) AS small, DATE'1600-02-03' AS old, named_struct('x', id, 'y', 'ä') AS s,

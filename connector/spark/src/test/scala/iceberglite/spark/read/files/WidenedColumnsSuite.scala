@@ -3,6 +3,7 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
 /** Checks the rows or errors of DataFrames that were created before a column of their table was widened. */
@@ -55,7 +56,10 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   )
 
   for (format <- Seq("parquet", "orc", "avro"))
-    test(s"a DataFrame reports the column that was widened after the DataFrame was created, in $format files") {
+    test(
+      s"a DataFrame reports the column that was widened after the DataFrame was created, in $format files",
+      Sampling.sampledUnless(format == "avro"): _*
+    ) {
       val t = table(format)
       val df = spark.table(t)
       def quoted(text: String) = java.util.regex.Pattern.quote(text)

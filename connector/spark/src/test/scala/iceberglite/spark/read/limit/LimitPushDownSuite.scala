@@ -3,6 +3,7 @@ package iceberglite.spark.read.limit
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.read.aggregate.PushedPlans
 
@@ -57,7 +58,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s OFFSET 98").size == 2)
   }
 
-  test("with a filter that Spark evaluates on rows, a limit skips no files that can match") {
+  test("with a filter that Spark evaluates on rows, a limit skips no files that can match", Slow) {
     assert(read("SELECT id FROM %s WHERE k > 1 LIMIT 1")._1 == 10)
     assert(read("SELECT id FROM %s WHERE x > 9 LIMIT 1")._1 == 9)
     assert(ids("SELECT id FROM %s WHERE k > 12 LIMIT 3").size == 3)
@@ -68,7 +69,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
   }
 
-  test("deleted rows do not count towards the limit") {
+  test("deleted rows do not count towards the limit", Slow) {
     val vectors = filledTable("", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)

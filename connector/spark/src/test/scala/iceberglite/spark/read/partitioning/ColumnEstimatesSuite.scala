@@ -5,6 +5,7 @@ import java.nio.file.{Files, Paths}
 
 import org.apache.spark.sql.catalyst.plans.logical.{ColumnStat, LogicalPlan, Statistics}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -38,7 +39,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private def assertDistinctCount(expected: Int, stat: ColumnStat): Unit =
     assert(stat.distinctCount.exists(n => (n.toDouble - expected).abs < expected * 0.1), stat)
 
-  test("with the cost-based optimizer, columns have distinct counts, null counts and bounds") {
+  test("with the cost-based optimizer, columns have distinct counts, null counts and bounds", Slow) {
     withConf(Cbo -> "true") {
       val stats = columns(s"SELECT * FROM $table")
       assertDistinctCount(1000, stats("id"))

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.SortMergeJoinExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -61,7 +62,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
   private lazy val left = table("id", "0, 50", "60, 90")
   private lazy val right = table("id, day", "20, 80")
 
-  test("a join does not sort the rows of a sorted file, or of sorted files with consecutive ranges") {
+  test("a join does not sort the rows of a sorted file, or of sorted files with consecutive ranges", Slow) {
     val df = joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id")
     assert(sorts(df) == 0, df.queryExecution.executedPlan)
     assert(df.queryExecution.executedPlan.toString.contains("grouped by bucket(2, id) sorted by id, day"))
@@ -77,7 +78,10 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sorts(joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 1)
   }
 
-  test("Spark sorts the rows of files with overlapping or touching ranges, but not of files with disjoint ranges") {
+  test(
+    "Spark sorts the rows of files with overlapping or touching ranges, but not of files with disjoint ranges",
+    Slow
+  ) {
     def sortsOf(inserts: String*): Int = {
       val joinedTable = table("id", inserts: _*)
       sorts(joined(s"SELECT * FROM $joinedTable l JOIN $left r ON l.id = r.id"))
@@ -87,7 +91,10 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sortsOf("30, 50", "0, 30") == 0)
   }
 
-  test("Spark sorts the rows of sorted files if a file other than the first contains nulls, because nulls come first") {
+  test(
+    "Spark sorts the rows of sorted files if a file other than the first contains nulls, because nulls come first",
+    Slow
+  ) {
     def sortsOf(inserts: String*): Int = {
       val tables = Seq.fill(2) {
         val name = newTable()
@@ -104,7 +111,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sortsOf("0, 10", "11, 20") == 2)
   }
 
-  test("Spark sorts the rows of files with another sort order or without a sort order") {
+  test("Spark sorts the rows of files with another sort order or without a sort order", Slow) {
     for (order <- Seq("id DESC", "id NULLS LAST", "day", "bucket(4, id)")) {
       val joinedTable = table(order, "0, 60")
       assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $left r ON l.id = r.id")) == 1, order)

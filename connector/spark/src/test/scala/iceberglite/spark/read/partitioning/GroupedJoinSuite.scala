@@ -9,7 +9,9 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledJoin}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.types.JavaTables
 
 /**
@@ -98,12 +100,15 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   }
 
   for (aqe <- Seq("true", "false"))
-    test(s"tables with the same buckets join without a shuffle, in every join type; adaptive execution: $aqe") {
+    test(
+      s"tables with the same buckets join without a shuffle, in every join type; adaptive execution: $aqe",
+      Sampling.sampledUnless(aqe == "false"): _*
+    ) {
       val adaptive = "spark.sql.adaptive.enabled" -> aqe
       types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))
     }
 
-  test("joins need no shuffle if both sides are partitioned by the same transform of the join key") {
+  test("joins need no shuffle if both sides are partitioned by the same transform of the join key", Slow) {
     val transforms =
       Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day") ++
         Seq("bucket(3, name)", "hours(ts)", "days(ts)", "ts")
@@ -114,7 +119,10 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("a common partition field is sufficient for a join without a shuffle, and scans are grouped by common fields") {
+  test(
+    "a common partition field is sufficient for a join without a shuffle, and scans are grouped by common fields",
+    Slow
+  ) {
     val (l, r) = (
       table("bucket(4, id), days(day), truncate(1, name)", 0),
       table("truncate(1, name), truncate(4, id), bucket(4, id)", 0)
@@ -137,7 +145,10 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT a.v, b.v FROM $left a JOIN $left b ON a.id = b.id")
   }
 
-  test("joins of tables with different or no partitioning shuffle rows, and do not reduce the number of scan tasks") {
+  test(
+    "joins of tables with different or no partitioning shuffle rows, and do not reduce the number of scan tasks",
+    Slow
+  ) {
     Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day", "").foreach { partitioning =>
       val joinedTable = table(partitioning, 20)
       joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $joinedTable r ON l.id = r.id")
@@ -146,7 +157,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.v")
   }
 
-  test("scans are not grouped by doubles, because of the two zeros, or by UUIDs and times, which Spark lacks") {
+  test("scans are not grouped by doubles, because of the two zeros, or by UUIDs and times, which Spark lacks", Slow) {
     val tables = Seq.fill(2) {
       val t = newTable()
       sql(s"CREATE TABLE $t (x DOUBLE, v INT) USING iceberg PARTITIONED BY (x)")
@@ -194,7 +205,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
   }
 
-  test("scans of a broadcast join are not grouped for this join, but can be grouped for another join above it") {
+  test("scans of a broadcast join are not grouped for this join, but can be grouped for another join above it", Slow) {
     val broadcast = run(s"SELECT /*+ BROADCAST(r) */ l.v, r.v FROM $left l JOIN $right r ON l.id = r.id")._2
     assert(groupedScans(broadcast) == 0)
     assert(collect(broadcast.queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size == 1)
@@ -235,7 +246,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("joins of tables of other data sources have the same plan before and after a catalog is loaded") {
+  test("joins of tables of other data sources have the same plan before and after a catalog is loaded", Slow) {
     val tables = Seq("plain_l", "plain_r").map(n => s"spark_catalog.default.${n}_${ns}")
     val bucketed = "USING parquet CLUSTERED BY (id) INTO 2 BUCKETS"
     tables.foreach(t => sql(s"CREATE TABLE $t $bucketed AS SELECT id, id % 3 v FROM range(9)"))
@@ -252,7 +263,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     } finally tables.foreach(t => sql(s"DROP TABLE $t"))
   }
 
-  test("if the session requests grouped scans, aggregates and window functions need no shuffle") {
+  test("if the session requests grouped scans, aggregates and window functions need no shuffle", Slow) {
     val settings = Seq(Grouping -> "true", Bucketing -> "true")
     for (
       query <- Seq(
@@ -276,7 +287,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("a join without a shuffle that also has runtime filters returns all rows") {
+  test("a join without a shuffle that also has runtime filters returns all rows", Slow) {
     for ((aqe, partlyClustered) <- Seq("true" -> "false", "false" -> "true")) {
       val settings = Seq(
         "spark.sql.adaptive.enabled" -> aqe,

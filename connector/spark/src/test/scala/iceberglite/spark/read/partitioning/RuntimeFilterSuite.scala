@@ -4,6 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -75,7 +76,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(skipped > 0 && toRead == rows / RowsPerFile, query)
   }
 
-  test("files that cannot contain a join key are skipped, for every type of key") {
+  test("files that cannot contain a join key are skipped, for every type of key", Slow) {
     Seq("id" -> "k", "small" -> "small", "word" -> "word", "day" -> "day", "price" -> "price", "at" -> "at").foreach {
       case (column, key) =>
         assertSkipsFiles(
@@ -87,7 +88,10 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("a join with a broadcast side without a filter also skips files, for which Spark alone adds no runtime filter") {
+  test(
+    "a join with a broadcast side without a filter also skips files, for which Spark alone adds no runtime filter",
+    Slow
+  ) {
     val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
     assertSkipsFiles(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
     assertSkipsFiles(
@@ -120,7 +124,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsPerFile)
   }
 
-  test("a runtime filter skips files if one of two join keys is not selective, or the query has another filter") {
+  test("a runtime filter skips files if one of two join keys is not selective, or the query has another filter", Slow) {
     val joinCondition = "f.id = d.k AND f.anywhere = d.anywhere"
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $joinCondition WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
@@ -163,7 +167,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("runtime filters skip row groups within a file") {
+  test("runtime filters skip row groups within a file", Slow) {
     val sortedFile = newTable()
     sql(
       s"""CREATE TABLE $sortedFile (id BIGINT, v STRING) USING iceberg
@@ -179,7 +183,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(scan.runtimeFilters.nonEmpty && read < rows / 2)
   }
 
-  test("runtime filters apply to renamed, widened and added columns") {
+  test("runtime filters apply to renamed, widened and added columns", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     def insert(from: Int): Unit =

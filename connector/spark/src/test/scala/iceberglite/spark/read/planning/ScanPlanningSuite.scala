@@ -8,7 +8,9 @@ import scala.collection.JavaConverters._
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
@@ -78,7 +80,10 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     "id = 123456"
   )
 
-  for (version <- Seq(2, 3)) test(s"distributed planning gives the same result as local planning, version $version") {
+  for (version <- Seq(2, 3)) test(
+    s"distributed planning gives the same result as local planning, version $version",
+    Sampling.slowSample(isAlwaysRun = version == 3): _*
+  ) {
     val table = tableWithDeletes(version)
     filters.foreach { filter =>
       val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"
@@ -94,7 +99,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
   }
 
-  test("read options override session settings, and these override table properties, for the planning mode") {
+  test("read options override session settings, and these override table properties, for the planning mode", Slow) {
     val table = tableWithDeletes(2)
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'DISTRIBUTED')")
     def jobs(body: => Any): Seq[String] = planningJobs(body)._2
@@ -107,7 +112,10 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans are planned locally"))
   }
 
-  for (version <- Seq(2, 3)) test(s"the mode auto plans on executors only above its thresholds, version $version") {
+  for (version <- Seq(2, 3)) test(
+    s"the mode auto plans on executors only above its thresholds, version $version",
+    Sampling.sampledUnless(version == 3): _*
+  ) {
     val table = tableWithDeletes(version)
     val liveTable = loaded(table)
     val clusterCores = spark.sparkContext.defaultParallelism
@@ -144,7 +152,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
-  test("the error for an unknown planning mode contains the setting and the valid modes") {
+  test("the error for an unknown planning mode contains the setting and the valid modes", Slow) {
     val table = tableWithDeletes(2)
     withConf(Data -> "everywhere") {
       val e = intercept[Exception](rows(s"SELECT * FROM $table"))
@@ -156,7 +164,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(PlanningMode.all.flatMap(m => PlanningMode.parse(m.name.toUpperCase)) == PlanningMode.all)
   }
 
-  test("a damaged manifest gives the same error on an executor as on the driver") {
+  test("a damaged manifest gives the same error on an executor as on the driver", Slow) {
     val table = tableWithDeletes(2)
     val manifest = rows(s"SELECT path FROM ${peer(table)}.manifests WHERE content = 0").head.getString(0)
     Files.write(Paths.get(java.net.URI.create(manifest)), Array[Byte](1, 2, 3))

@@ -6,6 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Compares the number of scan tasks with Apache Iceberg's number in the same session. */
 class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
@@ -68,7 +69,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(taskCounts(tableOf(Seq(450 * KB)))._1 == 1)
   }
 
-  test("one large file is split at its row groups or at any position") {
+  test("one large file is split at its row groups or at any position", Slow) {
     for (group <- Seq(4, 16, 20, 128)) {
       val table = declaredTable(partitioned = false)
       val size = 1000 * MB
@@ -79,7 +80,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(taskCounts(tableOf(Seq(1000 * MB)))._1 >= 4 * Cores)
   }
 
-  test("files of different sizes are read by at least two tasks per core") {
+  test("files of different sizes are read by at least two tasks per core", Slow) {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val sizes = Seq.fill(60)(math.pow(2, 10 + random.nextDouble() * 18).toLong)
@@ -88,7 +89,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
-  test("files with row groups of different sizes are read by at least two tasks per core") {
+  test("files with row groups of different sizes are read by at least two tasks per core", Slow) {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val table = declaredTable(partitioned = false)
@@ -148,7 +149,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
-  test("a star-schema join reads a fact table with many small partitions by one task per core") {
+  test("a star-schema join reads a fact table with many small partitions by one task per core", Slow) {
     val (fact, days, shops) = (newTable("fact"), newTable("days"), newTable("shops"))
     sql(s"CREATE TABLE ${peer(fact)} (day INT, shop INT, v INT) USING iceberg PARTITIONED BY (day)")
     sql(s"INSERT INTO ${peer(fact)} SELECT int(id % 13), int(id % 5), int(id) FROM range(1300)")

@@ -22,7 +22,7 @@ import iceberglite.spec.types.Type.DecimalType
  */
 @MoreRounds
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tables = Fuzz.slowRounds(8, least = 2)
+  private val tables = Fuzz.slowRounds(8)
   private val conditionsPerTable = 80
   private val queriesPerTable = 5
   private val peerQueriesPerTable = 2

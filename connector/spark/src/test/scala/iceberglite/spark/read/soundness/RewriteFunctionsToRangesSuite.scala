@@ -4,6 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -92,7 +93,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("filters that partitions satisfy completely are not evaluated on rows") {
+  test("filters that partitions satisfy completely are not evaluated on rows", Slow) {
     val table = newTable()
     sql(
       s"""CREATE TABLE $table (id bigint, s string, p string, d date) USING iceberg

@@ -18,8 +18,8 @@ import iceberglite.spark.session.LiteCatalog
  */
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tableCount = Fuzz.slowRounds(4, least = 2)
-  private val conditionsPerTable = if (Sampling.isFast) 8 else 20
+  private val tableCount = Fuzz.slowRounds(4)
+  private val conditionsPerTable = if (Sampling.isFast) 6 else 20
 
   private def settings(random: Random): Seq[(String, String)] = Seq(
     "spark.sql.session.timeZone" -> "UTC",

@@ -10,6 +10,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.write.WriteFixture
 
@@ -69,7 +70,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     collect(frame.queryExecution.executedPlan) { case scan: BatchScanExec => scan.metrics("numOutputRows").value }.sum
   }
 
-  test("a scan for a value skips row groups whose Bloom filter does not contain the value") {
+  test("a scan for a value skips row groups whose Bloom filter does not contain the value", Slow) {
     val withoutFilter = tableOf(noDictionary)
     val withFilter = tableOf(
       noDictionary,
@@ -91,7 +92,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     }
   }
 
-  test("the same properties have the same effect on files and metadata as in Apache Iceberg") {
+  test("the same properties have the same effect on files and metadata as in Apache Iceberg", Slow) {
     val properties = Seq(
       noDictionary,
       bloomFilter,

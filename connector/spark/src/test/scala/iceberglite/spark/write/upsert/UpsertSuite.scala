@@ -9,8 +9,9 @@ import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.expr
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, MoreRoundsTag, Sampling}
 import iceberglite.maintenance.EqualityDeletes
 import iceberglite.scan.TableScan
 import iceberglite.spark.SharedSession
@@ -52,10 +53,13 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     "PARTITIONED BY (p, truncate(4, id))" -> "id, p"
   )
 
-  test("random upserts give the same rows as a model, before and after the deletes are converted") {
+  test("random upserts give the same rows as a model, before and after the deletes are converted", MoreRoundsTag) {
     val random = new Random(seed)
-    // In each version, half of the partitionings are tested.
-    for (version <- Seq(2, 3); ((partitioning, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0) {
+    // In each version, half of the partitionings are tested, or a single one in the fast tier.
+    for {
+      version <- if (Sampling.isFast) Seq(3) else Seq(2, 3)
+      ((partitioning, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0 && (!Sampling.isFast || i < 2)
+    } {
       val format = Seq("parquet", "orc", "avro")(random.nextInt(3))
       val properties = s", 'write.spark.accept-any-schema' = 'true', 'write.delete.format.default' = '$format'"
       val t = newUpsertTable("id INT, p STRING, v BIGINT", version, partitioning, properties)
@@ -132,7 +136,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(read(t) == Seq("[null,2]"))
   }
 
-  test("upserts with keys of every comparable type replace the rows with the same keys") {
+  test("upserts with keys of every comparable type replace the rows with the same keys", Slow) {
     val columns = "b BOOLEAN, i INT, l BIGINT, d DECIMAL(9, 2), e DECIMAL(30, 2), day DATE, ts TIMESTAMP, " +
       "n TIMESTAMP_NTZ, s STRING, x BINARY, c CHAR(3)"
     val t = newUpsertTable(s"$columns, v INT", 3)
@@ -174,7 +178,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assertRejected("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
   }
 
-  test("an upsert replaces rows of other partitions, and rows of files with another partition spec") {
+  test("an upsert replaces rows of other partitions, and rows of files with another partition spec", Slow) {
     val t = newUpsertTable("id INT, p STRING", 2, "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, 'a')")
     upsert(t, sql("SELECT 1 AS id, 'b' AS p"), "upsert-keys" -> "id")
@@ -200,7 +204,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $t VERSION AS OF 'b'").map(_.toString) == Seq("[1,2]"))
   }
 
-  test("a conversion of equality deletes includes or rejects concurrent commits") {
+  test("a conversion of equality deletes includes or rejects concurrent commits", Slow) {
     for (version <- Seq(2, 3)) {
       val appended = convertDuring(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
       assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]"))
