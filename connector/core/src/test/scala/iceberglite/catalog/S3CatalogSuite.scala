@@ -41,7 +41,10 @@ class S3CatalogSuite extends AnyFunSuite {
   }
 
   for (suffix <- Seq("/wh", "", "/a b/ü%20#+"))
-    test(s"namespaces and tables are created, listed and dropped: bucket$suffix", Sampling.sampledUnless(suffix == "/a b/ü%20#+"): _*) {
+    test(
+      s"namespaces and tables are created, listed and dropped: bucket$suffix",
+      Sampling.sampledUnless(suffix == "/a b/ü%20#+"): _*
+    ) {
       withWarehouse(suffix) { (warehouse, io) =>
         val catalog = open(warehouse, io)
         assert(catalog.listNamespaces(Vector.empty).isEmpty)

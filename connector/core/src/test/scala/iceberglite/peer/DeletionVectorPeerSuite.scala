@@ -115,7 +115,8 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "this library reads the Puffin files that Apache Iceberg writes, by their delete file entries", Slow,
+    "this library reads the Puffin files that Apache Iceberg writes, by their delete file entries",
+    Slow,
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorsMerge
   ) {

@@ -184,7 +184,13 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   for (format <- DataFormats.all.map(_.format).filter(_ != FileFormat.Orc); version <- 1 to 3)
     test(
       s"both libraries compute the same rows of a version $version table and read each other's ${format.name} files",
-      Seq(StatisticsRules.partitionFileCounts, StatisticsRules.partitionFileFormat, StatisticsRules.partitionFileOrder, StatisticsRules.partitionFileColumns, StatisticsRules.unifiedPartition) ++ Sampling.sampledUnless(format == FileFormat.Parquet && version == 3): _*
+      Seq(
+        StatisticsRules.partitionFileCounts,
+        StatisticsRules.partitionFileFormat,
+        StatisticsRules.partitionFileOrder,
+        StatisticsRules.partitionFileColumns,
+        StatisticsRules.unifiedPartition
+      ) ++ Sampling.sampledUnless(format == FileFormat.Parquet && version == 3): _*
     ) {
       val history = new History(version, format.name, version.toLong).commitAll()
       val table = history.table
@@ -207,7 +213,11 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       finally scan.close()
     }
 
-  test("Apache Iceberg updates a partition statistics file of this library", Slow, StatisticsRules.partitionFileCounts) {
+  test(
+    "Apache Iceberg updates a partition statistics file of this library",
+    Slow,
+    StatisticsRules.partitionFileCounts
+  ) {
     for (version <- 2 to 3) {
       val history = new History(version, FileFormat.Parquet.name, 77L).commitAll()
       val table = history.table

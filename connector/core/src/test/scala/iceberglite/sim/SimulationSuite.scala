@@ -16,6 +16,7 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
  */
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
+
   /** The number of histories in the slow tier. */
   protected def allHistories: Int = 1000
 

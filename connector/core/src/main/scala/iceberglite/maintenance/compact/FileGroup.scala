@@ -56,7 +56,9 @@ object FileGroup {
       clustered match {
         case None => groupsOf(partition, tasks.result(), options)
         case Some(groups) =>
-          for ((files, reason) <- groups.of(tasks.result()); group <- options.group.divide(files)(_.file.fileSizeInBytes))
+          for (
+            (files, reason) <- groups.of(tasks.result()); group <- options.group.divide(files)(_.file.fileSizeInBytes)
+          )
             yield FileGroup(partition, group, reason)
       }
     }

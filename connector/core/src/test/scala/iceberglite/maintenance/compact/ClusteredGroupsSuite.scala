@@ -83,7 +83,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val points = set.flatMap(files)
         val (xs, ys) = (ordinals(points.map(_._1), curve), ordinals(points.map(_._2), curve))
         val sorted = points.sortBy { case (x, y) => curve.index(Array(xs(x), ys(y))) }
-        sorted.grouped(math.ceil(sorted.size / options.outputFiles(sorted.size * BytesPerRow).toDouble).toInt)
+        sorted.grouped(math.ceil(sorted.size / options.group.outputFiles(sorted.size * BytesPerRow).toDouble).toInt)
       }
       files --= sets.flatten
       if (contents.nonEmpty) commit(contents, clustered = true)

@@ -1,7 +1,13 @@
 package iceberglite.spark.cluster
 
 import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{SparkListener, SparkListenerJobEnd, SparkListenerJobStart, SparkListenerTaskEnd}
+import org.apache.spark.scheduler.{
+  JobSucceeded,
+  SparkListener,
+  SparkListenerJobEnd,
+  SparkListenerJobStart,
+  SparkListenerTaskEnd
+}
 
 /** Observes the jobs of a Spark application. The Python package shows the newest activity as a progress bar. */
 final class JobProgress(context: SparkContext) extends SparkListener {
@@ -41,8 +47,9 @@ final class JobProgress(context: SparkContext) extends SparkListener {
 
   override def onJobEnd(event: SparkListenerJobEnd): Unit = synchronized {
     running.get(event.jobId).filter(_.activity == newest.number).foreach { job =>
-      // The open tasks of a job that has ended belong to stages that Spark has skipped, or to a job that has failed.
-      newest = newest.copy(tasks = newest.tasks - job.openTasks, runningJobs = newest.runningJobs - 1)
+      // The open tasks of a job that has succeeded belong to stages that Spark has skipped.
+      val skipped = if (event.jobResult == JobSucceeded) job.openTasks else 0
+      newest = newest.copy(tasks = newest.tasks - skipped, runningJobs = newest.runningJobs - 1)
     }
     running -= event.jobId
   }

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DeltaWriter, DeltaWriterFactory, WriterCommitMessage}
+import org.apache.spark.sql.iceberglite.TaskOutput
 
 import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFiles}
 import iceberglite.spec.file.ContentFile
@@ -96,6 +97,7 @@ final private[rowlevel] class ChangeWriter(
     // `delete` may be called more than once for a row that matches several source rows. Each row counts once.
     deleted = deletes.count - updated
     val taskDeletes = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
+    taskDeletes.files.foreach(written => TaskOutput.add(written.file.fileSizeInBytes, written.file.recordCountOrZero))
     val files: Array[ContentFile] = rowWriter.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty

@@ -4,6 +4,7 @@ import org.apache.spark.{TaskContext, TaskKilledException}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
+import org.apache.spark.sql.iceberglite.TaskOutput
 
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
@@ -39,6 +40,7 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
     // Spark ignores the result of a killed task. After a failure, Spark calls `abort`, which removes the files.
     if (Option(TaskContext.get).exists(_.isInterrupted))
       throw new TaskKilledException("killed while its files were closed")
+    TaskOutput.add(files.byteCount, records)
     new WrittenFiles(files.written, counts)
   }
 
