@@ -20,7 +20,7 @@ def test_a_bar_shows_each_activity_with_tasks_and_bytes(spark: SparkSession, tab
         Table(spark, table).rewrite_data_files()
         spark.sparkContext.setJobDescription("Counting rows")
         assert spark.table(table).where("id % 2 = 0").count() == 2500
-    spark.sparkContext.setJobDescription(None)
+    spark.sparkContext.setJobDescription(None)  # type: ignore[arg-type]
     bars = {line.split(":")[0]: line for line in output.getvalue().replace("\n", "\r").split("\r") if "|" in line}
     rewriting = next(bar for description, bar in bars.items() if description.startswith("Rewriting 5 data files ("))
     assert "1/1" in rewriting

@@ -98,7 +98,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    */
   private def createFile(path: String, contents: Array[Byte]): Boolean = tryCreate(path, contents) match {
     case Right(true) => true
-    // A storage that retries a successful request may report that the file already exists.
+    // Storage that retries a successful request may report that the file already exists.
     case Right(false) => isOwnFile(path, contents).getOrElse(false)
     case Left(failed: StorageFailed) => isOwnFile(path, contents).getOrElse(throw failed)
     case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)

@@ -38,7 +38,7 @@ object DataInput {
     }
   }
 
-  /** A file on a storage that can only read whole files. The content is in memory. */
+  /** A file on storage that can only read whole files. The content is in memory. */
   final private class WholeInput(bytes: Array[Byte]) extends InputFile {
     override def getLength: Long = bytes.length.toLong
 

@@ -76,7 +76,7 @@ object DataOutput {
   }
 
   /**
-   * A file on a storage that can only write whole files. The content is collected in memory until the file is closed.
+   * A file on storage that can only write whole files. The content is collected in memory until the file is closed.
    */
   final private class WholeOutput(io: FileIO, path: String) extends NewFile(path) {
     override protected def open(blockSizeHint: Long): PositionOutputStream = {

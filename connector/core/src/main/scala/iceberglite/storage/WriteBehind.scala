@@ -84,7 +84,7 @@ private[storage] object WriteBehind {
   private val Threads = 4
   private val IdleSeconds = 10L
 
-  /** Maximum time in seconds that the JVM's shutdown waits for a storage that does not respond. */
+  /** Maximum time in seconds that the JVM's shutdown waits for storage that does not respond. */
   private val ShutdownSeconds = 10L
 
   /** Priority of the shutdown hook. It must be above 10, the priority at which Hadoop closes its file systems. */

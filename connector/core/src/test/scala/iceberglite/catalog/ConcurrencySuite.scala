@@ -27,7 +27,7 @@ class ConcurrencySuite extends AnyFunSuite {
   /** All catalogs except S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
-  /** Returns the tag of slow tests for the Hive Metastore, which also has its own suites. */
+  /** Puts tests of the Hive Metastore, which also has its own suites, into the slow tier. */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
@@ -146,7 +146,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
   }
 
-  /** A storage that interrupts a writer at one of the writer's calls. */
+  /** Storage that interrupts a writer at one of the writer's calls. */
   final private class Interrupting extends FileIOWrapper(new HadoopFileIO(new Configuration(false))) {
     private val calls = new AtomicInteger
     @volatile private var writer = Option.empty[Thread]

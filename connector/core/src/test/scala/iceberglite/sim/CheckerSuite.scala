@@ -131,7 +131,7 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("a storage that ignores deletes is detected by unreferenced files") {
+  test("storage that ignores deletes is detected by unreferenced files") {
     assertViolation(FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers).copy(rate = 0.0))
       history.simulation.store.deletes = false
@@ -139,7 +139,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("a storage that loses a manifest after acknowledging its write is detected") {
+  test("storage that loses a manifest after acknowledging its write is detected") {
     assertViolation(FilesAccounted, RowsAsModelled, Numbers) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers))
       history.simulation.store.loses = path => path.endsWith("-m0.avro")

@@ -13,7 +13,7 @@ import iceberglite.storage.{FileIO, FileInfo}
 final case class StoredFile(path: String, contents: Array[Byte], operation: Int)
 
 /**
- * A storage that keeps files in memory. Deleted or replaced metadata files can still be read when a history is checked.
+ * Storage that keeps files in memory. Deleted or replaced metadata files can still be read when a history is checked.
  * Not thread-safe.
  */
 final class SimulatedStore {

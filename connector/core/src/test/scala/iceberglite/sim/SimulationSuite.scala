@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 
 /**
- * Runs simulated writers that commit to one table, on a storage and a catalog where every call can fail. `make soak`
+ * Runs simulated writers that commit to one table, on storage and a catalog where every call can fail. `make soak`
  * runs this suite for longer. The suite reads these environment variables:
  *
  *  - `ICEBERG_LITE_SEED` is the seed of the random generator,

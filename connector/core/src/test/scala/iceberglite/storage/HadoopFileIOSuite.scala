@@ -225,7 +225,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     RenamingFileSystem.failing = Some(RenamingFileSystem.BeforeRename)
     try assertThrows[StorageFailed](io.createExclusively(s"$path.2", content("1")))
     finally RenamingFileSystem.failing = None
-    RenamingFileSystem.failing = Some(RenamingFileSystem.Everything)
+    RenamingFileSystem.failing = Some(RenamingFileSystem.BeforeRenameOrDelete)
     try {
       val unknown = intercept[CommitStateUnknown](io.createExclusively(s"$path.3", content("1")))
       assert(unknown.metadataFile == s"$path.3")

@@ -112,7 +112,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(!intercept[Exception](io.read("oss://b/x")).getMessage.contains("hadoop-aliyun"))
   }
 
-  test("an exclusive create on a storage that does not support it is rejected, and the error suggests other catalogs") {
+  test("an exclusive create on storage that does not support it is rejected, and the error suggests other catalogs") {
     Seq("wasb", "gs", "s3").foreach { scheme =>
       val conf = new Configuration(false)
       conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)

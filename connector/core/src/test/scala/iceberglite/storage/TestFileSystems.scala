@@ -65,7 +65,7 @@ class RenamingFileSystem extends RawLocalFileSystem {
   }
 
   override def delete(path: Path, recursive: Boolean): Boolean = {
-    if (failing.contains(Everything)) throw new IOException("The connection was lost")
+    if (failing.contains(BeforeRenameOrDelete)) throw new IOException("The connection was lost")
     super.delete(path, recursive)
   }
 }
@@ -82,9 +82,8 @@ object RenamingFileSystem {
   case object AfterRename extends Moment
 
   /** The connection is lost before a rename or a delete takes effect. */
-  case object Everything extends Moment
+  case object BeforeRenameOrDelete extends Moment
 
-  /** The fault of every call, until it is set to `None`. */
-
+  /** When renames and deletes fail; `None` if they succeed. */
   @volatile var failing: Option[Moment] = None
 }

@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A storage that can list the paths of all its files. */
+/** Storage that can list the paths of all its files. */
 trait KeptFiles extends FileIO {
 
   /** Returns the paths of all files. */
@@ -16,7 +16,7 @@ trait KeptFiles extends FileIO {
 }
 
 /**
- * A storage that keeps files in memory. Creating a file exclusively uses `putIfAbsent` of a concurrent map.
+ * Storage that keeps files in memory. Creating a file exclusively uses `putIfAbsent` of a concurrent map.
  *
  * @param nowMs the clock of the storage
  */

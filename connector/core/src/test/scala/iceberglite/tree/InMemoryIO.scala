@@ -9,7 +9,7 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A storage that keeps files in memory, counts reads and can fail writes. */
+/** Storage that keeps files in memory, counts reads and can fail writes. */
 final class InMemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   val reads = new AtomicInteger

@@ -4,13 +4,13 @@ import java.sql.SQLException
 
 /**
  * The properties of a catalog's namespaces. A namespace that was created has at least the marker property
- * [[JdbcNamespaces.Exists]]. The methods evaluate `tables.layout`, because this creates missing catalog tables.
+ * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.layout`, because it creates missing catalog tables.
  */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 
-  /** Returns the namespaces that have a property. */
+  /** Returns the namespaces with any properties. */
   def all(): Vector[String] = {
     val _ = tables.layout
     session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))

@@ -56,8 +56,8 @@ object FileReplacement {
  * @param equalityDeleteRecords the number of rows in them
  * @param equalityDeleteBytes the size of equality delete files in bytes
  * @param bytes the size of all delete files in bytes
- * @param danglingFiles the number of delete files that certainly apply to no data file, because of the only data file
- *   that they name or because of their sequence number. Other delete files may also apply to none
+ * @param danglingFiles the number of delete files that certainly apply to no data file: the only data file that they
+ *   name was removed, or their sequence number is too low. Other delete files may also apply to none
  * @param danglingBytes the size of these files in bytes
  */
 final case class DeleteFileHealth(
@@ -127,8 +127,8 @@ object TableHealth {
    *
    * @param options the options of the rewrite that would combine small files
    * @param nowMs the current time in milliseconds since the epoch, for the retention of snapshots
-   * @param orphansOlderThanMs lists the table's directory, to count the orphan files that were modified before this
-   *   time, in milliseconds since the epoch; absent to list nothing
+   * @param orphansOlderThanMs the time before which the counted orphan files were modified, in milliseconds since the
+   *   epoch; if absent, the directory is not listed
    * @throws iceberglite.spec.IcebergError.UnreadableFile a manifest is missing or damaged
    */
   def of(

@@ -51,6 +51,8 @@ final private[iceberglite] class FileRewriteJob(
   private val lineage =
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage else Vector.empty
 
+  private val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
+
   /** Writes the rows of groups. */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
@@ -75,7 +77,10 @@ final private[iceberglite] class FileRewriteJob(
   /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
-    val written = write(tasks.map(_._2), writeCommit)(identity)
+    val scan = scanOf(tasks.map(_._2), withLineage)
+    val writers = TaskWriterFactory.of(writePlan(scan.readSchema()), writeCommit.operationId)
+    val written = PackJob.run(session, scan, writers)
+    register(written, writeCommit)
     // Only rows of one partition are certainly written in the order in which they are read.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>
@@ -106,7 +111,7 @@ final private[iceberglite] class FileRewriteJob(
     session.sessionState.executePlan(Sort(orders, global = false, shuffle)).analyzed
   }
 
-  /** Writes rows. @return the new files of each Spark task */
+  /** Writes rows with a query. @return the new files of each Spark task */
   @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
   private def write(taskFiles: Vector[Vector[FileScanTask]], writeCommit: WriteCommit)(
       transform: LogicalPlan => LogicalPlan
@@ -115,22 +120,28 @@ final private[iceberglite] class FileRewriteJob(
     val plan = writePlan(query.schema)
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
-    write.filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
+    register(write.filesOfTasks, writeCommit)
     write.filesOfTasks
   }
+
+  private def register(filesOfTasks: Vector[Vector[ContentFile]], writeCommit: WriteCommit): Unit =
+    filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
 
   private def withLineage(schema: StructType): StructType =
     lineage.foldLeft(schema)((s, f) => s.add(f.name, LongType, nullable = true))
 
   /** Returns a plan that reads files. @param columns returns the columns to read from all columns of the table */
   private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan = {
-    val builder =
-      new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
-    val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
-    builder.pruneColumns(columns(sparkTable.schema))
-    val scan = new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
+    val scan = scanOf(taskFiles, columns)
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
     DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))
+  }
+
+  private def scanOf(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): GroupScan = {
+    val builder =
+      new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
+    builder.pruneColumns(columns(sparkTable.schema))
+    new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
   }
 
   private def writePlan(rows: StructType): WritePlan = {

@@ -35,7 +35,7 @@ object Clone extends Procedure {
     Procedure.column(
       "cloned_snapshot_id",
       LongType,
-      "Snapshot of the source that was cloned, and of the new table; null if the source has no snapshot",
+      "Id of the cloned snapshot, also in the new table; null if the source has no snapshot",
       nullable = true
     ),
     Procedure.column("cloned_data_files_count", LongType, "Number of data files in the snapshot"),

@@ -1,16 +1,19 @@
 package iceberglite.spark.read
 
+import org.apache.hadoop.conf.Configuration
+
 import iceberglite.spark.read.avro.AvroBatches
 import iceberglite.spark.read.formats.BatchFormat
 import iceberglite.spark.read.orc.OrcBatches
-import iceberglite.spark.read.parquet.ParquetBatches
+import iceberglite.spark.read.parquet.ParquetFiles
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 
-private[read] object BatchFormats {
+/** The readers of the data files of one Spark task. */
+final private[read] class BatchFormats(conf: Configuration) {
 
   /** The supported formats of data files. */
-  val all: Seq[BatchFormat] = Seq(ParquetBatches, OrcBatches, AvroBatches)
+  private val all: Seq[BatchFormat] = Seq(new ParquetFiles(conf), OrcBatches, AvroBatches)
 
   /**
    * Returns the reader of a format.

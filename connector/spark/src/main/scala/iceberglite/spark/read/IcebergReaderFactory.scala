@@ -55,6 +55,7 @@ final private[read] class IcebergReaderFactory(
   final private class FileOpener {
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)
+    private val formats = new BatchFormats(conf)
     private val deleteReader = new DeleteReader(io, specs, mapping, deleteCache.cacheAccess)
 
     def open(task: FileTask): FileBatches = {
@@ -68,7 +69,7 @@ final private[read] class IcebergReaderFactory(
       val values = new FileValues(specs, columns.metadataIds, settings.rows)
       val nonEmptyDeletes = Some(fileDeletes).filterNot(_.isEmpty)
       val fileRead = FileRead(columns.fields, mapping, values, nonEmptyDeletes, settings, conf, io, tableName)
-      BatchFormats.of(task.format, task.path).open(task, fileRead)
+      formats.of(task.format, task.path).open(task, fileRead)
     }
   }
 }

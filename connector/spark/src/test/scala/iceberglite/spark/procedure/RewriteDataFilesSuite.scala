@@ -76,6 +76,43 @@ class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
+  private val values = Seq(
+    "BOOLEAN" -> "id % 2 = 0",
+    "INT" -> "-id",
+    "FLOAT" -> "IF(id % 3 = 0, float('NaN'), id / 3)",
+    "DOUBLE" -> "IF(id % 3 = 0, -0.0D, id / 7)",
+    "DECIMAL(9, 2)" -> "-id / 100",
+    "DECIMAL(18, 2)" -> "id * 1000000000 / 100",
+    "DECIMAL(38, 10)" -> "-id / 7",
+    "DATE" -> "date_add(date'1500-01-01', CAST(id * 100 AS INT))",
+    "TIMESTAMP" -> "timestamp_seconds(-id * 1000000)",
+    "TIMESTAMP_NTZ" -> "CAST(timestamp_seconds(id) AS TIMESTAMP_NTZ)",
+    "STRING" -> "IF(id % 4 = 0, '', concat('\u00e9', id % 50))",
+    "BINARY" -> "encode(id, 'UTF-8')",
+    "STRUCT<a: INT, b: STRUCT<c: STRING>>" -> "named_struct('a', IF(id % 2 = 0, NULL, 1), 'b', named_struct('c', id))",
+    "ARRAY<STRUCT<a: STRING>>" -> "transform(sequence(1, id % 3), i -> IF(i = 2, NULL, named_struct('a', i)))",
+    "MAP<STRING, ARRAY<INT>>" -> "map('k', array(id, NULL), concat('l', id), NULL)"
+  )
+
+  for (format <- Seq("parquet", "orc", "avro"); version <- Seq(2, 3))
+    test(
+      s"bin-packing keeps nulls and values of all types in $format files, version $version",
+      Sampling.sampledUnless(format == "parquet" && version == 3): _*
+    ) {
+      val definitions = values.zipWithIndex.map { case ((dataType, _), i) => s"c$i $dataType" }.mkString(", ")
+      val properties = Seq("write.format.default" -> format, "write.distribution-mode" -> "none")
+      val t = create(s"id BIGINT, $definitions", version, "merge-on-read", properties: _*)
+      val row =
+        values.map { case (dataType, value) => s"IF(id % 5 = 0, NULL, CAST($value AS $dataType))" }.mkString(", ")
+      for (i <- 0 until 4) sql(s"INSERT INTO $t SELECT id, $row FROM range(${i * 300}, ${i * 300 + 300}, 1, 1)")
+      sql(s"DELETE FROM $t WHERE id % 11 = 3")
+      val before = contents(t, version)
+      assert(counts(call(t, "options => map('min-input-files', '2')")).take(2) == Seq(4, 1))
+      assert(contents(t, version) == before)
+      sql(s"REFRESH TABLE ${peer(t)}")
+      assert(rows(s"SELECT * FROM ${peer(t)} ORDER BY id") == rows(s"SELECT * FROM $t ORDER BY id"))
+    }
+
   test("sorting and Z-ordering keep all rows, and sort the rows of each file", Slow) {
     for (version <- Seq(2, 3); order <- Seq("s DESC, id", "zorder(id, s)", "bucket(4, id), id DESC NULLS LAST")) {
       val t = written(version, partitioned = false)

@@ -96,8 +96,8 @@ final class SpecUpdate private (
 
   /**
    * Returns the equivalent field of an existing spec, whose id must be reused (spec: "Partitioning"). If the user
-   * specified a name, the existing field must have this name. In version 1, fields can only be appended, so that no id
-   * is reused.
+   * specified a name, the existing field must have this name. In version 1, fields can only be appended, so no id is
+   * reused.
    */
   private def existingField(requested: PartitionField, name: Option[String]): Option[PartitionField] = {
     def matches(f: PartitionField): Boolean = f.sameValues(requested) && name.forall(_ == f.name)
@@ -116,7 +116,7 @@ final class SpecUpdate private (
         "There is nothing to add"
       )
     }
-    // As in Apache Iceberg, the fields of one change must not be redundant. A field of an earlier change may be
+    // As in Apache Iceberg, the fields that are added in one update must not be redundant. An older field may be
     // redundant, for example a day field beside an hour field.
     if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
     checkName(existing, field.name)

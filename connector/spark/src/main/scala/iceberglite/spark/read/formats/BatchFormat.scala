@@ -9,7 +9,7 @@ import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 import iceberglite.storage.FileIO
 
-/** Reads data files of one format. The supported formats are listed in `BatchFormats.all`. */
+/** Reads data files of one format. The supported formats are listed in `BatchFormats`. */
 private[read] trait BatchFormat {
   def format: FileFormat
 

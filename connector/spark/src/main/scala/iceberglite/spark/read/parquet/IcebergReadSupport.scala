@@ -4,6 +4,7 @@ import java.util.{Map => JavaMap}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapred.JobConf
+import org.apache.parquet.filter2.predicate.FilterPredicate
 import org.apache.parquet.hadoop.ParquetInputFormat
 import org.apache.parquet.hadoop.api.ReadSupport.ReadContext
 import org.apache.parquet.hadoop.api.{InitContext, ReadSupport}
@@ -11,6 +12,7 @@ import org.apache.parquet.io.api.RecordMaterializer
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
+import org.apache.spark.sql.types.StructType
 
 /**
  * Tells Spark's vectorized Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
@@ -19,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
  */
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {
-    case job: ReadJob => new ReadContext(job.projection.requested)
+    case job: ReadJob => new ReadContext(job.key.requested)
     case other => throw new IllegalStateException(s"$other does not contain the columns to read")
   }
 
@@ -34,12 +36,47 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
 }
 
 /**
- * The configuration for reading one file. It is a [[JobConf]], because Hadoop would copy any other configuration into a
- * new [[JobConf]].
+ * The configuration for reading files with the same columns and the same filter. It is a [[JobConf]], because Hadoop
+ * would copy any other configuration into a new [[JobConf]].
  */
-final private[read] class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
+final private[read] class ReadJob(base: Configuration, val key: ReadJobs.Key) extends JobConf(base) {
   set(ParquetInputFormat.READ_SUPPORT_CLASS, classOf[IcebergReadSupport].getName)
-  set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, projection.readSchema.json)
+  set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, key.readSchema.json)
+  key.filter.foreach(ParquetInputFormat.setFilterPredicate(this, _))
+  if (key.readsWholePages) setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
   // Hadoop looks up this class by its name, and the class loader that loaded Hadoop may not find the connector.
   setClassLoader(classOf[IcebergReadSupport].getClassLoader)
+}
+
+/**
+ * Creates the configurations for the files of one Spark task. Consecutive files with the same columns and the same
+ * filter share a configuration, because copying a configuration takes as long as opening a small local file.
+ *
+ * @param base the configuration of the table's storage
+ */
+final private[read] class ReadJobs(val base: Configuration) {
+  private var last: Option[ReadJob] = None
+
+  def of(key: ReadJobs.Key): ReadJob = last.filter(_.key == key).getOrElse {
+    val job = new ReadJob(base, key)
+    last = Some(job)
+    job
+  }
+}
+
+private[read] object ReadJobs {
+
+  /**
+   * What the configuration of a file depends on.
+   *
+   * @param requested the columns to read, as in the file
+   * @param readSchema the columns to read, as Spark's types
+   * @param readsWholePages whether no page is skipped
+   */
+  final case class Key(
+      requested: MessageType,
+      readSchema: StructType,
+      filter: Option[FilterPredicate],
+      readsWholePages: Boolean
+  )
 }

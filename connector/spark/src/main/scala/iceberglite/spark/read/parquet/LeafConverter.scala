@@ -32,9 +32,7 @@ private[parquet] object LeafConverter {
   /** Whether a vector stores its decimals as ints. */
   private def isInt(t: DataType): Boolean = DecimalType.is32BitDecimalType(t)
 
-  /**
-   * Whether a vector stores its values as longs. This is the case for decimals that fit a long, and for unsigned ints.
-   */
+  /** Whether a vector stores longs: decimals of 10 to 18 digits, or unsigned ints, which Spark reads as longs. */
   private def isLong(t: DataType): Boolean = !isInt(t) && DecimalType.is64BitDecimalType(t) || t == LongType
 
   private def longs(vector: WritableColumnVector, t: DataType): PrimitiveConverter =

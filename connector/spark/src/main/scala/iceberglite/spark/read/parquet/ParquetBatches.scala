@@ -58,8 +58,19 @@ final private[read] class ParquetBatches(
   override def close(): Unit = decoder.close()
 }
 
-private[read] object ParquetBatches extends BatchFormat {
+/** Reads the Parquet files of one Spark task. */
+final private[read] class ParquetFiles(conf: Configuration) extends BatchFormat {
+  private val jobs = new ReadJobs(conf)
+
   override def format: FileFormat = FileFormat.Parquet
+
+  override def open(task: FileTask, read: FileRead): ParquetBatches = {
+    val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
+    ParquetBatches.open(task, projections, jobs, read.settings, read.deletes)
+  }
+}
+
+private[read] object ParquetBatches {
 
   /**
    * The calendar in which Spark's reader interprets dates and timestamps. It is always the proleptic Gregorian calendar
@@ -68,34 +79,29 @@ private[read] object ParquetBatches extends BatchFormat {
   private val RebaseMode = "CORRECTED"
   private val RebaseZone = "UTC"
 
-  override def open(task: FileTask, read: FileRead): ParquetBatches = {
-    val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
-    open(task, projections, read.conf, read.settings, read.deletes)
-  }
-
   private[parquet] def open(
       task: FileTask,
       projections: FileProjections,
-      base: Configuration,
+      jobs: ReadJobs,
       settings: BatchSettings,
       deletes: Option[FileDeletes] = None
   ): ParquetBatches = {
-    val read = prepareRead(task, projections, base, deletes)
+    val read = prepareRead(task, projections, jobs, deletes)
     if (read.encodings.byRows) openRowByRow(read, settings, deletes) else openVectorized(read, settings, deletes)
   }
 
   private[parquet] def prepareRead(
       task: FileTask,
       projections: FileProjections,
-      base: Configuration,
+      jobs: ReadJobs,
       deletes: Option[FileDeletes]
   ): PreparedRead = {
-    val footerOfPart = readFooter(new Path(task.path), task, base)
+    val footerOfPart = readFooter(new Path(task.path), task, jobs.base)
     val footer = deletes.flatMap(_.candidatePositions).fold(footerOfPart)(RowGroups.containing(footerOfPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
-    PreparedRead(task, footer, projection, filter, encodings, base)
+    PreparedRead(task, footer, projection, filter, encodings, jobs)
   }
 
   /** The inputs of a read. @param footer the footer, with only the row groups to read */
@@ -105,16 +111,12 @@ private[read] object ParquetBatches extends BatchFormat {
       projection: FileProjection,
       filter: Option[FilterPredicate],
       encodings: ChunkEncodings,
-      base: Configuration
+      jobs: ReadJobs
   ) {
     def path: Path = new Path(task.path)
 
-    def job(projection: FileProjection): ReadJob = {
-      val conf = new ReadJob(base, projection)
-      filter.foreach(ParquetInputFormat.setFilterPredicate(conf, _))
-      if (encodings.wholePages) conf.setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
-      conf
-    }
+    def job(projection: FileProjection): ReadJob =
+      jobs.of(ReadJobs.Key(projection.requested, projection.readSchema, filter, encodings.wholePages))
   }
 
   private[parquet] def openVectorized(
@@ -163,7 +165,7 @@ private[read] object ParquetBatches extends BatchFormat {
       deletes: Option[FileDeletes]
   ): ParquetBatches = {
     val job = read.job(read.projection)
-    val (decoder, footer) = RowDecoder.open(read.path, read.footer, job, settings.rows)
+    val (decoder, footer) = RowDecoder.open(read.path, read.footer, read.projection, job, settings.rows)
     try {
       val positions = if (read.projection.needsPosition) Some(positionsOf(footer, settings)) else None
       new ParquetBatches(decoder, read.projection.columns, positions, deletes, settings.rows, decodesRowByRow = true)

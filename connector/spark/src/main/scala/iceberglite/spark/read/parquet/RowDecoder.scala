@@ -64,12 +64,18 @@ private[parquet] object RowDecoder {
    * @param footer the footer, with only the row groups to read
    * @return the decoder, and the footer with the row groups that the filter of the job does not skip
    */
-  def open(path: Path, footer: ParquetMetadata, job: ReadJob, capacity: Int): (RowDecoder, ParquetMetadata) = {
+  def open(
+      path: Path,
+      footer: ParquetMetadata,
+      projection: FileProjection,
+      job: ReadJob,
+      capacity: Int
+  ): (RowDecoder, ParquetMetadata) = {
     val reader = openReader(path, footer, job)
     try {
-      reader.setRequestedSchema(job.projection.requested)
+      reader.setRequestedSchema(projection.requested)
       val read = new ParquetMetadata(footer.getFileMetaData, reader.getRowGroups)
-      (new RowDecoder(reader, job.projection, capacity), read)
+      (new RowDecoder(reader, projection, capacity), read)
     } catch {
       case e: Throwable =>
         reader.close()

@@ -35,8 +35,8 @@ final class ParquetFile(val path: String) {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
     val byRows = rowsOf(
       scan,
-      (task, projections, conf, settings) =>
-        ParquetBatches.openRowByRow(ParquetBatches.prepareRead(task, projections, conf, None), settings, None)
+      (task, projections, jobs, settings) =>
+        ParquetBatches.openRowByRow(ParquetBatches.prepareRead(task, projections, jobs, None), settings, None)
     )
     val (actual, expected) = (comparable(rows), comparable(byRows))
     if (scan.task(wholeFile(path)).filter == AlwaysTrue)
@@ -51,8 +51,8 @@ final class ParquetFile(val path: String) {
     var byRows = false
     rowsOf(
       Scan(columns.toVector),
-      (task, projections, conf, settings) => {
-        val batches = ParquetBatches.open(task, projections, conf, settings)
+      (task, projections, jobs, settings) => {
+        val batches = ParquetBatches.open(task, projections, jobs, settings)
         byRows = batches.decodesRowByRow
         batches
       }
@@ -64,9 +64,9 @@ final class ParquetFile(val path: String) {
     val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.columns))
     val values = new FileValues(scan.specs, scan.metadataIds, scan.batchRows)
     val projections = new FileProjections(scan.columns, scan.mapping, values, "lite.db.t")
-    val conf = ParquetBatches.prepare(new Configuration())
+    val jobs = new ReadJobs(ParquetBatches.prepare(new Configuration()))
     val settings = BatchSettings(columnar = true, scan.batchRows, offHeap = false)
-    val batches = open(scan.task(wholeFile(path)), projections, conf, settings)
+    val batches = open(scan.task(wholeFile(path)), projections, jobs, settings)
     val rows = Seq.newBuilder[Row]
     try while (batches.next()) batches.batch.rowIterator().forEachRemaining(r => rows += toScala(r).asInstanceOf[Row])
     finally batches.close()
@@ -75,7 +75,7 @@ final class ParquetFile(val path: String) {
 }
 
 object ParquetFile {
-  private type Open = (FileTask, FileProjections, Configuration, BatchSettings) => FileBatches
+  private type Open = (FileTask, FileProjections, ReadJobs, BatchSettings) => FileBatches
 
   final case class Scan(
       columns: Vector[NestedField],

@@ -6,8 +6,9 @@ import org.apache.spark.TaskContext
 object TaskOutput {
 
   /** Adds files to the output of the current task. */
-  def add(bytes: Long, records: Long): Unit = Option(TaskContext.get).map(_.taskMetrics.outputMetrics).foreach { output =>
-    output.setBytesWritten(output.bytesWritten + bytes)
-    output.setRecordsWritten(output.recordsWritten + records)
-  }
+  def add(bytes: Long, records: Long): Unit =
+    Option(TaskContext.get).map(_.taskMetrics.outputMetrics).foreach { output =>
+      output.setBytesWritten(output.bytesWritten + bytes)
+      output.setRecordsWritten(output.recordsWritten + records)
+    }
 }

@@ -1,0 +1,57 @@
+package iceberglite.spark.maintenance
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.write.DataWriterFactory
+import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.execution.datasources.v2.DataSourceRDD
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.write.WrittenFiles
+import iceberglite.spec.file.ContentFile
+
+/**
+ * Copies the rows of files to new files, in their order. The writer reads the values from the vectors of the reader,
+ * because converting vectors to Spark's rows takes about a quarter of the time of a copy.
+ */
+private[maintenance] object PackJob {
+
+  /** Writes the rows that each Spark task of a scan reads. @return the new files of each Spark task */
+  def run(session: SparkSession, scan: GroupScan, writers: DataWriterFactory): Vector[Vector[ContentFile]] = {
+    val context = session.sparkContext
+    val batch = scan.toBatch
+    val partitions = batch.planInputPartitions()
+    val readers = batch.createReaderFactory()
+    val isColumnar = partitions.forall(readers.supportColumnarReads(_))
+    val rows = new DataSourceRDD(context, partitions.map(Seq(_)).toSeq, readers, isColumnar, Map.empty)
+    val results = SQLExecution.withSQLConfPropagated(session) {
+      ClusterJob.withTaskErrors(context.runJob(rows, writeTask(writers)))
+    }
+    results.toVector.map(result => ClusterJob.deserialize[Vector[ContentFile]](result))
+  }
+
+  private def writeTask(writers: DataWriterFactory): (TaskContext, Iterator[InternalRow]) => Array[Byte] = {
+    (context, rows) =>
+      val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
+      try {
+        // The elements are batches if the files are read as vectors.
+        rows.asInstanceOf[Iterator[Any]].foreach {
+          case batch: ColumnarBatch => batch.rowIterator.forEachRemaining(row => writer.write(row))
+          case row => writer.write(row.asInstanceOf[InternalRow])
+        }
+        writer.commit() match {
+          case written: WrittenFiles => ClusterJob.serialize(written.files.toVector)
+          case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")
+        }
+      } catch {
+        case e: Throwable =>
+          try writer.abort()
+          catch { case NonFatal(suppressed) => e.addSuppressed(suppressed) }
+          throw e
+      } finally writer.close()
+  }
+}
