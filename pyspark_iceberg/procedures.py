@@ -112,7 +112,7 @@ class Clone(NamedTuple):
     """A result row of `clone`."""
 
     cloned_snapshot_id: int | None
-    """Snapshot of the source that was cloned, and of the new table; null if the source has no snapshot."""
+    """Id of the cloned snapshot, also in the new table; null if the source has no snapshot."""
     cloned_data_files_count: int
     """Number of data files in the snapshot."""
     cloned_delete_files_count: int

@@ -29,8 +29,8 @@ class ReadJobsSuite extends AnyFunSuite {
     )
     others.sliding(2).foreach { case Seq(a, b) => assert(jobs.of(a) ne jobs.of(b)) }
     assert(jobs.of(others.head).key == others.head)
-    val filter = ParquetInputFormat.getFilter(jobs.of(others(1))).asInstanceOf[FilterPredicateCompat]
-    assert(greaterThan(1).contains(filter.getFilterPredicate))
+    val read = ParquetInputFormat.getFilter(jobs.of(others(1))).asInstanceOf[FilterPredicateCompat]
+    assert(greaterThan(1).contains(read.getFilterPredicate))
     assert(base.get(ParquetInputFormat.READ_SUPPORT_CLASS) == null)
   }
 }
