@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pyspark_iceberg.errors import IcebergLiteError
 
@@ -18,7 +18,7 @@ _LAST_TASKS_SECONDS = 2.0
 
 
 @contextmanager
-def show_progress(spark: SparkSession, **bar_options: Any) -> Iterator[None]:
+def show_progress(spark: SparkSession, file: TextIO | None = None, disable: bool = False) -> Iterator[None]:
     """Show a progress bar for each activity of Spark within a `with` statement.
 
     An activity is a query or a step of maintenance, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
@@ -29,7 +29,8 @@ def show_progress(spark: SparkSession, **bar_options: Any) -> Iterator[None]:
 
     Args:
         spark: the session; the bars show the jobs of all threads that use it.
-        bar_options: options of `tqdm`, such as `file` or `disable`.
+        file: where to write the bars; by default to stderr, and in a notebook to the output of the cell.
+        disable: whether to show nothing.
 
     Raises:
         IcebergLiteError: the package `tqdm` is not installed, or the session uses Spark Connect, which does not report
@@ -42,23 +43,30 @@ def show_progress(spark: SparkSession, **bar_options: Any) -> Iterator[None]:
     context, jvm = getattr(spark, "_sc", None), getattr(spark, "_jvm", None)
     if context is None or jvm is None:
         raise IcebergLiteError("Progress bars are not available with Spark Connect")
+    if disable:
+        yield
+        return
     progress = jvm.iceberglite.spark.cluster.JobProgress(context._jsc.sc())
-    bars = _Bars(progress, lambda description: tqdm(desc=description, unit="task", **bar_options))
+    bars = _Bars(progress, lambda name, total: tqdm(desc=name, total=total, unit="task", file=file))
     progress.start()
     thread = threading.Thread(target=bars.run, name="progress bars", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        bars.ended.set()
-        thread.join()
-        progress.stop()
+        try:
+            bars.ended.set()
+            thread.join()
+        finally:
+            # An error here, for example because Spark has been stopped, must not hide an error of the statement.
+            with suppress(Exception):
+                progress.stop()
 
 
 class _Bars:
     """Shows the activities that the JVM reports."""
 
-    def __init__(self, progress: Any, new_bar: Any):
+    def __init__(self, progress: Any, new_bar: Callable[[str, int], Any]):
         self.ended = threading.Event()
         self._progress = progress
         self._new_bar = new_bar
@@ -76,16 +84,30 @@ class _Bars:
             self._bar.close()
 
     def _update(self) -> bool:
-        """Show the newest activity. Return whether it has a running job."""
-        activity = self._progress.current()
-        if activity.number() != self._number:
+        """Show the activities from the last one that was shown. Return whether the newest has a running job."""
+        activity = self._progress.activity(self._number) if self._number else None
+        self._show(activity)
+        following = self._progress.activity(self._number + 1)
+        while following is not None:
             if self._bar is not None:
                 self._bar.close()
+            activity = following
             self._number = activity.number()
-            self._bar = self._new_bar(activity.description())
-        if self._bar is not None:
-            self._bar.total, self._bar.n = activity.tasks(), activity.completedTasks()
-            read, written = activity.bytesRead(), activity.bytesWritten()
-            format_size = self._bar.format_sizeof
-            self._bar.set_postfix_str(f"{format_size(read, 'B')} read, {format_size(written, 'B')} written")
-        return bool(activity.runningJobs() > 0)
+            self._bar = self._new_bar(activity.description(), activity.tasks())
+            self._show(activity)
+            following = self._progress.activity(self._number + 1)
+        return activity is not None and bool(activity.runningJobs() > 0)
+
+    def _show(self, activity: Any) -> None:
+        if self._bar is None or activity is None:
+            return
+        if self._bar.total != activity.tasks():
+            # In a notebook, only `reset` changes the length of a bar.
+            start = self._bar.start_t
+            self._bar.reset(total=activity.tasks())
+            self._bar.start_t = start
+        self._bar.n = activity.completedTasks()
+        size = self._bar.format_sizeof
+        self._bar.set_postfix_str(
+            f"{size(activity.bytesRead(), 'B')} read, {size(activity.bytesWritten(), 'B')} written"
+        )

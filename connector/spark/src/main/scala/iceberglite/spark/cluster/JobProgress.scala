@@ -9,53 +9,80 @@ import org.apache.spark.scheduler.{
   SparkListenerTaskEnd
 }
 
-/** Observes the jobs of a Spark application. The Python package shows the newest activity as a progress bar. */
+/** Observes the jobs of a Spark application. The Python package shows each activity as a progress bar. */
 final class JobProgress(context: SparkContext) extends SparkListener {
-  import JobProgress.RunningJob
+  import JobProgress._
 
   private var running = Map.empty[Int, RunningJob]
-  private var newest = JobActivity(0, "", 0, 0, 0, 0, 0)
+
+  /** The activities from the first one; only the last ones are kept. */
+  private var activities = Vector.empty[JobActivity]
+  private var dropped = 0
 
   def start(): Unit = context.addSparkListener(this)
 
   def stop(): Unit = context.removeSparkListener(this)
 
-  /** Returns the newest activity, which may have ended. Its number is 0 if no job has begun. */
-  def current(): JobActivity = synchronized(newest)
+  /** Returns an activity, which may have ended; `null` if it has not begun. @param number 1 for the first activity */
+  def activity(number: Int): JobActivity = synchronized {
+    activities.lift(math.max(0, number - 1 - dropped)).orNull
+  }
 
   override def onJobStart(event: SparkListenerJobStart): Unit = synchronized {
     val described = Option(event.properties).flatMap(p => Option(p.getProperty(ClusterJob.Description)))
-    val description = described.orElse(event.stageInfos.lastOption.map(_.name)).getOrElse("")
-    if (newest.number == 0 || description != newest.description)
-      newest = JobActivity(newest.number + 1, description, 0, 0, 0, 0, 0)
+    val lastStage = if (event.stageInfos.isEmpty) None else Some(event.stageInfos.maxBy(_.stageId))
+    val description = described.orElse(lastStage.map(_.name)).getOrElse("")
     val tasks = event.stageInfos.map(_.numTasks).sum
-    newest = newest.copy(tasks = newest.tasks + tasks, runningJobs = newest.runningJobs + 1)
-    running += event.jobId -> RunningJob(newest.number, event.stageIds.toSet, tasks)
+    val number = activities.lastOption.filter(_.description == description)
+      .orElse(activities.find(a => a.description == description && a.runningJobs > 0))
+      .fold(begin(description))(_.number)
+    update(number)(a => a.copy(tasks = a.tasks + tasks, runningJobs = a.runningJobs + 1))
+    running += event.jobId -> RunningJob(number, event.stageIds.toSet, tasks)
   }
 
   override def onTaskEnd(event: SparkListenerTaskEnd): Unit = synchronized {
     running.find(_._2.stages.contains(event.stageId)).filter(_ => event.taskInfo.successful).foreach { case (id, job) =>
       running += id -> job.copy(openTasks = job.openTasks - 1)
       val metrics = Option(event.taskMetrics)
-      if (job.activity == newest.number) newest = newest.copy(
-        completedTasks = newest.completedTasks + 1,
-        bytesRead = newest.bytesRead + metrics.fold(0L)(_.inputMetrics.bytesRead),
-        bytesWritten = newest.bytesWritten + metrics.fold(0L)(_.outputMetrics.bytesWritten)
-      )
+      update(job.activity) { a =>
+        a.copy(
+          completedTasks = a.completedTasks + 1,
+          bytesRead = a.bytesRead + metrics.fold(0L)(_.inputMetrics.bytesRead),
+          bytesWritten = a.bytesWritten + metrics.fold(0L)(_.outputMetrics.bytesWritten)
+        )
+      }
     }
   }
 
   override def onJobEnd(event: SparkListenerJobEnd): Unit = synchronized {
-    running.get(event.jobId).filter(_.activity == newest.number).foreach { job =>
+    running.get(event.jobId).foreach { job =>
       // The open tasks of a job that has succeeded belong to stages that Spark has skipped.
       val skipped = if (event.jobResult == JobSucceeded) job.openTasks else 0
-      newest = newest.copy(tasks = newest.tasks - skipped, runningJobs = newest.runningJobs - 1)
+      update(job.activity)(a => a.copy(tasks = a.tasks - skipped, runningJobs = a.runningJobs - 1))
     }
     running -= event.jobId
+  }
+
+  private def begin(description: String): Int = {
+    val number = dropped + activities.size + 1
+    activities :+= JobActivity(number, description, 0, 0, 0, 0, 0)
+    if (activities.size > MaxActivities) {
+      activities = activities.tail
+      dropped += 1
+    }
+    number
+  }
+
+  private def update(number: Int)(change: JobActivity => JobActivity): Unit = {
+    val index = number - 1 - dropped
+    if (index >= 0) activities = activities.updated(index, change(activities(index)))
   }
 }
 
 private object JobProgress {
+
+  /** The number of activities that are kept until Python has shown them. */
+  private val MaxActivities = 1000
 
   /**
    * A job that has not ended.

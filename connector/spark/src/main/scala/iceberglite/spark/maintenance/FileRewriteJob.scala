@@ -31,7 +31,7 @@ import iceberglite.spark.rowlevel.CarryOverColumns
 import iceberglite.spark.table.SparkTable
 import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.file.ContentFile
+import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{SnapshotTarget, Table}
 
@@ -78,9 +78,11 @@ final private[iceberglite] class FileRewriteJob(
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
     val scan = scanOf(tasks.map(_._2), withLineage)
-    val writers = TaskWriterFactory.of(writePlan(scan.readSchema()), writeCommit.operationId)
-    val written = PackJob.run(session, scan, writers)
-    register(written, writeCommit)
+    val plan = writePlan(scan.readSchema())
+    val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
+    // The ORC writer limits its memory by the sizes of Spark's rows.
+    val asVectors = plan.files.format.format == FileFormat.Parquet
+    val written = PackJob.run(session, scan, writers, asVectors, writeCommit.registerFile)
     // Only rows of one partition are certainly written in the order in which they are read.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>
@@ -120,12 +122,9 @@ final private[iceberglite] class FileRewriteJob(
     val plan = writePlan(query.schema)
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
-    register(write.filesOfTasks, writeCommit)
+    write.filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
     write.filesOfTasks
   }
-
-  private def register(filesOfTasks: Vector[Vector[ContentFile]], writeCommit: WriteCommit): Unit =
-    filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
 
   private def withLineage(schema: StructType): StructType =
     lineage.foldLeft(schema)((s, f) => s.add(f.name, LongType, nullable = true))

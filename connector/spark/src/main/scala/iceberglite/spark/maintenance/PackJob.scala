@@ -20,18 +20,35 @@ import iceberglite.spec.file.ContentFile
  */
 private[maintenance] object PackJob {
 
-  /** Writes the rows that each Spark task of a scan reads. @return the new files of each Spark task */
-  def run(session: SparkSession, scan: GroupScan, writers: DataWriterFactory): Vector[Vector[ContentFile]] = {
+  /**
+   * Writes the rows that each Spark task of a scan reads.
+   *
+   * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
+   * @param registerFile called with the path of each new file, also if the job fails later
+   * @return the new files of each Spark task
+   */
+  def run(
+      session: SparkSession,
+      scan: GroupScan,
+      writers: DataWriterFactory,
+      asVectors: Boolean,
+      registerFile: String => Unit
+  ): Vector[Vector[ContentFile]] = {
     val context = session.sparkContext
     val batch = scan.toBatch
     val partitions = batch.planInputPartitions()
     val readers = batch.createReaderFactory()
-    val isColumnar = partitions.forall(readers.supportColumnarReads(_))
+    val isColumnar = asVectors && partitions.forall(readers.supportColumnarReads(_))
     val rows = new DataSourceRDD(context, partitions.map(Seq(_)).toSeq, readers, isColumnar, Map.empty)
-    val results = SQLExecution.withSQLConfPropagated(session) {
-      ClusterJob.withTaskErrors(context.runJob(rows, writeTask(writers)))
+    val written = Array.fill(partitions.length)(Vector.empty[ContentFile])
+    def addResult(partition: Int, result: Array[Byte]): Unit = {
+      written(partition) = ClusterJob.deserialize[Vector[ContentFile]](result)
+      written(partition).foreach(file => registerFile(file.path))
     }
-    results.toVector.map(result => ClusterJob.deserialize[Vector[ContentFile]](result))
+    SQLExecution.withSQLConfPropagated(session) {
+      ClusterJob.withTaskErrors(context.runJob(rows, writeTask(writers), partitions.indices, addResult _))
+    }
+    written.toVector
   }
 
   private def writeTask(writers: DataWriterFactory): (TaskContext, Iterator[InternalRow]) => Array[Byte] = {

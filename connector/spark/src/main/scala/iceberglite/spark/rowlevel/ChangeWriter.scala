@@ -97,7 +97,10 @@ final private[rowlevel] class ChangeWriter(
     // `delete` may be called more than once for a row that matches several source rows. Each row counts once.
     deleted = deletes.count - updated
     val taskDeletes = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
-    taskDeletes.files.foreach(written => TaskOutput.add(written.file.fileSizeInBytes, written.file.recordCountOrZero))
+    taskDeletes.files.map(_.file).foreach { file =>
+      // The size of a deletion vector's file includes the other vectors in the file.
+      TaskOutput.add(file.contentSizeInBytes.getOrElse(file.fileSizeInBytes), file.recordCountOrZero)
+    }
     val files: Array[ContentFile] = rowWriter.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty

@@ -1,0 +1,136 @@
+package iceberglite.bench
+
+import java.nio.file.{Files, Paths}
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.storage.HadoopFileIO
+import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
+
+/**
+ * Metadata of a table with ten columns, fifty partitions and any number of data files, which do not exist. A manifest
+ * lists about a hundred files.
+ *
+ * The arguments are the number of files and the directory of the table, such as `warehouse/db/t`. A file-system catalog
+ * on `warehouse` then contains the table.
+ */
+object SyntheticTable {
+  private val FilesPerCommit = 20000
+  private val Columns = 10
+  private val Partitions = 50
+
+  /** The size of the manifests, so that a manifest lists about a hundred files. */
+  private val ManifestBytes = 18000
+
+  private val schema = Schema(
+    0,
+    NestedField.required(1, "p", IntType) +: (2 until Columns).map { id =>
+      NestedField.optional(id, s"c$id", if (id % 2 == 0) LongType else StringType)
+    }.toVector :+ NestedField.optional(Columns, "k", LongType)
+  )
+  private val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "p", Identity)))
+
+  def main(args: Array[String]): Unit = {
+    val Array(files, location) = args
+    val metadata = write(location, files.toInt).metadata
+    Files.write(Paths.get(location, "metadata", "v1.metadata.json"), TableMetadataJson.write(metadata))
+    Files.write(Paths.get(location, "metadata", "version-hint.text"), "1".getBytes("UTF-8"))
+    println(s"${metadata.snapshots.size} snapshots in $location")
+  }
+
+  /**
+   * Writes the metadata of a table, except the table metadata.
+   *
+   * @param location the directory of the table
+   */
+  def write(location: String, files: Int): Table = {
+    val io = new HadoopFileIO(new Configuration(false))
+    val now = System.currentTimeMillis
+    val metadata = (0 until files by FilesPerCommit).foldLeft(empty(location)) { (base, from) =>
+      val added = (from until math.min(from + FilesPerCommit, files)).map(metadataOnlyFile(location, _, files)).toVector
+      val id = base.snapshots.size + 1L
+      val header = TreeHeader(
+        id,
+        base.currentSnapshot,
+        id,
+        None,
+        s"$location/metadata",
+        new UUID(1, id),
+        0
+      )
+      val changes = FileChanges(added, mergesManifests = false)
+      val tree = MetadataTree.write(header, TreeTable(location, io, base), changes, None, ManifestCache.Disabled)
+      val parent = base.currentSnapshotId
+      val snapshot = Snapshot(id, parent, id, now + id, Some(tree.pointer), Vector.empty, Map("operation" -> "append"), Some(0), None, None)
+      base.copy(currentSnapshotId = Some(id), snapshots = base.snapshots :+ snapshot, lastSequenceNumber = id)
+    }
+    new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)
+  }
+
+  private def metadataOnlyFile(location: String, number: Int, files: Int): ContentFile = {
+    val partition = (number.toLong * Partitions / files).toInt
+    val longs = (2 until Columns by 2).map(id => id -> (number.toLong * id)) :+ (Columns -> number.toLong * 100)
+    val texts = (3 until Columns by 2).map(id => id -> f"text of sixteen $number%08d".take(16))
+    val bounds = longs.map { case (id, v) => id -> SingleValue.encode(LongLiteral(v)) } ++
+      texts.map { case (id, v) => id -> SingleValue.encode(StringLiteral(v)) }
+    val ids = 1 to Columns
+    ContentFile(
+      Content.Data,
+      f"$location/data/p=$partition/$number%08d-fake-9f1c2b7e-0001.parquet",
+      FileFormat.Parquet,
+      0,
+      PartitionTuple(Vector(Some(IntLiteral(partition)))),
+      100,
+      64L << 20,
+      MetricMaps(
+        columnSizes = Some(ids.map(id => id -> (1000L + id)).toMap),
+        valueCounts = Some(ids.map(_ -> 100L).toMap),
+        nullValueCounts = Some(ids.map(_ -> 0L).toMap),
+        lowerBounds = Some(bounds.toMap),
+        upperBounds = Some(bounds.toMap)
+      ),
+      splitOffsets = Vector(4L),
+      sortOrderId = Some(0)
+    )
+  }
+
+  private def empty(location: String): TableMetadata = TableMetadata(
+    formatVersion = FormatVersion.V2,
+    uuid = Some(new UUID(0, 1)),
+    location = location,
+    lastSequenceNumber = 0,
+    lastUpdatedMs = 0,
+    lastColumnId = Columns,
+    schemas = Vector(schema),
+    currentSchemaId = 0,
+    specs = Vector(spec),
+    defaultSpecId = 0,
+    lastPartitionId = 1000,
+    sortOrders = Vector(SortOrder.Unsorted),
+    defaultSortOrderId = 0,
+    properties = Map("commit.manifest.target-size-bytes" -> ManifestBytes.toString),
+    currentSnapshotId = None,
+    snapshots = Vector.empty,
+    snapshotLog = Vector.empty,
+    metadataLog = Vector.empty,
+    refs = Map.empty
+  )
+
+  private object NoCommitter extends Committer {
+    override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+      throw IcebergError.Unsupported(s"a commit to $id", "This table can only be planned")
+    override def load(id: TableIdentifier): TableVersion =
+      throw IcebergError.Unsupported(s"loading $id", "This table can only be planned")
+  }
+}
