@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
@@ -35,7 +36,8 @@ def test_a_failed_query_ends_its_bar(spark: SparkSession) -> None:
         raise ZeroDivisionError
     with pytest.raises(Exception, match="no number"), show_progress(spark, file=output):
         spark.sql("SELECT raise_error('no number') FROM range(0, 1, 1, 2)").collect()
-    assert "1/2" in output.getvalue()
+    # Whether the other task finishes before the job is cancelled depends on timing.
+    assert re.search(r"[01]/2 \[", output.getvalue())
 
 
 def test_errors_say_why_there_is_no_bar(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

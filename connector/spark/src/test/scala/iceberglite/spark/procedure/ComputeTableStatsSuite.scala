@@ -51,7 +51,10 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
     val ours = distinctValues(t)
     assert(ours.size == 11 && ours(1) == "701" && ours(3) == "5")
     assert(call(peer(t)).size == 1)
-    assert(distinctValues(t) == ours)
+    val theirs = distinctValues(t)
+    // Above 4,096 values a sketch estimates the number, and the estimate depends on the order of rows.
+    assert(theirs - 2 == ours - 2)
+    Seq(ours, theirs).foreach(ndv => assert(math.abs(ndv(2).toInt - 19999) < 1000, ndv))
   }
 
   test("columns and a snapshot can be chosen, and a table without snapshots has no statistics") {
