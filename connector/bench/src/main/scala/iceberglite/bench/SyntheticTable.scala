@@ -72,7 +72,18 @@ object SyntheticTable {
       val changes = FileChanges(added, mergesManifests = false)
       val tree = MetadataTree.write(header, TreeTable(location, io, base), changes, None, ManifestCache.Disabled)
       val parent = base.currentSnapshotId
-      val snapshot = Snapshot(id, parent, id, now + id, Some(tree.pointer), Vector.empty, Map("operation" -> "append"), Some(0), None, None)
+      val snapshot = Snapshot(
+        id,
+        parent,
+        id,
+        now + id,
+        Some(tree.pointer),
+        Vector.empty,
+        Map("operation" -> "append"),
+        Some(0),
+        None,
+        None
+      )
       base.copy(currentSnapshotId = Some(id), snapshots = base.snapshots :+ snapshot, lastSequenceNumber = id)
     }
     new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)
