@@ -9,7 +9,6 @@ Usage: deletes.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg
 """
 
 import argparse
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import engines
 import pyarrow
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
@@ -78,45 +78,19 @@ QUERIES: dict[str, tuple[str, str, Run]] = {
 
 
 @dataclass(frozen=True)
-class Engine:
-    """A connector: its jar and its catalog."""
-
-    name: str
-    jar: Path
-    catalog: str
-
-
-@dataclass(frozen=True)
 class Job:
     """The work of one session."""
 
-    engine: Engine
+    engine: engines.Engine
     warehouse: Path
     version: int
     rows: int
     repeats: int
 
 
-def session(job: Job) -> SparkSession:
-    """Return a session with only the job's connector."""
-    builder: Any = SparkSession.builder
-    spark: SparkSession = (
-        builder.master("local[2]")
-        .appName(job.engine.name)
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "6g")
-        .config("spark.driver.extraClassPath", str(job.engine.jar))
-        .config("spark.sql.catalog.c", job.engine.catalog)
-        .config("spark.sql.catalog.c.type", "hadoop")
-        .config("spark.sql.catalog.c.warehouse", str(job.warehouse))
-        .getOrCreate()
-    )
-    return spark
-
-
 def make_tables(job: Job) -> None:
     """Create the tables with Apache Iceberg."""
-    spark = session(job)
+    spark = engines.session(job.engine, job.warehouse)
     properties = f"'format-version'='{job.version}', 'write.delete.mode'='merge-on-read'"
     for name, columns, rows in (
         ("flat", FLAT, job.rows),
@@ -160,8 +134,7 @@ def delete_by_id(spark: SparkSession, name: str, ids: range) -> None:
 
 def measure(job: Job) -> dict[str, tuple[float, float]]:
     """Return the median times of each query in ms: without deletes and with deletes."""
-    spark = session(job)
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = engines.session(job.engine, job.warehouse)
     times = {name: timed(spark, query, job.repeats) for name, query in QUERIES.items()}
     spark.stop()
     return times
@@ -183,34 +156,28 @@ def timed(spark: SparkSession, query: tuple[str, str, Run], repeats: int) -> tup
 def main() -> None:
     """Create the tables, measure, and print a row for each query."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
-    parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
+    engines.add_jars(parser)
     parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
     parser.add_argument("--rows", type=int, default=6_000_000, help="rows of a flat table")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
     parser.add_argument("--repeats", type=int, default=7, help="runs of a query in a session")
     options = parser.parse_args()
-    peer = Engine("Apache Iceberg", options.peer.absolute(), "org.apache.iceberg.spark.SparkCatalog")
-    ours = Engine("iceberg-lite", options.jar.absolute(), "iceberglite.spark.SparkCatalog")
-    # Each connector needs its own process, because their classes must not be loaded into one JVM.
-    context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as directory:
-        rounds: dict[Engine, list[dict[str, tuple[float, float]]]] = {peer: [], ours: []}
+    both = engines.of(options)
+    rounds: dict[str, list[dict[str, tuple[float, float]]]] = {engine.name: [] for engine in both}
+    with tempfile.TemporaryDirectory() as directory, engines.new_process() as process:
 
-        def job(engine: Engine) -> Job:
+        def job(engine: engines.Engine) -> Job:
             return Job(engine, Path(directory), options.version, options.rows, options.repeats)
 
-        with context.Pool(1, maxtasksperchild=1) as pool:
-            pool.apply(make_tables, (job(peer),))
-            for number in range(options.rounds):
-                for engine in (peer, ours) if number % 2 else (ours, peer):
-                    rounds[engine].append(pool.apply(measure, (job(engine),)))
+        process.apply(make_tables, (job(both[0]),))
+        for engine in engines.in_turns(both, options.rounds):
+            rounds[engine.name].append(process.apply(measure, (job(engine),)))
     print("| query | connector | without deletes, ms | with deletes, ms | ratio |")
     print("|---|---|---|---|---|")
     for query in QUERIES:
-        for engine, measured in rounds.items():
+        for name, measured in rounds.items():
             plain, deleted = (median(r[query][i] for r in measured) for i in (0, 1))
-            print(f"| {query} | {engine.name} | {plain:.0f} | {deleted:.0f} | {deleted / plain:.2f} |")
+            print(f"| {query} | {name} | {plain:.0f} | {deleted:.0f} | {deleted / plain:.2f} |")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,14 @@ Usage: maintenance.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar ice
 """
 
 import argparse
-import multiprocessing
 import os
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
+import engines
 from pyspark.sql import SparkSession
 
 COLUMNS = (
@@ -44,42 +43,14 @@ OLD_SECONDS = 10 * 24 * 3600
 
 
 @dataclass(frozen=True)
-class Engine:
-    """A connector: its jar, its catalog and its SQL extensions."""
-
-    name: str
-    jar: Path
-    catalog: str
-    extensions: str
-
-
-@dataclass(frozen=True)
 class Job:
     """The work of one session. `files` is the number of small files, snapshots and orphans."""
 
-    engine: Engine
+    engine: engines.Engine
     warehouse: Path
     files: int
     rows: int
     repeats: int
-
-
-def session(job: Job) -> SparkSession:
-    """Return a session with only the job's connector."""
-    builder: Any = SparkSession.builder
-    spark: SparkSession = (
-        builder.master("local[2]")
-        .appName(job.engine.name)
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "4g")
-        .config("spark.driver.extraClassPath", str(job.engine.jar))
-        .config("spark.sql.extensions", job.engine.extensions)
-        .config("spark.sql.catalog.c", job.engine.catalog)
-        .config("spark.sql.catalog.c.type", "hadoop")
-        .config("spark.sql.catalog.c.warehouse", str(job.warehouse))
-        .getOrCreate()
-    )
-    return spark
 
 
 def create(spark: SparkSession, name: str, rows: int, files: int) -> None:
@@ -106,8 +77,7 @@ def timed(spark: SparkSession, call: str) -> float:
 
 def measure(job: Job) -> dict[str, float]:
     """Return the median time of each procedure in ms."""
-    spark = session(job)
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = engines.session(job.engine, job.warehouse, memory="4g")
     create(spark, "small", job.rows, job.files)
     create(spark, "deleted", job.rows, job.files)
     spark.sql("DELETE FROM c.db.deleted WHERE pmod(xxhash64(id, 42), 10) = 0")
@@ -142,37 +112,24 @@ def measure(job: Job) -> dict[str, float]:
 def main() -> None:
     """Measure, and print a row for each procedure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
-    parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
+    engines.add_jars(parser)
     parser.add_argument("--files", type=int, default=200, help="small files and snapshots; a tenth of the orphans")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table whose files are rewritten")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
     parser.add_argument("--repeats", type=int, default=3, help="rewrites in a session")
     options = parser.parse_args()
-    peer = Engine(
-        "Apache Iceberg",
-        options.peer.absolute(),
-        "org.apache.iceberg.spark.SparkCatalog",
-        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    )
-    ours = Engine(
-        "iceberg-lite",
-        options.jar.absolute(),
-        "iceberglite.spark.SparkCatalog",
-        "iceberglite.spark.SparkSessionExtensions",
-    )
-    # Each connector needs its own process, because their classes must not be loaded into one JVM.
-    context = multiprocessing.get_context("spawn")
-    rounds: dict[Engine, list[dict[str, float]]] = {peer: [], ours: []}
-    for number in range(options.rounds):
-        for engine in (peer, ours) if number % 2 else (ours, peer):
-            with tempfile.TemporaryDirectory() as directory, context.Pool(1) as pool:
+    both = engines.of(options)
+    rounds: dict[str, list[dict[str, float]]] = {engine.name: [] for engine in both}
+    with engines.new_process() as process:
+        for engine in engines.in_turns(both, options.rounds):
+            with tempfile.TemporaryDirectory() as directory:
                 job = Job(engine, Path(directory), options.files, options.rows, options.repeats)
-                rounds[engine].append(pool.apply(measure, (job,)))
+                rounds[engine.name].append(process.apply(measure, (job,)))
+    peer, ours = (rounds[engine.name] for engine in both)
     print(f"| {options.rows} rows in {options.files} files | Apache Iceberg, ms | iceberg-lite, ms | ratio |")
     print("|---|---|---|---|")
-    for name in rounds[peer][0]:
-        theirs, own = (median(times[name] for times in rounds[engine]) for engine in (peer, ours))
+    for name in peer[0]:
+        theirs, own = (median(times[name] for times in measured) for measured in (peer, ours))
         print(f"| {name} | {theirs:.0f} | {own:.0f} | **{own / theirs:.2f}** |")
 
 

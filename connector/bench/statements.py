@@ -9,7 +9,6 @@ Usage: statements.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceb
 """
 
 import argparse
-import multiprocessing
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import engines
 from pyspark.sql import SparkSession
 
 COLUMNS = (
@@ -40,20 +40,10 @@ COUNTS = ("added-data-files", "added-delete-files", "added-files-size")
 
 
 @dataclass(frozen=True)
-class Engine:
-    """A connector: its jar, its catalog and its extensions."""
-
-    name: str
-    jar: Path
-    catalog: str
-    extensions: str
-
-
-@dataclass(frozen=True)
 class Job:
     """The work of one process."""
 
-    engine: Engine
+    engine: engines.Engine
     warehouse: Path
     version: int
     rows: int
@@ -72,28 +62,6 @@ class Measured:
 
 
 Case = tuple[int, str, str]
-
-
-def session(job: Job) -> SparkSession:
-    """Return a session with only the job's connector."""
-    builder: Any = SparkSession.builder
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "6g",
-        "spark.driver.extraClassPath": str(job.engine.jar),
-        "spark.sql.extensions": job.engine.extensions,
-        "spark.sql.catalog.c": job.engine.catalog,
-        "spark.sql.catalog.c.type": "hadoop",
-        "spark.sql.catalog.c.warehouse": str(job.warehouse / job.engine.name.replace(" ", "-")),
-        **dict(job.conf),
-    }
-    builder = builder.master("local[2]").appName(job.engine.name)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    spark: SparkSession = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
 
 
 def make_table(spark: SparkSession, name: str, job: Job, partitions: int, mode: str) -> int:
@@ -120,7 +88,8 @@ def newest(spark: SparkSession, name: str) -> tuple[int, dict[str, str]]:
 
 def measure(job: Job) -> dict[Case, Measured]:
     """Run each statement on each table."""
-    spark = session(job)
+    warehouse = job.warehouse / job.engine.name.replace(" ", "-")
+    spark = engines.session(job.engine, warehouse, conf=dict(job.conf))
     result: dict[Case, Measured] = {}
     for partitions in job.partitions:
         make_source(spark, job.rows, partitions)
@@ -162,8 +131,7 @@ def run(spark: SparkSession, name: str, statement: str, case: Measured, base: in
 def main() -> None:
     """Run the rounds and print a row for each statement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
-    parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
+    engines.add_jars(parser)
     parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table")
     parser.add_argument(
@@ -179,38 +147,22 @@ def main() -> None:
     )
     parser.add_argument("--conf", action="append", default=[], help="key=value, a Spark configuration")
     options = parser.parse_args()
-    engines = (
-        Engine(
-            "Apache Iceberg",
-            options.peer.absolute(),
-            "org.apache.iceberg.spark.SparkCatalog",
-            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        ),
-        Engine(
-            "iceberg-lite",
-            options.jar.absolute(),
-            "iceberglite.spark.SparkCatalog",
-            "iceberglite.spark.SparkSessionExtensions",
-        ),
-    )
+    both = engines.of(options)
     conf = tuple((key, value) for key, _, value in (c.partition("=") for c in options.conf))
-    rounds: dict[str, list[dict[Case, Measured]]] = {engine.name: [] for engine in engines}
-    # Each connector needs its own process, because their classes must not be loaded into one JVM.
-    context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as directory, context.Pool(1, maxtasksperchild=1) as pool:
-        for number in range(options.rounds):
-            for engine in engines if number % 2 else reversed(engines):
-                job = Job(
-                    engine,
-                    Path(directory),
-                    options.version,
-                    options.rows,
-                    tuple(options.partitions),
-                    options.repeats,
-                    conf,
-                )
-                rounds[engine.name].append(pool.apply(measure, (job,)))
-    report(rounds[engines[0].name], rounds[engines[1].name])
+    rounds: dict[str, list[dict[Case, Measured]]] = {engine.name: [] for engine in both}
+    with tempfile.TemporaryDirectory() as directory, engines.new_process() as process:
+        for engine in engines.in_turns(both, options.rounds):
+            job = Job(
+                engine,
+                Path(directory),
+                options.version,
+                options.rows,
+                tuple(options.partitions),
+                options.repeats,
+                conf,
+            )
+            rounds[engine.name].append(process.apply(measure, (job,)))
+    report(*(rounds[engine.name] for engine in both))
 
 
 def report(peer: list[dict[Case, Measured]], ours: list[dict[Case, Measured]]) -> None:

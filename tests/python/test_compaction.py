@@ -1,0 +1,29 @@
+"""A short run of the long test of `make soak`, in which a table is compacted while a writer commits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyspark_iceberg import connector_jars
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_no_row_is_lost_or_duplicated_by_compaction_beside_a_writer() -> None:
+    jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
+    script = str(ROOT / "connector" / "bench" / "compaction.py")
+    command = [sys.executable, script, "--jar", jar, "--minutes", "0.25", "--rows", "20000"]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
+    rows = [line.split("|")[1:-1] for line in completed.stdout.splitlines() if "| iceberg-lite |" in line]
+    assert [row[0].strip() for row in rows] == ["2", "3"]
+    for _, _, statements, _, compactions, _, _, wrong in rows:
+        assert int(statements) > 0, completed.stdout
+        assert int(compactions) > 0, completed.stdout
+        assert wrong.strip() == "none"
