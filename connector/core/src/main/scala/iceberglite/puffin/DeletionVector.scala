@@ -75,12 +75,22 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     else if (isEmpty) that
     else (DeletionVector.newBuilder ++= this ++= that).result()
 
+  /** Returns the vector of the rows that this vector deletes and the other vector does not delete. */
+  def without(that: DeletionVector): DeletionVector =
+    if (isEmpty || that.isEmpty) this
+    else DeletionVector.ofBitmaps(keys.indices.map { i =>
+      keys(i) -> that.bitmapOf(keys(i)).fold(bitmaps(i))(RoaringBitmap.andNot(bitmaps(i), _))
+    })
+
   /** Returns whether the other vector deletes all rows that this vector deletes. */
   def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.containsAll(keys(i), bitmaps(i)))
 
-  private def containsAll(key: Int, bitmap: RoaringBitmap): Boolean = {
+  private def containsAll(key: Int, bitmap: RoaringBitmap): Boolean = bitmapOf(key).exists(_.contains(bitmap))
+
+  /** Returns the bitmap of a key, which must not be modified. */
+  private def bitmapOf(key: Int): Option[RoaringBitmap] = {
     val index = Arrays.binarySearch(keys, key)
-    index >= 0 && bitmaps(index).contains(bitmap)
+    if (index < 0) None else Some(bitmaps(index))
   }
 
   /**

@@ -22,6 +22,13 @@ trait Action {
   def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
+   * Whether the last call of [[changeFor]] did work because of other commits, which later calls reuse. If such an attempt
+   * conflicts with a further commit, its retry is not counted, because the number of attempts is then limited by what
+   * other commits changed.
+   */
+  def madeProgress: Boolean = false
+
+  /**
    * Called after a successful commit; deletes the files of earlier attempts that the commit does not use.
    *
    * @param metadata the table metadata that includes the commit

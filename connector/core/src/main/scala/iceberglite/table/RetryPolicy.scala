@@ -6,7 +6,7 @@ import iceberglite.spec.property.TableProperty
  * Limits the number and the time of retries, and waits between them with exponential backoff. Each wait is shortened by
  * a random fraction, so that two writers that conflicted do not retry at the same time.
  *
- * @param retries the maximum number of retries after the first attempt
+ * @param retries the maximum number of counted retries after the first attempt
  * @param totalMs the maximum total time in milliseconds. No retry begins if the time since the start, or the sum of all
  *   waits, has reached it
  */
@@ -16,16 +16,27 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
   private var waitedMs = 0L
 
   /** Waits before the next retry. @return false if the limits permit no further retry */
-  def waitForNext(): Boolean = {
+  def waitForNext(): Boolean = retriesUsed < retries && {
+    // The shift is limited, so that it cannot overflow. The maximum wait is reached long before this limit.
+    val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
+    retriesUsed += 1
+    pause(full)
+  }
+
+  /**
+   * Waits for the shortest time before a retry that is not counted. Only the total time limits such retries.
+   *
+   * @return false if the time is over
+   */
+  def waitUncounted(): Boolean = pause(math.min(minWaitMs, maxWaitMs))
+
+  /** @param longestMs the wait before it is shortened by a random fraction */
+  private def pause(longestMs: Long): Boolean = {
     val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
-    if (retriesUsed >= retries || remainingMs <= 0) false
-    else {
-      // The shift is limited, so that it cannot overflow. The maximum wait is reached long before this limit.
-      val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
-      retriesUsed += 1
-      val pause = math.min(remainingMs, (full * (0.5 + environment.randomFraction() / 2)).toLong)
-      waitedMs += pause
-      environment.sleep(pause)
+    remainingMs > 0 && {
+      val pauseMs = math.min(remainingMs, (longestMs * (0.5 + environment.randomFraction() / 2)).toLong)
+      waitedMs += pauseMs
+      environment.sleep(pauseMs)
       true
     }
   }

@@ -80,7 +80,8 @@ final class Transaction private[table] (
       case Right(change) => tryOnce(attemptBase, change) match {
           case Right(version) => finish(version)
           case Left(conflict) =>
-            val mayRetry = waitForRetry(policy)
+            val isCounted = !actions.exists(_.madeProgress)
+            val mayRetry = waitForRetry(if (isCounted) policy.waitForNext() else policy.waitUncounted())
             val reloaded = afterConflict(conflict)
             reloaded.filter(containsThisCommit) match {
               case Some(version) => finish(version)
@@ -169,7 +170,7 @@ final class Transaction private[table] (
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"other writers committed before ${unknown.metadataFile}"))
           // The commit is not visible yet, but the request may still be in progress.
-          case _ if waitForRetry(checks) => check()
+          case _ if waitForRetry(checks.waitForNext()) => check()
           case Right(_) => throw unknown
           case Left(failure) =>
             unknown.addSuppressed(failure)
@@ -182,8 +183,8 @@ final class Transaction private[table] (
     private def isInterrupt(unknown: CommitStateUnknown): Boolean =
       unknown.cause.exists(_.isInstanceOf[InterruptedException])
 
-    private def waitForRetry(policy: RetryPolicy): Boolean =
-      try policy.waitForNext()
+    private def waitForRetry(wait: => Boolean): Boolean =
+      try wait
       catch {
         case _: InterruptedException =>
           interrupted = true

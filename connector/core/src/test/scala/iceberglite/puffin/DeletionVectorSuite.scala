@@ -156,4 +156,17 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a position near the limit does not allocate all bitmaps below it") {
     assert(DeletionVector.of(0L, Long.MaxValue).toBytes.length < 100)
   }
+
+  test("a vector without another has the positions that are only in the first") {
+    val position = Gen.oneOf(Gen.choose(0L, 200L), Gen.choose(65000L, 66000L), Gen.choose(1L << 32, (1L << 32) + 50))
+    forAll(Gen.listOf(position), Gen.listOf(position)) { (first, second) =>
+      val (one, other) = (DeletionVector.of(first: _*), DeletionVector.of(second: _*))
+      val expected = first.toSet -- second
+      assert(one.without(other) == DeletionVector.of(expected.toSeq: _*))
+      assert(
+        positions(one).toSet == first.toSet && positions(other).toSet == second.toSet,
+        "the arguments are unchanged"
+      )
+    }
+  }
 }

@@ -93,6 +93,40 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.size > 2 && f.waits.sum <= 1000 && f.committer.script.nonEmpty)
   }
 
+  /** An action that has used the changes of other commits in its first attempts. */
+  final private class Progressing(attempts: Int) extends MetadataAction {
+    private var calls = 0
+    override def madeProgress: Boolean = calls <= attempts
+    override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+      calls += 1
+      new UpdateProperties(Map("calls" -> calls.toString)).changeFor(base, context)
+    }
+  }
+
+  test("an attempt that made progress is retried after the shortest wait, and its retry is not counted") {
+    val f = new Fixture("commit.retry.num-retries" -> "2", "commit.retry.min-wait-ms" -> "100")
+    f.committer.script = Vector.fill(12)(conflict)
+    val committed = f.transaction().add(new Progressing(10)).commit()
+    assert(committed.properties("calls") == "13" && f.waits.size == 12)
+    f.waits.zip(Vector.fill(10)(100L) ++ Vector(100L, 200L)).foreach { case (wait, full) =>
+      assert(wait >= full / 2 && wait <= full)
+    }
+  }
+
+  test("retries that are not counted do not save a commit from the limit of the other retries") {
+    val f = new Fixture("commit.retry.num-retries" -> "2")
+    f.committer.script = Vector.fill(13)(conflict)
+    intercept[CommitConflict](f.transaction().add(new Progressing(10)).commit())
+    assert(f.committer.script.isEmpty)
+  }
+
+  test("the total timeout ends retries that are not counted") {
+    val f = new Fixture("commit.retry.total-timeout-ms" -> "1000")
+    f.committer.script = Vector.fill(1000)(conflict)
+    intercept[CommitConflict](f.transaction().add(new Progressing(1000)).commit())
+    assert(f.waits.size > 2 && f.waits.sum <= 1000 && f.committer.script.nonEmpty)
+  }
+
   test("a successful commit that is reported as a conflict is not applied twice") {
     val f = new Fixture
     f.committer.script = Vector(hiddenSuccess)

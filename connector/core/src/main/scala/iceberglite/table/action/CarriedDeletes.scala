@@ -16,7 +16,8 @@ final case class DeletedPositions(dataFile: ContentFile, deletes: Vector[Manifes
 trait DeleteCarrier {
 
   /**
-   * Writes delete files for the new data files.
+   * Writes delete files for the new data files. If another commit comes first, this is called again with all deletes
+   * since the rewrite read the data files. The result may contain files of earlier calls.
    *
    * @param deleted the replaced data files that have new deletes. The delete files may also name rows that were already
    *   deleted when the rewrite read the data files
@@ -38,6 +39,10 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   private val byPath = data.map(f => f.path -> f).toMap
   private var carried: Option[(Set[FileKey], Vector[ContentFile])] = None
   private var written = Set.empty[String]
+  private var carriedMore = false
+
+  /** Whether the last call of [[of]] carried deletes over that no earlier call had carried. */
+  def hasCarriedMore: Boolean = carriedMore
 
   /** The paths of all delete files that were written, in any attempt. */
   def writtenPaths: Set[String] = written
@@ -46,8 +51,10 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   def of(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ContentFile] = {
     val deletes = newDeletes(sinceNumber, base, history)
     val keys = deletes.iterator.map(e => FileKey.of(e.file)).toSet
+    carriedMore = false
     carried.collect { case (earlierKeys, files) if earlierKeys == keys => files }.getOrElse {
       val deleted = byDataFile(deletes, base)
+      carriedMore = deleted.nonEmpty
       val files = if (deleted.isEmpty) Vector.empty else carrier.carry(deleted, base)
       written ++= files.map(_.path)
       carried = Some((keys, files))

@@ -41,6 +41,8 @@ final class RewriteFiles(
 
   override protected def ownFiles: Set[String] = carriedDeletes.fold(Set.empty[String])(_.writtenPaths)
 
+  override def madeProgress: Boolean = carriedDeletes.exists(_.hasCarriedMore)
+
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "rewrite", base, history, context)

@@ -2,7 +2,14 @@ package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.maintenance.compact.{DanglingDeletes, FileGroup, MovedDeletes, RewriteOptions, RewriteResult}
+import iceberglite.maintenance.compact.{
+  DanglingDeletes,
+  FileGroup,
+  IncrementalCarrier,
+  MovedDeletes,
+  RewriteOptions,
+  RewriteResult
+}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.IcebergError.ValidationFailed
@@ -81,22 +88,41 @@ final private[iceberglite] class DataFileRewrite(
     )
   }
 
+  private def commit(
+      snapshot: Snapshot,
+      batch: Vector[FileGroup],
+      rewritten: RewrittenFiles,
+      writeCommit: WriteCommit
+  ): Table = {
+    val tasks = batch.flatMap(_.tasks)
+    val search = new RowSearch(session, table, snapshot, tasks, rewritten.files)
+    try {
+      val carrier = new IncrementalCarrier(new MovedDeletes(table, rewritten.packed, search))
+      val action = new RewriteFiles(
+        tasks.map(_.file),
+        rewritten.files,
+        snapshot.snapshotId,
+        to,
+        options.keepsSequenceNumber,
+        Some(carrier)
+      )
+      val summary =
+        EngineSummary.of(session) ++ ordering.clustering.map(columns => SnapshotSummary.ClusteredBy -> columns.ids)
+      writeCommit.attempt(table.transaction(summary).add(action).commit())
+    } finally search.close()
+  }
+
   /** Rewrites groups in one commit. */
   private def rewrite(snapshot: Snapshot, batch: Vector[FileGroup]): (Table, RewriteResult) = {
     val writeCommit = new WriteCommit(table)
-    val replaced = batch.flatMap(_.tasks).map(_.file)
     try {
       val rewritten = new FileRewriteJob(session, table, snapshot, options, ordering).run(batch, writeCommit)
       val files = rewritten.files
       checkRows(batch, files)
-      val carrier = Some(new MovedDeletes(table, rewritten.packed, new RowIdSearch(session, table, files)))
-      val action = new RewriteFiles(replaced, files, snapshot.snapshotId, to, options.keepsSequenceNumber, carrier)
-      val summary =
-        EngineSummary.of(session) ++ ordering.clustering.map(columns => SnapshotSummary.ClusteredBy -> columns.ids)
-      val newest = writeCommit.attempt(table.transaction(summary).add(action).commit())
+      val newest = commit(snapshot, batch, rewritten, writeCommit)
       val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)
       val bytes = batch.map(_.bytes).sum
-      (newest, RewriteResult(replaced.size, files.size, bytes, failedFiles = 0, removedDeletes.toInt))
+      (newest, RewriteResult(batch.map(_.files).sum, files.size, bytes, failedFiles = 0, removedDeletes.toInt))
     } catch {
       case e: Throwable =>
         writeCommit.remove(Vector.empty)

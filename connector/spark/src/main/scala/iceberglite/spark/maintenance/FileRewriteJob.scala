@@ -9,14 +9,9 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, Sort}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, LogicalWriteInfo, PhysicalWriteInfo}
 import org.apache.spark.sql.connector.write.WriterCommitMessage
-import org.apache.spark.sql.execution.datasources.v2.{
-  DataSourceV2Relation,
-  DataSourceV2ScanRelation,
-  WriteToDataSourceV2
-}
+import org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -25,10 +20,8 @@ import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.{FileGroup, PackedFiles, RewriteOptions}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.conf.{Settings, TimeTravel, WriteAuditPublish, WriteOptions}
-import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.conf.{Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.rowlevel.CarryOverColumns
-import iceberglite.spark.table.SparkTable
 import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, FileFormat}
@@ -50,8 +43,6 @@ final private[iceberglite] class FileRewriteJob(
 ) {
   private val lineage =
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage else Vector.empty
-
-  private val sparkTable = new SparkTable(() => table, TimeTravel.Latest)
 
   /** Writes the rows of groups. */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
@@ -77,7 +68,7 @@ final private[iceberglite] class FileRewriteJob(
   /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
-    val scan = scanOf(tasks.map(_._2), withLineage)
+    val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
     // The ORC writer limits its memory by the sizes of Spark's rows.
@@ -130,18 +121,8 @@ final private[iceberglite] class FileRewriteJob(
     lineage.foldLeft(schema)((s, f) => s.add(f.name, LongType, nullable = true))
 
   /** Returns a plan that reads files. @param columns returns the columns to read from all columns of the table */
-  private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan = {
-    val scan = scanOf(taskFiles, columns)
-    val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
-    DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))
-  }
-
-  private def scanOf(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): GroupScan = {
-    val builder =
-      new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
-    builder.pruneColumns(columns(sparkTable.schema))
-    new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
-  }
+  private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan =
+    GroupScan.plan(session, table, snapshot, taskFiles)(columns)
 
   private def writePlan(rows: StructType): WritePlan = {
     val info = new RewriteInfo(rows, Map(WriteOptions.OutputSpecId.key -> options.outputSpecId.toString))

@@ -1,12 +1,21 @@
 package iceberglite.spark.maintenance
 
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.connector.read.{Batch, Scan}
 import org.apache.spark.sql.connector.read.Scan.ColumnarSupportMode
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.types.{Metadata, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder}
 import iceberglite.spark.read.planning.GivenPacking
+import iceberglite.spark.table.SparkTable
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.Table
 
 /**
  * Reads the files of a rewrite.
@@ -33,4 +42,38 @@ final private[maintenance] class GroupScan(
     s"iceberg-lite $table [files=${taskFiles.iterator.flatten.map(_.file.path).toSet.size}, tasks=${taskFiles.size}]"
 
   override def toString: String = s"GroupScan($table)"
+}
+
+private[maintenance] object GroupScan {
+
+  /**
+   * Returns a scan of files.
+   *
+   * @param snapshot the snapshot that the rewrite has read
+   * @param columns returns the columns to read from all columns of the table
+   */
+  def of(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      taskFiles: Vector[Vector[FileScanTask]]
+  )(columns: StructType => StructType): GroupScan = {
+    val builder = new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
+    builder.pruneColumns(columns(sparkTable(table).schema))
+    new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
+  }
+
+  /** Returns a plan that reads files. The parameters are those of [[of]]. */
+  def plan(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      taskFiles: Vector[Vector[FileScanTask]]
+  )(columns: StructType => StructType): LogicalPlan = {
+    val scan = of(session, table, snapshot, taskFiles)(columns)
+    val relation = DataSourceV2Relation.create(sparkTable(table), None, None, CaseInsensitiveStringMap.empty)
+    DataSourceV2ScanRelation(relation, scan, toAttributes(scan.readSchema()))
+  }
+
+  private def sparkTable(table: Table): SparkTable = new SparkTable(() => table, TimeTravel.Latest)
 }

@@ -14,7 +14,7 @@ import iceberglite.spark.read.deletes.PeerEqualityDeletes
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.Content
-import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.TreeReader
 
 /** Rewrites of data files whose rows other commits delete before the rewrite commits. */
@@ -64,6 +64,27 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assert(contents(t, version) == expected, "rows read by iceberg-lite")
     assert(contents(peer(t), version) == expected, "rows read by Apache Iceberg")
     assert(dataFiles(live(t)).intersect(replaced).isEmpty, "replaced files that are still in the table")
+  }
+
+  /** Returns a table whose commits call `beforeCommit` first. */
+  private def withCommitter(table: Table)(beforeCommit: () => Unit): Table = {
+    val committer = new Committer {
+      override def load(id: TableIdentifier): TableVersion = table.committer.load(id)
+      override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+        beforeCommit()
+        table.committer.commit(id, base, change)
+      }
+    }
+    new Table(table.id, table.name, table.version, table.io, committer)
+  }
+
+  /** Returns the rows as sorted texts, in which all NaN values are equal, and -0.0 is not equal to 0.0. */
+  private def texts(t: String): Seq[String] =
+    rows(s"SELECT ${EqualRows.texts} FROM $t").map(_.toString).sorted
+
+  private def snapshotBefore(t: String): Long = {
+    sql(s"REFRESH TABLE $t")
+    live(t).currentSnapshot.flatMap(_.parentSnapshotId).get
   }
 
   private def dataFiles(table: Table): Set[String] = {
@@ -119,15 +140,84 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assertSame(t, 3, expected, dataFiles(evolved))
   }
 
-  test("without row ids, a delete during a sorting rewrite fails the rewrite, which leaves no file", Slow) {
+  test("rows without row ids are found by their values if a rewrite sorts them or changes their partition spec", Slow) {
     val t = written(2)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")
-    val (expected, files) = (contents(t, 2), filesOf(t))
-    val error = intercept[Exception](rewrite(before, ordering(t, "s DESC")))
-    assert(messages(error).contains("they have no row ids. Run the rewrite again"), messages(error))
-    assert(contents(t, 2) == expected && filesOf(t) == files)
+    rewrite(before, ordering(t, "s DESC"))
+    val ids = contents(t, 2).map(_.getLong(0))
+    assert(ids == (0L until 3000L).filter(i => i % 7 != 1 && i % 5 != 2))
+    assert(dataFiles(live(t)).intersect(dataFiles(before)).isEmpty)
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    val evolved = live(t)
+    sql(s"DELETE FROM $t WHERE id % 3 = 0")
+    val expected = contents(t, 2)
+    rewrite(evolved, RowOrdering.Kept)
+    assertSame(t, 2, expected, dataFiles(evolved))
   }
+
+  for (version <- Seq(2, 3))
+    test(s"a sort commits although other commits delete rows before each of many attempts, version $version", Slow) {
+      val t = written(version, "commit.retry.num-retries" -> "1", "commit.retry.min-wait-ms" -> "1")
+      val before = live(t)
+      val (rounds, seen) = (5, dataFiles(before))
+      var round = 0
+      val interrupted = withCommitter(before) { () =>
+        if (round < rounds) {
+          round += 1
+          // The same file has deletes in each round, and each round deletes equal rows of several files.
+          sql(s"DELETE FROM $t WHERE id % 11 = $round")
+        }
+      }
+      rewrite(interrupted, ordering(t, "s DESC"))
+      assert(round == rounds)
+      val expected = (0L until 3000L).filter(i => i % 7 != 1 && !(1 to rounds).contains(i % 11))
+      assert(contents(t, version).map(_.getLong(0)) == expected)
+      assert(contents(peer(t), version).map(_.getLong(0)) == expected)
+      assert(dataFiles(live(t)).intersect(seen).isEmpty)
+    }
+
+  for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
+    test(s"random deletes during a rewrite of equal rows with all types of values, version 2, $order", Slow) {
+      for (round <- 0 until Fuzz.slowRounds(4)) {
+        val random = new Random(Fuzz.seed + round * 31L + order.hashCode)
+        def format(): String = Seq("parquet", "orc", "avro")(random.nextInt(3))
+        val t = create(EqualRows.columns, 2, "merge-on-read", "write.format.default" -> format())
+        def change(): Unit = {
+          random.nextInt(4) match {
+            case 0 => sql(s"DELETE FROM $t WHERE _pos % ${3 + random.nextInt(20)} = ${random.nextInt(3)}")
+            case 1 => sql(s"DELETE FROM $t WHERE id = ${random.nextInt(40)}")
+            case 2 => sql(s"DELETE FROM $t WHERE _pos < ${random.nextInt(30)} AND d IS NOT NULL")
+            case _ =>
+              sqlOfPeer(s"REFRESH TABLE ${peer(t)}")
+              sqlOfPeer(s"DELETE FROM ${peer(t)} WHERE id = ${random.nextInt(40)}")
+          }
+          Seq(t, peer(t)).foreach(n => sql(s"REFRESH TABLE $n"))
+        }
+        (0 until 3).foreach { i =>
+          sql(EqualRows.insert(t, i))
+          sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.format.default' = '${format()}')")
+        }
+        if (random.nextBoolean()) sql(s"ALTER TABLE $t ADD COLUMN later STRING")
+        if (random.nextBoolean()) change()
+        if (order.startsWith("a changed")) sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+        val before = live(t)
+        (0 to random.nextInt(3)).foreach(_ => change())
+        val expected = texts(t)
+        var changes = random.nextInt(3)
+        val table = withCommitter(before) { () =>
+          if (changes > 0) change()
+          changes -= 1
+        }
+        rewrite(table, if (order.startsWith("a changed")) RowOrdering.Kept else ordering(t, order))
+        withClue(s"round $round, seed ${Fuzz.seed}") {
+          assert(texts(t).diff(expected).isEmpty, "rows that were deleted")
+          assert(texts(t) == texts(peer(t)), "rows read by Apache Iceberg")
+          assert(dataFiles(live(t)).intersect(dataFiles(before)).isEmpty)
+          assert(texts(t) == texts(s"$t VERSION AS OF ${snapshotBefore(t)}"), "rows before the rewrite")
+        }
+      }
+    }
 
   for (version <- Seq(2, 3))
     test(s"random deletes before and during a rewrite, version $version", Slow) {
@@ -157,4 +247,30 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
         withClue(s"round $round, seed ${Fuzz.seed}")(assertSame(t, version, expected, dataFiles(before)))
       }
     }
+}
+
+/** Rows of which several are equal, with nulls, special numbers and nested values. */
+private object EqualRows {
+  val columns: String =
+    "id BIGINT, s STRING, d DOUBLE, f FLOAT, dec DECIMAL(20, 3), day DATE, t TIMESTAMP, b BINARY, " +
+      "n STRUCT<a: INT, l: ARRAY<STRING>>, m MAP<STRING, INT>, flag BOOLEAN"
+
+  /** The columns, without types whose texts differ for equal values. */
+  val texts: String = "id, s, d, f, dec, day, t, hex(b), n, array_sort(map_entries(m)), flag"
+
+  private val numbers = Seq("double('NaN')", "-0.0D", "0.0D", "double('-Infinity')", "NULL", "1.5D", "2.5D")
+
+  def insert(t: String, file: Int): String = {
+    val number = numbers.zipWithIndex.map { case (n, i) => s"WHEN $i THEN $n" }.mkString(
+      s"CASE id % ${numbers.size} ",
+      " ",
+      " END"
+    )
+    s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id % 30, IF(id % 5 = 0, NULL, concat('s', id % 3)), $number, " +
+      s"CAST($number AS FLOAT), CAST(id % 2 AS DECIMAL(20, 3)) / 8, DATE'2020-01-01', " +
+      "IF(id % 6 = 0, NULL, TIMESTAMP'2020-01-01 00:00:01.5'), CAST(concat('b', id % 2) AS BINARY), " +
+      "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN named_struct('a', CAST(NULL AS INT), 'l', CAST(NULL AS ARRAY<STRING>)) " +
+      "ELSE named_struct('a', 1, 'l', array('x', NULL)) END, " +
+      s"IF(id % 2 = 0, map('k', 1, 'l', NULL), map('l', NULL, 'k', 1)), id % 2 = 0 FROM range(0, ${200 + file * 30}, 1, 1)"
+  }
 }

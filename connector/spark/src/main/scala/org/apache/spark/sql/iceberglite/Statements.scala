@@ -3,7 +3,7 @@ package org.apache.spark.sql.iceberglite
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.{SupportsRowLevelOperations, Table}
 import org.apache.spark.sql.connector.write.{RowLevelOperation, RowLevelOperationTable}
-import org.apache.spark.sql.{Dataset, SparkSession}
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 
 /** Calls Spark methods that are accessible only in packages of Spark. */
 object Statements {
@@ -19,6 +19,9 @@ object Statements {
     Dataset.ofRows(session, plan).collect()
     ()
   }
+
+  /** Returns the rows of a logical plan. */
+  def dataset(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
   /** Returns the table with which Spark plans the reads and writes of a row-level operation. */
   def rowLevelTable(table: Table with SupportsRowLevelOperations, operation: RowLevelOperation): Table =

@@ -1,0 +1,120 @@
+package iceberglite.maintenance.compact
+
+import iceberglite.puffin.{DeletedRows, DeletionVector}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ContentFile, ManifestEntry}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, FileKey}
+
+/** Where a rewrite has moved the rows of the replaced data files. */
+trait RowMoves {
+
+  /** Returns the positions of the rows of a replaced data file that delete files delete. */
+  def positions(dataFile: ContentFile, deletes: Vector[ManifestEntry], base: TableMetadata): DeletionVector
+
+  /**
+   * Finds rows in the new data files.
+   *
+   * @param rows replaced data files with positions of rows. Rows that the rewrite has not written are ignored
+   * @param taken positions of rows of new files, by path, that earlier calls have returned for other rows
+   * @return new data files with the positions of the rows
+   * @throws iceberglite.spec.IcebergError.ValidationFailed a row is in no new file
+   */
+  def find(
+      rows: Vector[(ContentFile, DeletionVector)],
+      taken: Map[String, DeletionVector]
+  ): Vector[(ContentFile, DeletionVector)]
+
+  /** Writes delete files. On failure, none of them remains. */
+  def write(rows: Vector[DeletedRows], base: TableMetadata): Vector[ContentFile]
+}
+
+/**
+ * Carries deletes over to the new files of a rewrite. Each attempt of the commit reads only delete files that are new
+ * since the attempt before, and finds only rows that were not deleted then. A rewrite can therefore keep up with writers
+ * that commit more often than it could find all deleted rows.
+ */
+final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
+  import IncrementalCarrier._
+
+  private var last = Carried(usesVectors = false)
+
+  override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
+    val read = deleted.map(d => d.dataFile.path -> readNew(d, base)).toMap
+    val earlier = last.continuedBy(read, base.formatVersion >= FormatVersion.V3)
+    val rows = deleted.map(d => (d.dataFile, read(d.dataFile.path).positions.without(earlier.positionsOf(d.dataFile.path))))
+      .filterNot(_._2.isEmpty)
+    val taken = earlier.found.map { case (path, found) => path -> found.positions }
+    val found = if (rows.isEmpty) Vector.empty else moves.find(rows, taken).groupBy(_._1.path).toVector.sortBy(_._1).map {
+      case (path, ofFile) =>
+        val file = ofFile.head._1
+        DeletedRows(path, file.specId, file.partition, ofFile.map(_._2).reduce(_ union _))
+    }
+    val carried = earlier.plus(read, found)
+    val files = moves.write(if (carried.usesVectors) found.map(f => carried.found(f.dataFile)) else found, base)
+    last = carried.plus(files)
+    last.files
+  }
+
+  /** Reads the delete files that the last attempt has not read. */
+  private def readNew(deleted: DeletedPositions, base: TableMetadata): ReadDeletes = {
+    val keys = deleted.deletes.map(e => FileKey.of(e.file)).toSet
+    val known = last.read.get(deleted.dataFile.path).filter(_.keys.subsetOf(keys)).getOrElse(ReadDeletes.None)
+    val others = deleted.deletes.filterNot(e => known.keys(FileKey.of(e.file)))
+    if (others.isEmpty) known
+    else ReadDeletes(keys, known.positions.union(moves.positions(deleted.dataFile, others, base)))
+  }
+}
+
+private object IncrementalCarrier {
+
+  /** The positions in delete files of a data file. */
+  final private case class ReadDeletes(keys: Set[FileKey], positions: DeletionVector)
+
+  private object ReadDeletes {
+    val None: ReadDeletes = ReadDeletes(Set.empty, DeletionVector.Empty)
+  }
+
+  /**
+   * The deletes that an attempt has carried over.
+   *
+   * @param usesVectors whether `files` are deletion vectors
+   * @param read the deletes of the replaced data files, by path
+   * @param found the deleted rows of the new data files, by path
+   * @param files the delete files of the new data files
+   */
+  final private case class Carried(
+      usesVectors: Boolean,
+      read: Map[String, ReadDeletes] = Map.empty,
+      found: Map[String, DeletedRows] = Map.empty,
+      files: Vector[ContentFile] = Vector.empty
+  ) {
+    def positionsOf(replaced: String): DeletionVector = read.get(replaced).fold(DeletionVector.Empty)(_.positions)
+
+    /**
+     * Returns the deletes that remain valid. None of them do if a row is no longer deleted, because the branch was rolled
+     * back, or if the table was upgraded and now needs deletion vectors.
+     */
+    def continuedBy(now: Map[String, ReadDeletes], needsVectors: Boolean): Carried = {
+      val areIncluded = read.forall { case (path, before) =>
+        now.get(path).exists(r => before.positions.isSubsetOf(r.positions))
+      }
+      if (areIncluded && usesVectors == needsVectors) this else Carried(needsVectors)
+    }
+
+    def plus(now: Map[String, ReadDeletes], more: Vector[DeletedRows]): Carried = {
+      val merged = more.map { rows =>
+        rows.dataFile -> found.get(rows.dataFile).fold(rows) { earlier =>
+          rows.copy(positions = rows.positions.union(earlier.positions))
+        }
+      }
+      copy(read = now, found = found ++ merged)
+    }
+
+    /** Adds delete files. A new deletion vector replaces the earlier one of its data file. */
+    def plus(more: Vector[ContentFile]): Carried = {
+      val replaced = if (usesVectors) more.flatMap(_.referencedDataFile).toSet else Set.empty[String]
+      copy(files = files.filterNot(_.referencedDataFile.exists(replaced)) ++ more)
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package iceberglite.spark.maintenance
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, BloomFilterMightContain, Expression, If, LessThan, Literal}
+import org.apache.spark.sql.catalyst.expressions.aggregate.BloomFilterAggregate
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions.{coalesce, col, count, lit, not, row_number, sum, xxhash64}
+import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType}
+import org.apache.spark.storage.StorageLevel
+
+import iceberglite.maintenance.compact.RowFinder
+import iceberglite.puffin.DeletionVector
+import iceberglite.scan.{FileScanTask, Splits}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.table.Table
+
+/**
+ * Finds rows of replaced files in new files, with Spark jobs: by their row ids, and rows of files without row ids by
+ * their values.
+ *
+ * Rows without row ids have no identity (spec, version 3: "Row Lineage"). If n of several equal rows were deleted, any n
+ * equal rows of the new files may be deleted instead: the live rows are the same, and since all new files have the same
+ * partition spec and sequence number, later equality deletes apply to all equal rows alike. Values are compared as the
+ * rewrite has read and written them: both sides are read with the same schema, so that default values, promoted types and
+ * values from partitions are the same. A row that is not found fails the search; no other row is deleted.
+ *
+ * @param table the table at the version that the rewrite has read
+ * @param snapshot the snapshot that the rewrite has read
+ * @param replaced the replaced files, each as a whole file with the deletes that were applied
+ * @param written the new files
+ */
+final private[maintenance] class RowSearch(
+    session: SparkSession,
+    table: Table,
+    snapshot: Snapshot,
+    replaced: Vector[FileScanTask],
+    written: Vector[ContentFile]
+) extends RowFinder
+    with AutoCloseable {
+  private val tasks = replaced.map(task => task.file.path -> task).toMap
+  private val newFiles = written.map(file => file.path -> file).toMap
+  private val hasLineage = table.metadata.formatVersion >= FormatVersion.V3
+  private val newTasks = written.map { file =>
+    // A file gets its first row id when it is committed. Until then, its rows without a stored id have negative ids.
+    val readable = if (hasLineage) file.copy(firstRowId = Some(Long.MinValue)) else file
+    FileScanTask.whole(readable, 0L, table.metadata.specsById(file.specId), AlwaysTrue)
+  }
+  private val byId = new Search(_ => RowSearch.RowId, _.head)
+  private val byValue =
+    if (!hasLineage) new Search(_.fields.toSeq, RowKey(_))
+    // The row id is part of the value: a row with an id is not equal to a row without one.
+    else new Search(RowSearch.RowId ++ _.fields, columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail))
+
+  override def find(
+      rows: Vector[(ContentFile, DeletionVector)],
+      taken: Map[String, DeletionVector]
+  ): Vector[(ContentFile, DeletionVector)] = {
+    checkNames()
+    val description = s"Finding deleted rows in new files of ${table.name}"
+    ClusterJob.withDescription(session.sparkContext, description)(ClusterJob.withTaskErrors {
+      val (withIds, others) = rows.partition { case (file, _) => file.firstRowId.isDefined }
+      byId.find(withIds, taken) ++ byValue.find(others, taken)
+    })
+  }
+
+  /** Rejects columns that hide the metadata columns of the same name. */
+  private def checkNames(): Unit = table.schema.fields.map(_.name).find(RowSearch.isMetadata).foreach { name =>
+    throw ValidationFailed(
+      s"Cannot rewrite files of ${table.name}: other commits have deleted rows of them, which cannot be found in the " +
+        s"new files, because the column $name has the name of a metadata column. Rename the column, or run the rewrite " +
+        "again while no other writer deletes rows"
+    )
+  }
+
+  /** Removes what searches have cached. */
+  override def close(): Unit = Seq(byId, byValue).foreach(_.close())
+
+  /**
+   * Searches rows by a key.
+   *
+   * @param keyColumns returns the columns of the key from all columns of the table
+   * @param key returns the key, given these columns
+   */
+  final private class Search(keyColumns: StructType => Seq[StructField], key: Seq[Expression] => Expression)
+      extends AutoCloseable {
+    private lazy val newRows = keyed(newTasks)
+    private var searches = 0
+
+    def find(
+        rows: Vector[(ContentFile, DeletionVector)],
+        taken: Map[String, DeletionVector]
+    ): Vector[(ContentFile, DeletionVector)] = if (rows.isEmpty) Vector.empty
+    else {
+      // The first search reads the new files. If there are more, they read the keys from a cache, which may be on disk.
+      if (searches == 1) newRows.persist(StorageLevel.MEMORY_AND_DISK)
+      searches += 1
+      val files = rows.map { case (file, vector) => (file.path, vector) }
+      val wanted = keyed(rows.map { case (file, _) => tasks(file.path) }).filter(RowSearch.at(files))
+        .groupBy("key").agg(count(lit(1)).as("wanted")).persist(StorageLevel.MEMORY_AND_DISK)
+      try search(wanted, rows.map(_._2.cardinality).sum, taken)
+      finally {
+        wanted.unpersist()
+        ()
+      }
+    }
+
+    private def search(
+        wanted: DataFrame,
+        atMost: Long,
+        taken: Map[String, DeletionVector]
+    ): Vector[(ContentFile, DeletionVector)] = {
+      val hash = xxhash64(col("key"))
+      val bloom = new Column(new BloomFilterAggregate(hash.expr, Literal(atMost)).toAggregateExpression())
+      val summary = wanted.agg(coalesce(sum("wanted"), lit(0L)), bloom).head()
+      val total = summary.getLong(0)
+      if (total == 0) Vector.empty
+      else {
+        val filter = Literal(summary.getAs[Array[Byte]](1))
+        val candidates = newRows.filter(new Column(BloomFilterMightContain(filter, hash.expr))).filter(not(RowSearch.at(taken)))
+        // Of equal rows, the first ones are chosen.
+        val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
+        val chosen = candidates.join(wanted, "key").withColumn("number", number).filter("number <= wanted")
+        val found = RowSearch.collect(chosen).map { case (path, positions) => (newFiles(path), positions) }
+        val count = found.map(_._2.cardinality).sum
+        if (count != total) throw ValidationFailed(
+          s"Cannot rewrite files of ${table.name}: other commits have deleted $total rows of them since, but only " +
+            s"$count of these rows were found in the new files. The files are damaged, or a value changed when it was " +
+            "written again. Nothing was changed; run the rewrite again while no other writer deletes rows"
+        )
+        found
+      }
+    }
+
+    /** Returns the key, the file and the position of the rows in files. */
+    private def keyed(files: Vector[FileScanTask]): DataFrame = {
+      val groups = Splits.of(files, RowSearch.TaskBytes, RowSearch.OpenCost, RowSearch.Lookback)
+      val plan = GroupScan.plan(session, table, snapshot, groups) { schema =>
+        StructType(keyColumns(schema)).add(RowSearch.File, StringType).add(RowSearch.Position, LongType)
+      }
+      val Seq(file, position) = plan.output.takeRight(2)
+      val columns = Seq(Alias(key(plan.output.dropRight(2)), "key")(), Alias(file, "file")(), Alias(position, "position")())
+      Statements.dataset(session, Project(columns, plan))
+    }
+
+    override def close(): Unit = if (searches > 1) {
+      newRows.unpersist()
+      ()
+    }
+  }
+}
+
+private object RowSearch {
+  private val File = MetadataColumns.FilePath.name
+  private val Position = MetadataColumns.Position.name
+  private val RowId = Vector(StructField(MetadataColumns.RowId.name, LongType))
+
+  /** The bytes of files that a Spark task reads, and the limits of packing files into tasks. */
+  private val TaskBytes = 128L << 20
+  private val OpenCost = 4L << 20
+  private val Lookback = 10
+
+  private def isMetadata(name: String): Boolean =
+    (Seq(File, Position) ++ RowId.map(_.name)).exists(_.equalsIgnoreCase(name))
+
+  private def idOrNull(id: Expression): Expression =
+    If(LessThan(id, Literal(0L)), Literal.create(None.orNull, LongType), id)
+
+  /** Returns the condition that a row is at one of the positions. */
+  private def at(positions: Iterable[(String, DeletionVector)]): Column =
+    new Column(RowsAt(col("file").expr, col("position").expr, FilePositions.of(positions)))
+
+  /** Returns the positions of rows by file. Each task returns a vector for each file, not its rows. */
+  private def collect(rows: DataFrame): Vector[(String, DeletionVector)] = {
+    val results = rows.select("file", "position").queryExecution.toRdd.mapPartitions(positionsByFile).collect().toVector
+    results.flatMap(deserialize[Vector[(String, Array[Byte])]](_)).groupBy(_._1).toVector.sortBy(_._1).map {
+      case (file, vectors) =>
+        file -> vectors.map { case (_, bytes) => DeletionVector.parse(file, file, bytes) }.reduce(_ union _)
+    }
+  }
+
+  private def positionsByFile(rows: Iterator[InternalRow]): Iterator[Array[Byte]] = {
+    val builders = mutable.LinkedHashMap.empty[String, DeletionVector.Builder]
+    rows.foreach(row => builders.getOrElseUpdate(row.getString(0), DeletionVector.newBuilder) += row.getLong(1))
+    val vectors = builders.iterator.map { case (file, builder) => (file, builder.result().toBytes) }.toVector
+    Iterator(serialize(vectors))
+  }
+}
