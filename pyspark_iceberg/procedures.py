@@ -156,6 +156,8 @@ class ExpireSnapshots(NamedTuple):
     """Number of statistics files that were deleted."""
     kept_files: list[Row]
     """Files that are no longer needed but were not deleted, grouped by reason; empty if all were deleted."""
+    warning: str | None
+    """How many running queries of this Spark application read snapshots that expire; null if there are none."""
 
 
 class RemoveOrphanFiles(NamedTuple):
@@ -422,14 +424,14 @@ class TableProcedures(ABC):
                 history.expire.max-snapshot-age-ms determines it.
             retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
                 value of the table property history.expire.min-snapshots-to-keep.
-            max_concurrent_deletes: accepted for compatibility, without effect: the number of parallel deletions is
-                fixed.
-            stream_results: accepted for compatibility, without effect: the files are always deleted while the search
-                continues.
+            max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
+                also the highest number.
+            stream_results: accepted for compatibility: the files to delete are always read as a stream, whether it is
+                true or false.
             snapshot_ids: ids of snapshots that expire regardless of their age; the head of a branch and a tagged
                 snapshot are rejected.
-            clean_expired_metadata: whether schemas and partition specs that no remaining snapshot uses are also
-                removed; by default false.
+            clean_expired_metadata: whether schemas and partition specs that no remaining snapshot uses, and statistics
+                of snapshots that the table does not have, are also removed; by default false.
             dry_run: whether to return what would be deleted, without changing anything; by default false.
         """
         rows = self._call(
@@ -466,8 +468,8 @@ class TableProcedures(ABC):
                 default 3 days ago.
             location: directory to search, which the table must own; by default the location of the table.
             dry_run: whether to return the orphan files without deleting them; by default false.
-            max_concurrent_deletes: accepted for compatibility, without effect: the number of parallel deletions is
-                fixed.
+            max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
+                also the highest number.
             file_list_view: view with the columns file_path (string) and last_modified (timestamp) that lists the files,
                 instead of a search in the directory; with a location, only its files are considered.
             equal_schemes: schemes that refer to the same storage: the keys, separated by commas, are equal to the

@@ -16,12 +16,12 @@ INSERT OVERWRITE t VALUES (3);
 -- query
 CALL ${catalog}.system.expire_snapshots('db.t', TIMESTAMP '2000-01-01 00:00:00');
 ----
-0 | 0 | 0 | 0 | 0 | 0 | []
+0 | 0 | 0 | 0 | 0 | 0 | [] | NULL
 
 -- query
 CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), dry_run => true);
 ----
-1 | 0 | 0 | 1 | 1 | 0 | []
+1 | 0 | 0 | 1 | 1 | 0 | [] | NULL
 
 -- query
 SELECT count(*) FROM ${catalog}.db.t.snapshots;
@@ -31,7 +31,7 @@ SELECT count(*) FROM ${catalog}.db.t.snapshots;
 -- query
 CALL ${catalog}.system.expire_snapshots(table => 'db.t', snapshot_ids => array(${first}));
 ----
-1 | 0 | 0 | 1 | 1 | 0 | []
+1 | 0 | 0 | 1 | 1 | 0 | [] | NULL
 
 -- query
 SELECT count(*) FROM ${catalog}.db.t.snapshots;

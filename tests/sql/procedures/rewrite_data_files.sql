@@ -51,7 +51,7 @@ SELECT id FROM t ORDER BY id;
 -- error rewrite-all
 CALL ${catalog}.system.rewrite_data_files(table => 'db.t', options => map('rewrite-al', 'true'));
 
--- error It must be binpack or sort
+-- error It must be one of binpack, sort
 CALL ${catalog}.system.rewrite_data_files(table => 'db.t', strategy => 'cluster');
 
 -- error No part of it can be evaluated on files

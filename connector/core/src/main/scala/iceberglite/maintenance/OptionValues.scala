@@ -42,8 +42,9 @@ final private[maintenance] class OptionValues(options: Map[String, String], know
   def flag(name: String, default: Boolean): Boolean =
     read(name, default, "It must be true or false")(text => Try(text.toLowerCase.toBoolean).toOption)
 
-  def choice[A](name: String, all: Seq[A])(nameOf: A => String): Option[A] =
-    read[Option[A]](name, None, s"It must be one of ${all.map(nameOf).mkString(", ")}")(text =>
-      all.find(nameOf(_) == text.toLowerCase).map(Some(_))
-    )
+  def choice[A](name: String, all: Seq[A])(nameOf: A => String): Option[A] = options.get(name).map { text =>
+    val written = text.trim
+    all.find(nameOf(_) == written.toLowerCase)
+      .getOrElse(throw Choices.rejected(s"option $name", written, all.map(nameOf)))
+  }
 }

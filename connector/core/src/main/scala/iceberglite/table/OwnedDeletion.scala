@@ -8,8 +8,19 @@ import iceberglite.tree.MetadataPool
 /**
  * Deletes files, except those that the table does not own. A file that cannot be deleted is reported, and the remaining
  * files are still deleted.
+ *
+ * Each file is deleted by a request of its own, because the storage interfaces that Spark 3.5 has on its class path
+ * (Hadoop 3.3) offer no deletion of several files by one request.
+ *
+ * @param maxConcurrent the maximum number of files that are deleted at the same time
+ * @param environment waits before failed deletions are repeated
  */
-final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
+final class OwnedDeletion(
+    io: FileIO,
+    owned: OwnedPaths,
+    maxConcurrent: Int = MetadataPool.Width,
+    environment: Environment = Environment.system
+) {
 
   def apply(paths: Vector[String]): DeletionReport = DeletionReport.ofAll(delete(paths))
 
@@ -39,15 +50,18 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   )(reason: String => Option[KeptReason]): Vector[(String, Option[KeptReason])] = {
     val reasons = paths.map(path => path -> reason(path))
     val deletable = reasons.collect { case (path, None) => path }
-    val failed = deleteWithRetries(deletable, OwnedDeletion.Attempts).toSet
+    val failed = deleteWithRetries(deletable, OwnedDeletion.retries(environment)).toSet
     reasons.map { case (path, kept) => path -> kept.orElse(Some(KeptReason.NotDeleted).filter(_ => failed(path))) }
   }
 
-  /** Returns the paths that could not be deleted. Storages reject requests when there are too many at a time. */
+  /**
+   * Returns the paths that could not be deleted. Storages reject requests when there are too many at a time; therefore
+   * each retry waits longer than the one before.
+   */
   @tailrec
-  private def deleteWithRetries(paths: Vector[String], attempts: Int): Vector[String] = {
-    val failed = MetadataPool.map(paths)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
-    if (failed.isEmpty || attempts == 1) failed else deleteWithRetries(failed, attempts - 1)
+  private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {
+    val failed = MetadataPool.map(paths, maxConcurrent)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
+    if (failed.isEmpty || !retries.waitForNext()) failed else deleteWithRetries(failed, retries)
   }
 
   private def isInSameFolder(path: String, other: String): Boolean = {
@@ -72,5 +86,11 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 }
 
 private object OwnedDeletion {
-  val Attempts = 3
+  private val Retries = 3
+  private val MinWaitMs = 50L
+  private val MaxWaitMs = 1000L
+  private val TotalMs = 10000L
+
+  def retries(environment: Environment): RetryPolicy =
+    new RetryPolicy(Retries, MinWaitMs, MaxWaitMs, TotalMs, environment)
 }

@@ -40,8 +40,12 @@ object MetadataPool {
    * Returns `items.map(f)` in the order of the items. On failure, the first exception is thrown after all running items
    * of the call have ended; items that have not started are skipped.
    */
-  def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
-    if (items.size <= 1 || isSequential.get) items.iterator.map(f).toVector else new Run(items, f).results()
+  def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] = map(items, Width)(f)
+
+  /** Does the same as the other method, but processes at most `width` items of the call at the same time. */
+  def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] =
+    if (items.size <= 1 || width <= 1 || isSequential.get) items.iterator.map(f).toVector
+    else new Run(items, math.min(width, Width), f).results()
 
   /** Runs `body` without other threads, so that the order of its storage requests is deterministic. */
   def sequentially[A](body: => A): A = {
@@ -110,7 +114,7 @@ object MetadataPool {
   }
 
   /** A call of [[map]]. */
-  final private class Run[A, B](items: IndexedSeq[A], f: A => B) {
+  final private class Run[A, B](items: IndexedSeq[A], width: Int, f: A => B) {
     private val outcomes = new Array[Any](items.size)
     private val next = new AtomicInteger
     private val failure = new AtomicReference[Option[Throwable]](None)
@@ -121,7 +125,7 @@ object MetadataPool {
       // context, and not with that of the thread that created the pool thread.
       val caller = AccessController.getContext
       val action: PrivilegedAction[Unit] = () => work()
-      (1 until math.min(items.size, Width)).foreach { _ =>
+      (1 until math.min(items.size, width)).foreach { _ =>
         pool.execute(() => AccessController.doPrivileged(action, caller))
       }
       work()

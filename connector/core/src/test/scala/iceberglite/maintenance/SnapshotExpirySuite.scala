@@ -7,8 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.maintenance.expire.{
   ExpireResult,
+  ExpiredReads,
   FileCounts,
   LocalUnreachableFiles,
+  RunningReads,
   SnapshotExpiry,
   UnreachableFiles
 }
@@ -225,6 +227,18 @@ class SnapshotExpirySuite extends AnyFunSuite {
     val noGc = intercept[ValidationFailed](expiry(table, expireAll(table)).run())
     assert(noGc.getMessage.contains("gc.enabled"))
     assert((paths -- actions.store.paths).isEmpty)
+  }
+
+  test("the running queries that read snapshots which expire are counted, and each snapshot once") {
+    val actions = new Actions(unpartitioned())
+    val ids = (1 to 4).map(i => actions.append(file(s"mem://t/data/$i.parquet")).currentSnapshot.get.snapshotId)
+    val reads: RunningReads = _ => Vector(Set(ids(0), ids(3)), Set(ids(0), ids(1)), Set(ids(3)), Set(42L))
+    def counted =
+      new SnapshotExpiry(actions.table, expireAll(actions.table), new LocalUnreachableFiles, reads = reads)
+    val planned = counted.dryRun().reads
+    assert(planned == ExpiredReads(queries = 2, snapshotsRead = 2, snapshotsExpired = 3))
+    assert(planned.warning.exists(_.startsWith("2 running queries read 2 of the 3 snapshots that expire")))
+    assert(counted.run()._2.reads == planned && counted.run()._2.reads == ExpiredReads.None)
   }
 
   test("nothing is committed if no snapshot expires") {

@@ -1,9 +1,12 @@
 package iceberglite.maintenance.expire
 
+import org.slf4j.LoggerFactory
+
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DeletionReport, Environment, OwnedDeletion, OwnedPaths, Table}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots}
+import iceberglite.tree.MetadataPool
 
 /**
  * Expires snapshots of a table, and deletes the files that only the expired snapshots referred to.
@@ -14,13 +17,17 @@ import iceberglite.table.action.{ExpireOptions, ExpireSnapshots}
  * @param table the table; the expiration starts from its newest version
  * @param files finds the data and delete files to delete
  * @param summary entries that describe the engine
+ * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time
+ * @param reads finds the running queries, which are counted for a warning
  */
 final class SnapshotExpiry(
     table: Table,
     options: ExpireOptions,
     files: UnreachableFiles,
     summary: Map[String, String] = Map.empty,
-    environment: Environment = Environment.system
+    environment: Environment = Environment.system,
+    maxConcurrentDeletes: Int = MetadataPool.Width,
+    reads: RunningReads = RunningReads.Unknown
 ) {
   import SnapshotExpiry._
 
@@ -33,9 +40,12 @@ final class SnapshotExpiry(
    */
   def run(): (Table, ExpireResult) = {
     val action = new ExpireSnapshots(options)
-    val committed = table.refresh().transaction(summary, environment).add(action).commit()
+    val current = table.refresh()
+    val expired = ExpireSnapshots.expired(options, current.metadata, current.name, environment.nowMs()).snapshotIds
+    val ofExpired = readsOf(expired, current.metadata)
+    val committed = current.transaction(summary, environment).add(action).commit()
     val (before, after) = action.versions
-    val result = deleteFiles(before, after, committed)
+    val result = deleteFiles(before, after, committed).copy(reads = ofExpired)
     DeletionReport(0, result.kept).warn(s"Expiring snapshots of ${table.name}")
     (committed, result)
   }
@@ -59,17 +69,26 @@ final class SnapshotExpiry(
       val (deletable, kept) = paths.map(path => path -> owned.reasonToKeep(path)).partition(_._2.isEmpty)
       deletable.foreach { case (path, _) => found(kind, path) }
       DeletionReport.ofAll(deletable ++ kept)
-    }
+    }.copy(reads = readsOf(removedIds(before, after), before))
   }
+
+  /** Counts the running queries that read the snapshots, and logs a warning if there are any. */
+  private def readsOf(expiredIds: Set[Long], metadata: TableMetadata): ExpiredReads =
+    if (expiredIds.isEmpty) ExpiredReads.None
+    else {
+      val found = ExpiredReads.of(expiredIds, reads.of(metadata))
+      found.warning.foreach(text => log.warn(s"Expiring snapshots of ${table.name}: $text"))
+      found
+    }
 
   private def ownedPaths(of: Table): OwnedPaths =
     OwnedPaths.of(of.io, of.version, of.committer.ownership(of.id, of.version))
 
   private def deleteFiles(before: TableMetadata, after: TableMetadata, committed: Table): ExpireResult =
-    if (removedIds(before, after).isEmpty)
+    if (removesNoFiles(before, after))
       ExpireResult(Set.empty, removedRefs(before, after), FileCounts(), Vector.empty)
     else {
-      val deletion = new OwnedDeletion(committed.io, ownedPaths(committed))
+      val deletion = new OwnedDeletion(committed.io, ownedPaths(committed), maxConcurrentDeletes, environment)
       result(before, after, expiredTrees(before, removedIds(before, after), committed, Attempts))((_, paths) =>
         deletion(paths)
       )
@@ -130,6 +149,12 @@ object SnapshotExpiry {
   private val BatchFiles = 10000
 
   private val Attempts = 5
+
+  private val log = LoggerFactory.getLogger(classOf[SnapshotExpiry])
+
+  private def removesNoFiles(before: TableMetadata, after: TableMetadata): Boolean =
+    removedIds(before, after).isEmpty && before.statistics.size == after.statistics.size &&
+      before.partitionStatistics.size == after.partitionStatistics.size
 
   private def removedIds(before: TableMetadata, after: TableMetadata): Set[Long] =
     before.snapshots.map(_.snapshotId).toSet -- after.snapshots.map(_.snapshotId)

@@ -2,7 +2,8 @@ package iceberglite.maintenance.orphan
 
 import java.util.Locale
 
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.maintenance.Choices
+import iceberglite.spec.IcebergError.Unsupported
 
 /**
  * A path of a file, divided into the parts that are compared. Nothing is decoded.
@@ -93,8 +94,8 @@ object PrefixMismatch {
 
   val all: Seq[PrefixMismatch] = Seq(Fail, Keep, Delete)
 
-  /** @throws InvalidArgument for another name */
+  /** @throws iceberglite.spec.IcebergError.InvalidArgument for another name */
   def parse(name: String): PrefixMismatch = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
-    throw InvalidArgument("prefix_mismatch_mode", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
+    throw Choices.rejected("argument prefix_mismatch_mode", name, all.map(_.name))
   )
 }

@@ -15,11 +15,13 @@ import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts}
  *   Younger files may belong to a commit in progress
  * @param prefixes schemes and authorities that refer to the same storage
  * @param mismatch what to do with a file if the metadata has its path with another scheme or authority
+ * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time
  */
 final case class OrphanOptions(
     olderThanMs: Long,
     prefixes: EqualPrefixes = EqualPrefixes.Default,
-    mismatch: PrefixMismatch = PrefixMismatch.Fail
+    mismatch: PrefixMismatch = PrefixMismatch.Fail,
+    maxConcurrentDeletes: Int = MetadataPool.Width
 )
 
 object OrphanOptions {
@@ -55,7 +57,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
-    val deletion = new OwnedDeletion(current.io, ownedPaths(current))
+    val deletion = new OwnedDeletion(current.io, ownedPaths(current), options.maxConcurrentDeletes)
     val report = process(current, found)(deletion.delete)
     report.copy(deleted = 0).warn(s"Removing orphan files of ${table.name}")
     report

@@ -1,6 +1,6 @@
 package iceberglite.maintenance.vacuum
 
-import iceberglite.maintenance.expire.{ExpireResult, FileKind, SnapshotExpiry, UnreachableFiles}
+import iceberglite.maintenance.expire.{ExpireResult, FileKind, RunningReads, SnapshotExpiry, UnreachableFiles}
 import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval, OrphanSearch}
 import iceberglite.table.action.ExpireOptions
 import iceberglite.table.{DeletionReport, Environment, Table}
@@ -18,6 +18,7 @@ final case class VacuumResult(expired: ExpireResult, orphans: DeletionReport)
  * @param files finds the files of expired snapshots
  * @param search finds the orphan files
  * @param summary entries that describe the engine
+ * @param reads finds the running queries, for the warning of [[SnapshotExpiry]]
  */
 final class Vacuum(
     table: Table,
@@ -25,13 +26,21 @@ final class Vacuum(
     files: UnreachableFiles,
     search: OrphanSearch,
     summary: Map[String, String] = Map.empty,
-    environment: Environment = Environment.system
+    environment: Environment = Environment.system,
+    reads: RunningReads = RunningReads.Unknown
 ) {
   private val nowMs = environment.nowMs()
   private val orphanAgeMs = math.max(OrphanOptions.MinAgeMs, retainMs.getOrElse(OrphanOptions.DefaultAgeMs))
 
   private val expiry =
-    new SnapshotExpiry(table, ExpireOptions(olderThanMs = retainMs.map(nowMs - _)), files, summary, environment)
+    new SnapshotExpiry(
+      table,
+      ExpireOptions(olderThanMs = retainMs.map(nowMs - _)),
+      files,
+      summary,
+      environment,
+      reads = reads
+    )
 
   private def removal(of: Table): OrphanRemoval =
     new OrphanRemoval(of, OrphanRemoval.directory(None), search, OrphanOptions(nowMs - orphanAgeMs))

@@ -1,8 +1,13 @@
 package iceberglite.table.action
 
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.collection.JavaConverters._
+
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
-import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.file.{Content, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.{Expiration, Retention}
@@ -10,7 +15,7 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
-import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable}
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, TreeTable}
 
 /**
  * The snapshots that expire.
@@ -20,7 +25,8 @@ import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable}
  * @param retainLast minimum number of snapshots to keep for each branch; by default the table property
  *   `history.expire.min-snapshots-to-keep`. A branch with its own minimum is not affected
  * @param snapshotIds snapshots that expire regardless of their age
- * @param cleanMetadata whether schemas and partition specs that no remaining snapshot needs are removed
+ * @param cleanMetadata whether schemas and partition specs that no remaining snapshot needs are removed, and statistics
+ *   of snapshots that the table does not have
  */
 final case class ExpireOptions(
     olderThanMs: Option[Long] = None,
@@ -73,27 +79,48 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
   }
 
   /**
-   * Returns the updates that remove schemas and partition specs that no remaining snapshot refers to. A schema is kept
-   * if it may be the only one with a column of an equality delete or with the source of a kept spec.
+   * Returns the updates that remove statistics without a snapshot, and schemas and partition specs that no remaining
+   * snapshot refers to. A schema is kept if it may be the only one with a column of an equality delete or with the
+   * source of a kept spec.
    */
   private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
     val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
     val table = TreeTable(context.table, context.io, base)
-    val parts =
-      MetadataPool.map(kept)(MetadataTree.at(_, table).parts.map(p => p.specId -> p.content).toSet).flatten.toSet
-    val specIds = parts.map(_._1) + base.defaultSpecId
+    val deletes = new ConcurrentHashMap[String, FilePart]
+    val specIdsOfParts = MetadataPool.map(kept) { snapshot =>
+      val parts = MetadataTree.at(snapshot, table).parts
+      parts.filter(_.content == ManifestContent.Deletes).foreach(part => deletes.putIfAbsent(part.id, part))
+      parts.map(_.specId).toSet
+    }
+    val specIds = specIdsOfParts.flatten.toSet + base.defaultSpecId
     val sources = base.specs.filter(s => specIds(s.specId)).flatMap(_.fields).flatMap(_.sourceIds).toSet
-    val needsOldSchemas = parts.exists(_._2 == ManifestContent.Deletes) || !sources.forall(base.schema.byId.contains)
     val unusedSpecs = base.specs.map(_.specId).toSet -- specIds
-    val unusedSchemas =
-      if (needsOldSchemas) Set.empty[Int]
-      else base.schemas.map(_.schemaId).toSet - base.currentSchemaId -- kept.flatMap(_.schemaId)
+    val unreferenced = base.schemas.map(_.schemaId).toSet - base.currentSchemaId -- kept.flatMap(_.schemaId)
+    val removable = unreferenced.nonEmpty && sources.forall(base.schema.byId.contains) &&
+      !hasEqualityDeletes(deletes.values.asScala.toVector, context)
     Vector(RemovePartitionSpecs(unusedSpecs)).filter(_.specIds.nonEmpty) ++
-      Vector(RemoveSchemas(unusedSchemas)).filter(_.schemaIds.nonEmpty)
+      Vector(RemoveSchemas(unreferenced)).filter(_ => removable) ++ ExpireSnapshots.statisticsWithoutSnapshot(base)
+  }
+
+  /** Returns whether a part has a live equality delete. Position deletes refer to no column of the table. */
+  private def hasEqualityDeletes(parts: Vector[FilePart], context: CommitContext): Boolean = {
+    val found = new AtomicBoolean
+    MetadataPool.map(parts) { part =>
+      if (!found.get && part.entries(context.io).exists(e => e.isLive && e.file.content == Content.EqualityDeletes))
+        found.set(true)
+    }
+    found.get
   }
 }
 
 object ExpireSnapshots {
+
+  /** The statistics of expired snapshots are removed together with the snapshots; other writers may leave some. */
+  private def statisticsWithoutSnapshot(base: TableMetadata): Vector[MetadataUpdate] = {
+    def withoutSnapshot(ids: Vector[Long]) = ids.distinct.filterNot(base.snapshotsById.contains)
+    withoutSnapshot(base.statistics.map(_.snapshotId)).map(MetadataUpdate.RemoveStatistics(_)) ++
+      withoutSnapshot(base.partitionStatistics.map(_.snapshotId)).map(MetadataUpdate.RemovePartitionStatistics(_))
+  }
 
   /**
    * Returns what expires.

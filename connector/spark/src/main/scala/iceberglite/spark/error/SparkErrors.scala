@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   NoSuchTableException,
   TableAlreadyExistsException
 }
+import org.apache.spark.sql.catalyst.trees.Origin
 
 import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
@@ -16,9 +17,25 @@ import iceberglite.spec.IcebergError._
  * An error of the connector in the form of Spark's analysis errors: the statement is not valid for this table.
  *
  * @param error the original error with its fields
+ * @param errorClass the name in Spark's list of error classes, if the error has one
+ * @param parameters the parameters of the message of the error class
+ * @param at the position in the statement, if it is known
  */
-final class StatementError(message: String, val error: IcebergError)
-    extends AnalysisException(message, cause = Some(error))
+final class StatementError(
+    message: String,
+    val error: IcebergError,
+    errorClass: Option[String] = None,
+    parameters: Map[String, String] = Map.empty,
+    at: Origin = Origin()
+) extends AnalysisException(
+      message,
+      at.line,
+      at.startPosition,
+      Some(error),
+      errorClass,
+      parameters,
+      at.getQueryContext
+    )
 
 /**
  * Converts all errors of tables to errors of Spark. The message is the original message, with the table's name as a

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 
+import iceberglite.maintenance.Choices
 import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spark.session.LiteCatalog
@@ -106,7 +107,7 @@ private[iceberglite] object RowOrdering {
       throw InvalidArgument("argument sort_order", text, "The strategy binpack does not sort; use the strategy sort")
     case (Some("sort"), None) => Sorted(ordersOfTable(catalog, table), partitions(options))
     case (Some("sort") | None, Some(text)) => parse(session, table, text, options)
-    case (Some(other), _) => throw InvalidArgument("argument strategy", other, "It must be binpack or sort")
+    case (Some(other), _) => throw Choices.rejected("argument strategy", other, Seq("binpack", "sort"))
   }
 
   /**

@@ -90,8 +90,9 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 
   private def expireSnapshots(table: Table): StepResult = {
     val summary = EngineSummary.of(session)
+    val reads = new SessionRunningReads(session)
     val (after, result) =
-      new SnapshotExpiry(table, ExpireOptions(), new SessionUnreachableFiles(session), summary).run()
+      new SnapshotExpiry(table, ExpireOptions(), new SessionUnreachableFiles(session), summary, reads = reads).run()
     val deleted = result.deleted
     val deleteFiles = deleted.positionDeleteFiles + deleted.equalityDeleteFiles
     val kept = result.kept.map(_.count).sum

@@ -1,12 +1,12 @@
 package iceberglite.spark.procedure
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import iceberglite.maintenance.expire.{ExpireResult, SnapshotExpiry}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.maintenance.SessionUnreachableFiles
+import iceberglite.spark.maintenance.{SessionRunningReads, SessionUnreachableFiles}
 import iceberglite.table.action.ExpireOptions
 
 /** `CALL catalog.system.expire_snapshots(table, ...)` */
@@ -26,12 +26,12 @@ object ExpireSnapshots extends Procedure {
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
     ParameterType.Count,
-    "Accepted for compatibility, without effect: the number of parallel deletions is fixed"
+    "Maximum number of files that are deleted at the same time; by default 16, which is also the highest number"
   )
   private val streamResults = Parameter.optional(
     "stream_results",
     ParameterType.Flag,
-    "Accepted for compatibility, without effect: the files are always deleted while the search continues"
+    "Accepted for compatibility: the files to delete are always read as a stream, whether it is true or false"
   )
   private val snapshotIds = Parameter.optional(
     "snapshot_ids",
@@ -41,7 +41,8 @@ object ExpireSnapshots extends Procedure {
   private val cleanMetadata = Parameter.optional(
     "clean_expired_metadata",
     ParameterType.Flag,
-    "Whether schemas and partition specs that no remaining snapshot uses are also removed; by default false"
+    "Whether schemas and partition specs that no remaining snapshot uses, and statistics of snapshots that the table " +
+      "does not have, are also removed; by default false"
   )
   private val dryRun = Parameter.optional(
     "dry_run",
@@ -77,7 +78,13 @@ object ExpireSnapshots extends Procedure {
     Procedure.column("deleted_manifest_files_count", LongType, "Number of manifests that were deleted"),
     Procedure.column("deleted_manifest_lists_count", LongType, "Number of manifest lists that were deleted"),
     Procedure.column("deleted_statistics_files_count", LongType, "Number of statistics files that were deleted"),
-    KeptFiles.column
+    KeptFiles.column,
+    Procedure.column(
+      "warning",
+      StringType,
+      "How many running queries of this Spark application read snapshots that expire; null if there are none",
+      nullable = true
+    )
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
@@ -88,10 +95,16 @@ object ExpireSnapshots extends Procedure {
       arguments.get(snapshotIds).fold(Set.empty[Long])(_.toSet),
       arguments.get(cleanMetadata).contains(true)
     )
-    arguments.get(maxConcurrentDeletes).foreach(Parameter.requirePositive(maxConcurrentDeletes, _))
+    val width = Parameter.concurrentDeletes(maxConcurrentDeletes, arguments)
     val table = context.table(name).current
-    val files = new SessionUnreachableFiles(context.session)
-    val expiry = new SnapshotExpiry(table, options, files, EngineSummary.of(context.session))
+    val expiry = new SnapshotExpiry(
+      table,
+      options,
+      new SessionUnreachableFiles(context.session),
+      EngineSummary.of(context.session),
+      maxConcurrentDeletes = width,
+      reads = new SessionRunningReads(context.session)
+    )
     ClusterJob.withDescription(context.session.sparkContext, s"Expiring snapshots of ${table.name}") {
       if (arguments.get(dryRun).contains(true)) Seq(row(expiry.dryRun()))
       else {
@@ -111,7 +124,8 @@ object ExpireSnapshots extends Procedure {
       deleted.manifests,
       deleted.manifestLists,
       deleted.statisticsFiles,
-      KeptFiles.rows(result.kept)
+      KeptFiles.rows(result.kept),
+      result.reads.warning.orNull
     )
   }
 }

@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.tree.MetadataPool
 
 /**
  * The type of a parameter.
@@ -87,6 +88,13 @@ object Parameter {
   /** @throws InvalidArgument the number is not positive */
   def requirePositive(parameter: Parameter[Int], number: Int): Unit =
     if (number < 1) throw InvalidArgument(s"argument ${parameter.name}", number.toString, "It must be 1 or more")
+
+  /** Returns the number of files to delete at the same time. @throws InvalidArgument the number is not positive */
+  def concurrentDeletes(parameter: Parameter[Int], arguments: Arguments): Int = {
+    val number = arguments.get(parameter)
+    number.foreach(requirePositive(parameter, _))
+    number.getOrElse(MetadataPool.Width)
+  }
 
   /** The table of the procedure, which is a parameter of every procedure. */
   val table: Parameter[String] =

@@ -30,7 +30,7 @@ object RemoveOrphanFiles extends Procedure {
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
     ParameterType.Count,
-    "Accepted for compatibility, without effect: the number of parallel deletions is fixed"
+    "Maximum number of files that are deleted at the same time; by default 16, which is also the highest number"
   )
   private val fileListView = Parameter.optional(
     "file_list_view",
@@ -93,7 +93,6 @@ object RemoveOrphanFiles extends Procedure {
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val table = context.table(arguments(Parameter.table)).current
-    arguments.get(maxConcurrentDeletes).foreach(Parameter.requirePositive(maxConcurrentDeletes, _))
     val options = optionsOf(arguments, System.currentTimeMillis)
     val removal =
       new OrphanRemoval(table, listing(arguments, context), new SessionOrphanSearch(context.session), options)
@@ -123,7 +122,7 @@ object RemoveOrphanFiles extends Procedure {
       arguments.get(equalAuthorities).getOrElse(Map.empty)
     )
     val mismatch = arguments.get(prefixMismatchMode).fold[PrefixMismatch](PrefixMismatch.Fail)(PrefixMismatch.parse)
-    OrphanOptions(olderThanMs, prefixes, mismatch)
+    OrphanOptions(olderThanMs, prefixes, mismatch, Parameter.concurrentDeletes(maxConcurrentDeletes, arguments))
   }
 
   private def listing(arguments: Arguments, context: ProcedureContext): Table => FileListing =

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
+import org.apache.spark.sql.catalyst.trees.Origin
 
 import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
@@ -32,7 +33,9 @@ final class CallStatement(
     reader.multipartIfAny().filter(_.size > 1).map(CatalogNames.resolve(session, _)).collect {
       case (catalog: LiteCatalog, ident) =>
         val procedure = procedureOf(ident.namespace.toSeq, ident.name, catalog.name, reader, firstToken)
-        CallCommand(catalog, procedure, arguments(procedure, reader))
+        val given = arguments(procedure, reader)
+        val values = Project(given.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
+        CallCommand(catalog, procedure, values)(given.map(a => a.parameter.name -> a.origin).toMap)
     }
   }
 
@@ -48,17 +51,21 @@ final class CallStatement(
     if (!namespace.map(_.toLowerCase).equals(Seq(Procedure.Namespace))) {
       reader.failAt(
         token,
-        s"there is no procedure $fullName; call procedures as $catalog.${Procedure.Namespace}.<procedure>"
+        s"there is no procedure $fullName; call procedures as $catalog.${Procedure.Namespace}.<procedure>",
+        SqlErrorClass.unknownProcedure(fullName)
       )
     }
     procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
       val near = Spelling.closest(name, names).fold("")(n => s"; did you mean $n?")
-      reader.failAt(token, s"there is no procedure $fullName$near. The procedures are ${names.mkString(", ")}")
+      reader.failAt(
+        token,
+        s"there is no procedure $fullName$near. The procedures are ${names.mkString(", ")}",
+        SqlErrorClass.unknownProcedure(fullName)
+      )
     }
   }
 
-  /** Returns the arguments as a query of one row, each in a column with its parameter's name. */
-  private def arguments(procedure: Procedure, reader: SqlReader): LogicalPlan = {
+  private def arguments(procedure: Procedure, reader: SqlReader): Vector[Argument] = {
     reader.expectSymbol("(")
     var parsedArguments = Vector.empty[Argument]
     if (!reader.skipSymbol(")")) {
@@ -66,13 +73,21 @@ final class CallStatement(
       while (reader.skipSymbol(",")) parsedArguments :+= argument(procedure, parsedArguments, reader)
       if (!reader.skipSymbol(")")) reader.fail("expected ',' or ')'")
     }
-    procedure.parameters.find(p => p.required && !parsedArguments.exists(_.parameter == p)).foreach { missing =>
-      reader.fail(s"the argument ${missing.name} of ${procedure.name} is missing. ${signature(procedure)}")
-    }
-    Project(parsedArguments.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
+    requireAll(procedure, parsedArguments, reader)
+    parsedArguments
   }
 
-  private case class Argument(parameter: Parameter[_], isNamed: Boolean, value: Expression)
+  private def requireAll(procedure: Procedure, given: Vector[Argument], reader: SqlReader): Unit =
+    procedure.parameters.zipWithIndex.find { case (p, _) => p.required && !given.exists(_.parameter == p) }.foreach {
+      case (missing, index) => reader.failAt(
+          reader.last,
+          s"the argument ${missing.name} of ${procedure.name} is missing. ${signature(procedure)}",
+          SqlErrorClass.missingArgument(procedure.name, missing.name, index)
+        )
+    }
+
+  /** @param origin the position of the value in the statement */
+  private case class Argument(parameter: Parameter[_], isNamed: Boolean, value: Expression, origin: Origin)
 
   private def argument(procedure: Procedure, previous: Vector[Argument], reader: SqlReader): Argument = {
     val token = reader.peek
@@ -85,20 +100,35 @@ final class CallStatement(
       case None => atPosition(procedure, previous.size, reader, token)
     }
     if (previous.exists(_.parameter == parameter)) {
-      reader.failAt(token, s"the argument ${parameter.name} is given twice")
+      reader.failAt(
+        token,
+        s"the argument ${parameter.name} is given twice",
+        SqlErrorClass.repeatedArgument(procedure.name, parameter.name)
+      )
     }
-    Argument(parameter, name.isDefined, value(parameter, reader))
+    val first = reader.peek
+    val expression = value(parameter, reader)
+    Argument(parameter, name.isDefined, expression, reader.originSince(first))
   }
 
   private def atPosition(procedure: Procedure, position: Int, reader: SqlReader, token: SqlToken): Parameter[_] =
     procedure.parameters.lift(position).getOrElse {
-      reader.failAt(token, s"${procedure.name} takes at most $position arguments. ${signature(procedure)}")
+      reader.failAt(
+        token,
+        s"${procedure.name} takes at most $position arguments. ${signature(procedure)}",
+        SqlErrorClass.tooManyArguments(procedure.name, position)
+      )
     }
 
   private def byName(procedure: Procedure, name: SqlToken, reader: SqlReader): Parameter[_] =
     procedure.parameters.find(_.isNamed(name.text)).getOrElse {
-      val near = Spelling.closest(name.text, procedure.parameters.map(_.name)).fold("")(n => s"; did you mean $n?")
-      reader.failAt(name, s"${procedure.name} has no argument ${name.text}$near. ${signature(procedure)}")
+      val near = Spelling.closest(name.text, procedure.parameters.map(_.name))
+      val question = near.fold("")(n => s"; did you mean $n?")
+      reader.failAt(
+        name,
+        s"${procedure.name} has no argument ${name.text}$question. ${signature(procedure)}",
+        SqlErrorClass.unknownArgument(procedure.name, name.text, near.toSeq)
+      )
     }
 
   private def value(parameter: Parameter[_], reader: SqlReader): Expression = {

@@ -133,10 +133,10 @@ final class SqlReader(val sql: String) {
   def textSince(first: SqlToken): String = sql.substring(first.start, last.end)
 
   /** Creates the node of a plan for the text from a token that was read before to the last consumed token. */
-  def node[A](first: SqlToken)(create: => A): A = {
-    val start = origin(first.start)
-    CurrentOrigin.withOrigin(start.copy(startIndex = Some(first.start), stopIndex = Some(last.end - 1)))(create)
-  }
+  def node[A](first: SqlToken)(create: => A): A = CurrentOrigin.withOrigin(originSince(first))(create)
+
+  /** Returns the position of the text from a token that was read before to the last consumed token. */
+  def originSince(first: SqlToken): Origin = origin(first.start, last.end)
 
   /** Checks that the statement has ended, except for semicolons. */
   def end(): Unit = {
@@ -148,16 +148,37 @@ final class SqlReader(val sql: String) {
   def fail(problem: String): Nothing = failAt(peek, problem)
 
   /** Rejects the statement at a token that was read before. */
-  def failAt(token: SqlToken, problem: String): Nothing = {
-    val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
-    val message = s"Syntax error at or near $near: $problem."
-    throw new ParseException(Some(sql), message, origin(token.start), origin(token.end))
+  def failAt(token: SqlToken, problem: String): Nothing =
+    failAt(token, problem, SqlErrorClass.syntax(near(token), problem))
+
+  /** Rejects the statement at a token that was read before. @param errorClass Spark's class of the error */
+  def failAt(token: SqlToken, problem: String, errorClass: SqlErrorClass): Nothing = {
+    val message = s"[${errorClass.name}] Syntax error at or near ${near(token)}: $problem."
+    val (start, stop) = (origin(token.start, token.end), origin(token.end, token.end))
+    throw new ParseException(
+      Some(sql),
+      message,
+      start,
+      stop,
+      Some(errorClass.name),
+      errorClass.parameters,
+      start.getQueryContext
+    )
   }
 
-  /** Returns the position: lines count from 1, characters in a line from 0, as in Spark's own errors. */
-  private def origin(index: Int): Origin = {
-    val before = sql.substring(0, index)
+  private def near(token: SqlToken): String =
+    if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
+
+  /**
+   * Returns the position of a text: lines count from 1, characters in a line from 0, as in Spark's own errors.
+   *
+   * @param start index of the first character in the statement
+   * @param end index after the last character
+   */
+  private def origin(start: Int, end: Int): Origin = {
+    val before = sql.substring(0, start)
     val line = before.count(_ == '\n') + 1
-    Origin(Some(line), Some(index - (before.lastIndexOf('\n') + 1)), sqlText = Some(sql))
+    val column = start - (before.lastIndexOf('\n') + 1)
+    Origin(Some(line), Some(column), Some(start), Some(math.max(start, end - 1)), sqlText = Some(sql))
   }
 }

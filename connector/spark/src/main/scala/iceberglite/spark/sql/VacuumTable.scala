@@ -12,7 +12,7 @@ import iceberglite.maintenance.expire.FileKind
 import iceberglite.maintenance.vacuum.{Vacuum, VacuumResult}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.maintenance.{SessionOrphanSearch, SessionUnreachableFiles}
+import iceberglite.spark.maintenance.{SessionOrphanSearch, SessionRunningReads, SessionUnreachableFiles}
 import iceberglite.spark.procedure.{Procedure, ProcedureContext}
 import iceberglite.spec.Redaction
 
@@ -41,7 +41,8 @@ final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRu
       retainHours.map(hours => HOURS.toMillis(hours.toLong)),
       new SessionUnreachableFiles(context.session),
       new SessionOrphanSearch(context.session),
-      EngineSummary.of(context.session)
+      EngineSummary.of(context.session),
+      reads = new SessionRunningReads(context.session)
     )
     ClusterJob.withDescription(context.session.sparkContext, s"Vacuuming ${table.name}") {
       if (dryRun) VacuumTable.plannedRows(vacuum)

@@ -106,7 +106,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
       ("CALL lite.system.ech('t')", (1, 5), "did you mean echo?"),
       ("CALL lite.echo('t')", (1, 5), "there is no procedure lite.echo; call procedures as lite.system.<procedure>"),
       ("CALL lite.system.echo", (1, 21), "expected '('"),
-      ("CALL lite.system.echo()", (1, 23), "the argument table of echo is missing"),
+      ("CALL lite.system.echo()", (1, 22), "the argument table of echo is missing"),
       ("CALL lite.system.echo(\n  tabl => 't')", (2, 2), "echo has no argument tabl; did you mean table?"),
       ("CALL lite.system.echo('t',\n id => 1)", (2, 1), "either all positional or all named"),
       ("CALL lite.system.echo(table => 't', table => 'u')", (1, 36), "the argument table is given twice"),

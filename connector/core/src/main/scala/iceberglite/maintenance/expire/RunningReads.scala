@@ -1,0 +1,42 @@
+package iceberglite.maintenance.expire
+
+import iceberglite.spec.metadata.TableMetadata
+
+/** Finds the snapshots that running queries read. */
+trait RunningReads {
+
+  /** Returns the ids of the snapshots that each running query reads, for the queries that read the table. */
+  def of(table: TableMetadata): Vector[Set[Long]]
+}
+
+object RunningReads {
+
+  /** No queries are known. */
+  val Unknown: RunningReads = _ => Vector.empty
+}
+
+/**
+ * The running queries that read snapshots which expire.
+ *
+ * @param queries the number of these queries
+ * @param snapshotsRead the number of snapshots that they read and that expire
+ * @param snapshotsExpired the number of all snapshots that expire
+ */
+final case class ExpiredReads(queries: Int, snapshotsRead: Int, snapshotsExpired: Int) {
+
+  /** Returns the warning for the user; absent if there is no such query. */
+  def warning: Option[String] = Some(this).filter(_.queries > 0).map { _ =>
+    val readers = if (queries == 1) "1 running query reads" else s"$queries running queries read"
+    s"$readers $snapshotsRead of the $snapshotsExpired snapshots that expire; a query fails when it opens a file that " +
+      "was deleted"
+  }
+}
+
+object ExpiredReads {
+  val None: ExpiredReads = ExpiredReads(0, 0, 0)
+
+  def of(expiredIds: Set[Long], reads: Vector[Set[Long]]): ExpiredReads = {
+    val affected = reads.map(_ & expiredIds).filter(_.nonEmpty)
+    ExpiredReads(affected.size, affected.flatten.distinct.size, expiredIds.size)
+  }
+}

@@ -1,0 +1,82 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
+
+import iceberglite.spark.error.StatementError
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.{IcebergError, ObjectKind}
+
+/**
+ * Adds Spark's error class and the position in the statement to the errors of a call.
+ *
+ * @param origins the position of each argument in the statement, by the name of its parameter
+ */
+final private[spark] class CallErrors(procedure: Procedure, origins: Map[String, Origin]) {
+
+  /** Runs the call, or a part of it. @param texts the known values of the arguments, as text, by parameter */
+  def in[A](texts: Map[String, String])(call: => A): A =
+    try call
+    catch {
+      case error: StatementError => throw located(error, texts)
+      case error: AnalysisException => throw fromText(error, texts)
+    }
+
+  private def located(error: StatementError, texts: Map[String, String]): StatementError = {
+    val argument = argumentOf(error.error, texts)
+    val (errorClass, parameters) = error.error match {
+      case InvalidArgument(name, value, _) =>
+        Some("INVALID_PARAMETER_VALUE") ->
+          Map("parameter" -> argument.getOrElse(name), "functionName" -> procedure.name, "value" -> value)
+      case NotFound(ObjectKind.Column, name, _) =>
+        Some("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION") -> Map("objectName" -> name)
+      case _ => error.errorClass -> error.messageParameters
+    }
+    val origin = argument.flatMap(origins.get).getOrElse(Origin())
+    val message = errorClass.fold("")(name => s"[$name] ") + error.message
+    new StatementError(message, error.error, errorClass, parameters, origin)
+  }
+
+  /** Returns the parameter that an error is about: the one that it names, or the one with the value in the error. */
+  private def argumentOf(error: IcebergError, texts: Map[String, String]): Option[String] = error match {
+    case InvalidArgument(name, value, _) => named(name).orElse(withText(value, texts))
+    case NotFound(_, name, _) => withText(name, texts)
+    case _ => None
+  }
+
+  private def named(name: String): Option[String] = {
+    val words = name.split("[^A-Za-z0-9_]+").toSet
+    procedure.parameters.map(_.name).find(words).orElse(Some("options").filter(_ => words("option")))
+  }.filter(origins.contains)
+
+  private def withText(value: String, texts: Map[String, String]): Option[String] =
+    procedure.parameters.map(_.name).filter(origins.contains).find(texts.get(_).exists(_.contains(value)))
+
+  /** Replaces the position of an error that Spark has found in an expression, if the expression is an argument. */
+  private def fromText(error: AnalysisException, texts: Map[String, String]): AnalysisException = {
+    val parsed = error match {
+      case syntax: ParseException => syntax.command.toSeq
+      case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
+    }
+    val arguments = texts.filter { case (name, text) => origins.contains(name) && parsed.exists(_.contains(text)) }
+    // The name of the table can be a part of the expression by chance.
+    if (arguments.isEmpty) error
+    else new CallErrors.InArgument(error, origins(arguments.maxBy(_._2.length)._1))
+  }
+}
+
+private[spark] object CallErrors {
+
+  /** An error that Spark has found in the text of an argument, with the position of the argument in the statement. */
+  final private class InArgument(error: AnalysisException, at: Origin)
+      extends AnalysisException(
+        error.message,
+        at.line,
+        at.startPosition,
+        Some(error),
+        error.errorClass,
+        error.messageParameters,
+        at.getQueryContext
+      )
+}

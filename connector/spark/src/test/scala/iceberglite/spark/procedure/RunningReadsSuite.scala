@@ -1,0 +1,98 @@
+package iceberglite.spark.procedure
+
+import java.util.concurrent.{CountDownLatch, TimeUnit}
+
+import scala.concurrent.duration._
+import scala.concurrent.{Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.functions.{col, udf}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Millis, Seconds, Span}
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.maintenance.SessionRunningReads
+import iceberglite.spark.rowlevel.StatementFixture
+
+/** The warning of `expire_snapshots` about queries that are running. */
+class RunningReadsSuite extends AnyFunSuite with StatementFixture {
+  override implicit val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
+
+  /** Creates a table with four snapshots. @return its name, and the ids of the snapshots */
+  private def changed(): (String, Seq[Long]) = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    (1 to 4).foreach(i => sql(s"INSERT OVERWRITE $t VALUES ($i)"))
+    (t, rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0)))
+  }
+
+  private def expire(table: String, arguments: String): Row = rows(
+    s"CALL lite.system.expire_snapshots(table => '${table.stripPrefix("lite.")}', " +
+      s"older_than => current_timestamp(), $arguments)"
+  ).head
+
+  private def warning(table: String, arguments: String = "dry_run => true"): Option[String] =
+    Option(expire(table, arguments).getAs[String]("warning"))
+
+  private def runningReads(table: String): Vector[Set[Long]] = new SessionRunningReads(spark).of(live(table).metadata)
+
+  /** Runs `body` while a query of the snapshots is running, in one task. */
+  private def whileReading[A](table: String, snapshots: Long*)(body: => A): A = {
+    val name = s"${ns}_${SharedSession.counter.incrementAndGet()}"
+    val gate = new RunningReadsSuite.Gate
+    RunningReadsSuite.gates.put(name, gate)
+    val wait = udf((id: Int) => RunningReadsSuite.pass(name, id))
+    val rowsOf = snapshots.map(id => spark.read.option("snapshot-id", id).table(table)).reduce(_ union _)
+    val result = Future(rowsOf.coalesce(1).select(wait(col("id"))).collect())
+    try {
+      assert(gate.started.await(60, TimeUnit.SECONDS))
+      eventually(assert(runningReads(table) == Vector(snapshots.toSet)))
+      body
+    } finally {
+      gate.end.countDown()
+      Await.ready(result, 60.seconds)
+    }
+  }
+
+  test("without running queries there is no warning") {
+    val (t, _) = changed()
+    assert(warning(t).isEmpty)
+  }
+
+  test("the warning counts the running queries that read snapshots which expire, also in a dry run") {
+    val (t, ids) = changed()
+    whileReading(t, ids(0), ids(2)) {
+      assert(warning(t).exists(_.startsWith("1 running query reads 2 of the 3 snapshots that expire")))
+      assert(warning(t, "retain_last => 2").exists(_.startsWith("1 running query reads 1 of the 2 snapshots")))
+      assert(warning(t, "retain_last => 1").exists(_.startsWith("1 running query reads 1 of the 1 snapshots")))
+    }
+    eventually(assert(runningReads(t).isEmpty))
+  }
+
+  test("queries of the current snapshot and of other tables are not counted") {
+    val (t, ids) = changed()
+    val (other, otherIds) = changed()
+    whileReading(t, ids.last) {
+      assert(runningReads(other).isEmpty)
+      assert(warning(t).isEmpty)
+    }
+    whileReading(other, otherIds.head)(assert(warning(t).isEmpty))
+  }
+}
+
+private object RunningReadsSuite {
+  val gates = new java.util.concurrent.ConcurrentHashMap[String, Gate]
+
+  final class Gate {
+    val started = new CountDownLatch(1)
+    val end = new CountDownLatch(1)
+  }
+
+  /** Holds a query open, from a task in this JVM. */
+  def pass(gate: String, id: Int): Int = {
+    gates.get(gate).started.countDown()
+    gates.get(gate).end.await(60, TimeUnit.SECONDS)
+    id
+  }
+}
