@@ -18,7 +18,7 @@ import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import iceberglite.maintenance.health.{MaintenanceOptions, StepReport, TableMaintenance}
 import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.maintenance.SessionSteps
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
@@ -44,7 +44,7 @@ final class IcebergTable private (
     val name: String,
     parts: Seq[String],
     val options: Map[String, String]
-) {
+) extends ErrorBoundary {
 
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
@@ -145,7 +145,7 @@ final class IcebergTable private (
     "The name does not refer to a table of an iceberg-lite catalog; begin it with the name of such a catalog"
   )
 
-  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+  override protected def errorName: String = name
 
   override def toString: String = s"IcebergTable($name)"
 }

@@ -35,8 +35,11 @@ import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck, TimeTravel}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.inspect.MetadataSparkTable
+import iceberglite.spark.maintenance.AutoCompaction
+import iceberglite.spark.rowlevel.StatementTarget
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
+import iceberglite.spark.write.CommitFollowUp
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table, TableCreation}
 
@@ -60,7 +63,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override protected def catalog: Catalog = settings.catalog
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit =
-    setup = Some(SparkErrors.in(s"catalog $name")(CatalogSetup.of(name, options, SparkSession.active, mayAllowPaths)))
+    SparkErrors.in(s"catalog $name") {
+      setup = Some(CatalogSetup.of(name, options, SparkSession.active, mayAllowPaths))
+    }
 
   override def name: String = settings.name
 
@@ -71,7 +76,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def useNullableQuerySchema: Boolean = settings.useNullableQuerySchema
 
   override def capabilities: util.Set[TableCatalogCapability] =
-    util.Collections.singleton(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)
+    SparkCatalog.capabilities
 
   override def listTables(namespace: Array[String]): Array[Identifier] = in(namespace) {
     catalog.listTables(namespace.toVector).map(id => Identifier.of(id.namespace.toArray, id.name)).toArray
@@ -105,7 +110,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     resolved.view match {
       case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
       case Some(TableView.Changes) => new ChangelogTable(() => resolved.table.current, travel)
-      case None => new SparkTable(() => resolved.table.current, travel)
+      case None =>
+        new SparkTable(() => resolved.table.current, travel, StatementTarget.plain(SparkCatalog.followUps))
     }
   }
 
@@ -141,7 +147,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def allowsPaths: Boolean = tables.allowsPaths
 
-  override def rejection(ident: Identifier): Option[String] = tables.rejection(ident)
+  override def rejection(ident: Identifier): Option[String] = in(ident)(tables.rejection(ident))
 
   override def similarName(ident: Identifier): Option[String] = in(ident)(tables.similarName(ident))
 
@@ -152,7 +158,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       schema: StructType,
       partitions: Array[SparkTransform],
       properties: util.Map[String, String]
-  ): SparkTableInterface = {
+  ): SparkTableInterface = in(ident) {
     stage(ident, schema, partitions, properties, StageMode.Create).commitStagedChanges()
     loadTable(ident)
   }
@@ -253,4 +259,13 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   private def displayName(ident: Identifier): String =
     PathName.of(ident).fold((name +: ident.namespace :+ ident.name).mkString("."))(_.toString)
+}
+
+private object SparkCatalog {
+
+  /** The maintenance that may follow the commit of a write. */
+  val followUps: Seq[CommitFollowUp] = Seq(AutoCompaction)
+
+  val capabilities: util.Set[TableCatalogCapability] =
+    util.Collections.singleton(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.SnapshotRange
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.planning.ScanFiles
@@ -39,7 +39,8 @@ final class ChangelogScanBuilder(
     session: SparkSession
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
-    with SupportsPushDownRequiredColumns {
+    with SupportsPushDownRequiredColumns
+    with ErrorBoundary {
   private val settings = {
     ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
@@ -83,9 +84,9 @@ final class ChangelogScanBuilder(
     scanColumns = ScanColumns.of(required, schema, metadataColumns, caseSensitive)
   }
 
-  override def build(): Scan = new IcebergScan(files, scanColumns, settings, caseSensitive, session)
+  override def build(): Scan = in(new IcebergScan(files, scanColumns, settings, caseSensitive, session))
 
-  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  override protected def errorName: String = table.name
 
   private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {
     def conjunction(filters: Vector[ConvertedFilter]): Expression =

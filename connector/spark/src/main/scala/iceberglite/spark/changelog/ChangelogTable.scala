@@ -12,7 +12,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.conf.{RangeOptions, TimeTravel}
 import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spark.read.files.CommitScan
 import iceberglite.spark.session.PinnableTable
@@ -29,7 +29,8 @@ import iceberglite.table.Table
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     extends PinnableTable
-    with SupportsMetadataColumns {
+    with SupportsMetadataColumns
+    with ErrorBoundary {
   private val resolved = source()
 
   /** The columns of the table. */
@@ -50,7 +51,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     new ChangelogTable(() => current, travel)
   }
 
-  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+  override def capabilities: util.Set[TableCapability] = in(Set(TableCapability.BATCH_READ).asJava)
 
   override def metadataColumns: Array[MetadataColumn] =
     in(RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved)))
@@ -70,7 +71,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     new ChangelogScanBuilder(current, range, tableSchema, options, SparkSession.active)
   }
 
-  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+  override protected def errorName: String = name
 
   override def toString: String = name
 

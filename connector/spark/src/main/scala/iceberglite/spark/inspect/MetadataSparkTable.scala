@@ -12,7 +12,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.inspect.MetadataTable
 import iceberglite.spark.conf.{RangeOptions, TimeTravel}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
@@ -25,7 +25,8 @@ import iceberglite.table.Table
  * @param travel selects the snapshot of the table
  */
 final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
-    extends PinnableTable {
+    extends PinnableTable
+    with ErrorBoundary {
   private val resolved = source()
 
   if (travel != TimeTravel.Latest && !view.showsOneSnapshot) {
@@ -47,7 +48,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     new MetadataSparkTable(() => current, view, travel)
   }
 
-  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+  override def capabilities: util.Set[TableCapability] = in(Set(TableCapability.BATCH_READ).asJava)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     RangeOptions.reject(options, name)
@@ -59,7 +60,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     new MetadataTableScanBuilder(name, current, view, state.snapshot(current.metadata), sparkSchema)
   }
 
-  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+  override protected def errorName: String = name
 
   override def toString: String = name
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.StructType
 
 import iceberglite.inspect.MetadataTable
 import iceberglite.spark.convert.InternalRows
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.partitioning.SizeEstimate
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
@@ -32,14 +32,18 @@ final class MetadataTableScanBuilder(
     snapshot: Option[Snapshot],
     schema: StructType
 ) extends ScanBuilder
-    with SupportsPushDownRequiredColumns {
+    with SupportsPushDownRequiredColumns
+    with ErrorBoundary {
+  override protected def errorName: String = name
+
   private var requiredSchema: StructType = schema
 
   /** Prunes top-level columns only. File metrics are decoded only if a column with metrics is requested. */
-  override def pruneColumns(required: StructType): Unit =
+  override def pruneColumns(required: StructType): Unit = in {
     requiredSchema = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
+  }
 
-  override def build(): Scan = new MetadataTableScan(name, table, view, snapshot, requiredSchema)
+  override def build(): Scan = in(new MetadataTableScan(name, table, view, snapshot, requiredSchema))
 }
 
 final private class MetadataTableScan(
@@ -49,9 +53,11 @@ final private class MetadataTableScan(
     snapshot: Option[Snapshot],
     requiredSchema: StructType
 ) extends LocalScan
-    with SupportsReportStatistics {
+    with SupportsReportStatistics
+    with ErrorBoundary {
+  override protected def errorName: String = name
 
-  private lazy val outputRows: Array[InternalRow] = SparkErrors.in(name) {
+  private lazy val outputRows: Array[InternalRow] = in {
     val columns = view.schema(table)
     val positions = requiredSchema.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
     val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
@@ -64,9 +70,10 @@ final private class MetadataTableScan(
    * Estimates the size of the rows from their number. Spark requests the estimate from the same scan object that it
    * executes later, so the rows are produced only once.
    */
-  override def estimateStatistics(): Statistics = SizeEstimate.of(outputRows.length.toLong, requiredSchema).statistics()
+  override def estimateStatistics(): Statistics =
+    in(SizeEstimate.of(outputRows.length.toLong, requiredSchema).statistics())
 
   override def readSchema(): StructType = requiredSchema
 
-  override def description(): String = s"$name ${requiredSchema.fieldNames.mkString("[", ", ", "]")}"
+  override def description(): String = in(s"$name ${requiredSchema.fieldNames.mkString("[", ", ", "]")}")
 }

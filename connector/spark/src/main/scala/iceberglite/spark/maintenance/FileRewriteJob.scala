@@ -22,7 +22,7 @@ import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.{Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.rowlevel.CarryOverColumns
-import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
+import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WriteRequest, WrittenFiles}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.metadata.Snapshot
@@ -128,7 +128,7 @@ final private[iceberglite] class FileRewriteJob(
     val info = new RewriteInfo(rows, Map(WriteOptions.OutputSpecId.key -> options.outputSpecId.toString))
     val settings = Settings.of(info.options, session, table.properties)
     val target = WriteAuditPublish.Target(SnapshotTarget.Main)
-    val plan = WritePlan.of(table, info, settings, target, session, lineage)
+    val plan = WritePlan.of(table, WriteRequest(info, settings, target, session, Nil), lineage)
     plan.copy(
       files = plan.files.copy(targetSize = options.group.writeMaxFileSize),
       // The sort order of the table is not recorded: rows of many partitions are not sorted within each file.

@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.scan.{DeleteFile, FileScanTask}
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
@@ -33,11 +34,14 @@ final private[read] class IcebergBatch(
     selectedFiles: Option[Vector[FileScanTask]],
     session: SparkSession,
     packing: Option[TaskFilePacking] = None
-) extends Batch {
+) extends Batch
+    with ErrorBoundary {
   private val table = scan.files.table
   private val settings = scan.settings
 
-  private lazy val partitions: Array[InputPartition] = scan.files.in {
+  override protected def errorName: String = table.name
+
+  private lazy val partitions: Array[InputPartition] = in {
     val packed = selectedFiles.fold(if (runtimeFilter.isEmpty) scan.tasks else scan.packing.pack(runtimeFilter.tasks))(
       scan.packing.packForRewrite(_, packing)
     )
@@ -54,7 +58,7 @@ final private[read] class IcebergBatch(
 
   override def planInputPartitions(): Array[InputPartition] = partitions
 
-  override def createReaderFactory(): PartitionReaderFactory = scan.files.in {
+  override def createReaderFactory(): PartitionReaderFactory = in {
     val storage = TableStorage.configuration(table, session)
     val deleteCache = DeleteCacheSettings.of(session, table, storage)
     val conf = new SerializableConfiguration(ParquetBatches.prepare(storage))

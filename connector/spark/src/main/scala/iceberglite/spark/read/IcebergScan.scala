@@ -26,6 +26,7 @@ import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.limit.PlanSubset
 import iceberglite.spark.read.partitioning.{
@@ -51,7 +52,9 @@ final private[iceberglite] class IcebergScan(
     with SupportsReportStatistics
     with SupportsReportPartitioning
     with SupportsReportOrdering
-    with SupportsRuntimeV2Filtering {
+    with SupportsRuntimeV2Filtering
+    with ErrorBoundary {
+  override protected def errorName: String = files.table.name
 
   /**
    * The schema of the scan. Each metadata column is marked as such in its column metadata. Spark loses these marks
@@ -73,12 +76,13 @@ final private[iceberglite] class IcebergScan(
    * Reports the grouping of the scan, if its tasks are grouped. The user can request a grouping; otherwise,
    * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups the scans that benefit from it.
    */
-  override def outputPartitioning(): Partitioning =
+  override def outputPartitioning(): Partitioning = in {
     grouping.flatMap(_.reportedPartitioning).getOrElse(new UnknownPartitioning(0))
+  }
 
-  override def outputOrdering(): Array[SortOrder] = grouping.fold(Array.empty[SortOrder])(_.reportedOrder)
+  override def outputOrdering(): Array[SortOrder] = in(grouping.fold(Array.empty[SortOrder])(_.reportedOrder))
 
-  override def toBatch: Batch = new IcebergBatch(this, runtimeFilter, None, session)
+  override def toBatch: Batch = in(new IcebergBatch(this, runtimeFilter, None, session))
 
   /**
    * Returns a batch that reads only some files of the scan.
@@ -102,13 +106,13 @@ final private[iceberglite] class IcebergScan(
   private[read] def isColumnar: Boolean = settings.vectorized
 
   override def columnarSupportMode(): ColumnarSupportMode =
-    if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
+    in(if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED)
 
   /**
    * Describes for EXPLAIN what the scan reads and what the filters skip. The description reports the number of tasks
    * without a runtime filter. A runtime filter may reduce this number later.
    */
-  override def description(): String = descriptionWith(tasks.size)
+  override def description(): String = in(descriptionWith(tasks.size))
 
   /**
    * Describes the scan.
@@ -135,7 +139,7 @@ final private[iceberglite] class IcebergScan(
 
   private lazy val size = new ScanSize(files, columns, schema)
 
-  override def estimateStatistics(): Statistics = files.in(size.estimate.statistics(estimates))
+  override def estimateStatistics(): Statistics = in(size.estimate.statistics(estimates))
 
   private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
     if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
@@ -155,16 +159,16 @@ final private[iceberglite] class IcebergScan(
 
   /** The columns for which a runtime filter with the keys of a join's other side can skip files. */
   override def filterAttributes(): Array[NamedReference] =
-    runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray
+    in(runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray)
 
-  override def filter(predicates: Array[Predicate]): Unit = files.in {
+  override def filter(predicates: Array[Predicate]): Unit = in {
     runtimeFilter = RuntimeFilterResidual.of(predicates, files, caseSensitive)
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
   /** Returns the planning metrics. Spark calls this method after runtime filters are set. */
-  override def reportDriverMetrics(): Array[CustomTaskMetric] = {
+  override def reportDriverMetrics(): Array[CustomTaskMetric] = in {
     val filter = runtimeFilter
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
   }

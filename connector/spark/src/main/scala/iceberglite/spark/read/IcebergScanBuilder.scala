@@ -20,7 +20,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.{ScanPlan, SnapshotRange, Splits}
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.aggregate.AggregateScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
@@ -53,7 +53,8 @@ final class IcebergScanBuilder(
     with SupportsPushDownRequiredColumns
     with SupportsPushDownAggregates
     with SupportsPushDownLimit
-    with SupportsPushDownTopN {
+    with SupportsPushDownTopN
+    with ErrorBoundary {
   private val settings = {
     ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
@@ -99,7 +100,7 @@ final class IcebergScanBuilder(
     aggregateScan.isDefined
   }
 
-  override def pushLimit(rows: Int): Boolean = pushRowLimit(Some(RowLimit.Limit(rows)))
+  override def pushLimit(rows: Int): Boolean = in(pushRowLimit(Some(RowLimit.Limit(rows))))
 
   override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = in {
     val usable = orders.takeWhile(order => !files.widened.areUsedIn(order.expression))
@@ -134,6 +135,8 @@ final class IcebergScanBuilder(
   private[iceberglite] def buildUngrouped(): IcebergScan =
     new IcebergScan(files, scanColumns, settings, caseSensitive, session)
 
+  private[iceberglite] def tableName: String = table.name
+
   /** Whether a single task reads all files. */
   private[iceberglite] def readsInOneTask: Boolean = {
     val tasks = files.plan.tasks
@@ -145,7 +148,7 @@ final class IcebergScanBuilder(
   /** Returns the files that a row-level statement reads with this scan, after Spark has planned the scan. */
   private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
-  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  override protected def errorName: String = table.name
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))

@@ -7,6 +7,7 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.write.{RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
@@ -25,9 +26,12 @@ final private[rowlevel] class ChangeBatchWrite(
     rowPlan: Option[WritePlan],
     changedFiles: ChangedFiles,
     metadata: ChangeMetadata
-) extends DeltaBatchWrite {
+) extends DeltaBatchWrite
+    with ErrorBoundary {
   private val table = statement.table
   private val writeCommit = new WriteCommit(table)
+
+  override protected def errorName: String = table.name
 
   private lazy val deleteTarget = DeleteFileTarget(
     statement.hasVectors,
@@ -43,7 +47,7 @@ final private[rowlevel] class ChangeBatchWrite(
     ChangeBatchWrite.SentBytesOfTask
   )
 
-  override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = statement.in {
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = in {
     val tasks = math.max(1, info.numPartitions)
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)
@@ -61,7 +65,7 @@ final private[rowlevel] class ChangeBatchWrite(
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+  override def commit(messages: Array[WriterCommitMessage]): Unit = in {
     val results = messages.toVector.collect { case changes: WrittenChanges => changes }
     lazy val deletes = changedFiles.mergedDeletes(
       results.map(_.deletes),
@@ -87,7 +91,7 @@ final private[rowlevel] class ChangeBatchWrite(
     to = statement.target.snapshotTarget
   )
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
 
   override def toString: String = s"ChangeBatchWrite(table=${table.name}, ${statement.command})"
 }

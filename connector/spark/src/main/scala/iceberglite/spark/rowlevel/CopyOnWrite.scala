@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 import iceberglite.spark.write.{IcebergWrite, RowCounting, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
@@ -17,19 +18,22 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
  * @param overwrites whether the statement is an overwrite by a condition, for which changed rows are not counted
  */
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
-    extends RowLevelOperation {
+    extends RowLevelOperation
+    with ErrorBoundary {
   private var scan: Option[CopyOnWriteScanBuilder] = None
 
   /** How the files are packed into tasks. The packing is set when the write is planned, before Spark runs the scan. */
   @volatile private var packing: Option[RewritePacking] = None
 
+  override protected def errorName: String = statement.table.name
+
   override def command(): Command = statement.command
 
   statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarryOverColumns.Lineage.map(_.name) else Nil))
 
-  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
+  override def requiredMetadataAttributes(): Array[NamedReference] = in(statement.metadata(FilePath.name))
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = statement.in {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val builder = scanOfWholeFiles(options)
     scan = Some(builder)
     builder
@@ -52,7 +56,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
-    override def build(): Write = statement.in {
+    override def build(): Write = in {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
       // The rows that a DELETE writes are all copies. For other statements, rows are counted by their change column.

@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.{Metadata, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.scan.FileScanTask
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -30,7 +31,9 @@ import iceberglite.spec.schema.MetadataColumns
 final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () => Option[RewritePacking])
     extends Scan
     with SupportsReportStatistics
-    with SupportsRuntimeV2Filtering {
+    with SupportsRuntimeV2Filtering
+    with ErrorBoundary {
+  override protected def errorName: String = inner.files.table.name
 
   /** The paths of the files with a row to change; absent if Spark did not determine them. */
   @volatile private var filesWithChanges: Option[Set[String]] = None
@@ -43,28 +46,28 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
   def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
 
   /** Returns the schema. Columns that the scan passes to the write are not marked as metadata columns. */
-  override def readSchema(): StructType = StructType(inner.readSchema().map { column =>
+  override def readSchema(): StructType = in(StructType(inner.readSchema().map { column =>
     if (CarryOverColumns.contains(column.name)) column.copy(metadata = Metadata.empty) else column
-  })
+  }))
 
   override def description(): String =
-    s"${inner.descriptionWith(inner.packing.packForRewrite(tasks, packing()).size)} whole files"
+    in(s"${inner.descriptionWith(inner.packing.packForRewrite(tasks, packing()).size)} whole files")
 
-  override def estimateStatistics(): Statistics = inner.estimateStatistics()
+  override def estimateStatistics(): Statistics = in(inner.estimateStatistics())
 
-  override def columnarSupportMode(): ColumnarSupportMode = inner.columnarSupportMode()
+  override def columnarSupportMode(): ColumnarSupportMode = in(inner.columnarSupportMode())
 
-  override def toBatch: Batch = inner.batchOf(tasks, packing())
+  override def toBatch: Batch = in(inner.batchOf(tasks, packing()))
 
-  override def filterAttributes(): Array[NamedReference] = Array(Expressions.column(MetadataColumns.FilePath.name))
+  override def filterAttributes(): Array[NamedReference] = in(Array(Expressions.column(MetadataColumns.FilePath.name)))
 
   /**
    * Restricts the files to those with a row to change. Only the first call has an effect: an UPDATE with a subquery
    * reads the files twice, and must replace exactly the files that it read first.
    */
-  override def filter(predicates: Array[Predicate]): Unit = synchronized {
+  override def filter(predicates: Array[Predicate]): Unit = in(synchronized {
     if (filesWithChanges.isEmpty) filesWithChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))
-  }
+  })
 
   private def pathsOf(predicate: Predicate): Set[String] = predicate.children.toVector match {
     case (column: NamedReference) +: values
@@ -79,9 +82,9 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
     case _ => throw new IllegalArgumentException(s"The runtime filter $predicate does not compare file paths")
   }
 
-  override def supportedCustomMetrics(): Array[CustomMetric] = inner.supportedCustomMetrics()
+  override def supportedCustomMetrics(): Array[CustomMetric] = in(inner.supportedCustomMetrics())
 
-  override def reportDriverMetrics(): Array[CustomTaskMetric] = inner.metricsOf(tasks)
+  override def reportDriverMetrics(): Array[CustomTaskMetric] = in(inner.metricsOf(tasks))
 
   override def toString: String = s"CopyOnWriteScan($inner)"
 }

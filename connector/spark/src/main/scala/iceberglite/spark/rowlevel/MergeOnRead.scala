@@ -16,6 +16,7 @@ import org.apache.spark.sql.connector.write.{
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
@@ -23,19 +24,24 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.NestedField
 
 /** Changes rows by deleting their old versions with delete files, and appending their new versions. */
-final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) extends SupportsDelta {
+final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
+    extends SupportsDelta
+    with ErrorBoundary {
   private var scan: Option[IcebergScanBuilder] = None
+
+  override protected def errorName: String = statement.table.name
 
   override def command(): Command = statement.command
 
-  override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
+  override def rowId(): Array[NamedReference] =
+    in(columns(MetadataColumns.FilePath, MetadataColumns.Position))
 
   private val otherMetadata: Seq[String] = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName) ++
     (if (statement.hasLineage) Some(MetadataColumns.RowId.name) else None)
 
   statement.requireMetadata(Seq(MetadataColumns.FilePath.name, MetadataColumns.Position.name) ++ otherMetadata)
 
-  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(otherMetadata: _*)
+  override def requiredMetadataAttributes(): Array[NamedReference] = in(statement.metadata(otherMetadata: _*))
 
   private def columns(fields: NestedField*): Array[NamedReference] =
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
@@ -46,7 +52,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
    */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = statement.in {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val builder = statement.scanBuilder(options, wholeFiles = false)
     scan = Some(builder)
     builder
@@ -55,7 +61,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   private def readFiles: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
-    override def build(): DeltaWrite = statement.in {
+    override def build(): DeltaWrite = in {
       val isDelete = statement.command == Command.DELETE
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rowPlan = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
@@ -91,7 +97,9 @@ final private[iceberglite] class ChangeWrite(
     files: ChangedFiles,
     metadata: ChangeMetadata
 ) extends DeltaWrite
-    with RequiresDistributionAndOrdering {
+    with RequiresDistributionAndOrdering
+    with ErrorBoundary {
+  override protected def errorName: String = statement.table.name
 
   override def description: String = s"IcebergWrite(table=${statement.table.name}, mode=merge-on-read)"
 
@@ -101,11 +109,11 @@ final private[iceberglite] class ChangeWrite(
 
   override def requiredOrdering: Array[SortOrder] = requirements.ordering
 
-  override def advisoryPartitionSizeInBytes: Long = statement.in {
+  override def advisoryPartitionSizeInBytes: Long = in {
     if (requirements.isDistributed) rowPlan.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
   }
 
-  override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rowPlan, files, metadata)
+  override def toBatch: DeltaBatchWrite = in(new ChangeBatchWrite(statement, rowPlan, files, metadata))
 
   override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofMergeOnRead
 

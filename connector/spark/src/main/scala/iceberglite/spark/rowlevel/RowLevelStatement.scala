@@ -15,9 +15,9 @@ import iceberglite.spark.conf.{
   WriteAuditPublish,
   WriteOptions
 }
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScanBuilder
-import iceberglite.spark.write.{FollowUpRequest, PendingCommit, RowCounts, SchemaMerge}
+import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest, PendingCommit, RowCounts, SchemaMerge}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
@@ -36,6 +36,7 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
  * @param merge the changes of the table's columns that are committed with the rows; `table` already has them
+ * @param followUps the maintenance that may follow the commit
  */
 final private[iceberglite] class RowLevelStatement(
     val table: Table,
@@ -44,12 +45,12 @@ final private[iceberglite] class RowLevelStatement(
     val target: WriteAuditPublish.Target,
     val session: SparkSession,
     context: StatementContext,
-    val options: StatementOptions = StatementOptions.Empty,
-    val merge: Option[SchemaMerge] = None
-) {
+    val options: StatementOptions,
+    val merge: Option[SchemaMerge],
+    val followUps: Seq[CommitFollowUp]
+) extends ErrorBoundary {
 
-  /** Runs an operation, and converts its errors. */
-  def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  override protected def errorName: String = table.name
 
   /** The properties of the statement that only its plan contains. */
   val analysis: StatementAnalysis = context.analysis
@@ -131,7 +132,7 @@ final private[iceberglite] class RowLevelStatement(
     action,
     application,
     merge.map(_.action),
-    AutoCompactOptions.of(settings).map(FollowUpRequest(target.snapshotTarget, _))
+    AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _))
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
-import iceberglite.spark.write.WritePlan
+import iceberglite.spark.write.{WritePlan, WriteRequest}
 import iceberglite.spec.property.DistributionMode
 
 /** The write plans for rows of a statement. */
@@ -21,20 +21,16 @@ private[rowlevel] object RowPlans {
       distribution: Option[DistributionMode] = None
   ): WritePlan = {
     val info: LogicalWriteInfo = new StatementWriteInfo(writeInfo, statement.options)
-    val settings = Settings.of(info.options, statement.session, statement.table.properties)
+    val request = WriteRequest(
+      info,
+      Settings.of(info.options, statement.session, statement.table.properties),
+      statement.target,
+      statement.session,
+      statement.followUps
+    )
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeColumnIndex = findChangeColumn(statement, info)
-    val plan =
-      WritePlan.of(
-        statement.table,
-        info,
-        settings,
-        statement.target,
-        statement.session,
-        lineage,
-        distribution,
-        changeColumnIndex
-      )
+    val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex)
     plan.copy(
       rows = plan.rows.copy(changeColumnIndex = changeColumnIndex),
       settings = plan.settings.copy(isolation = Some(statement.isolation), merge = statement.merge)

@@ -3,7 +3,7 @@ package iceberglite.spark.rowlevel
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spark.conf.StatementOptions
-import iceberglite.spark.write.SchemaMerge
+import iceberglite.spark.write.{CommitFollowUp, SchemaMerge}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
@@ -14,12 +14,14 @@ import iceberglite.table.Table
  * @param columns the columns of the statement's rows; the commit of the rows adds those that the table lacks
  * @param resolvedTable the version of the table when the statement was resolved
  * @param context the state that is shared with other objects that read the table for the statement
+ * @param followUps the maintenance that may follow the commit of the statement
  */
 final private[iceberglite] class StatementTarget private (
     val options: StatementOptions,
     columns: Option[Schema],
     val resolvedTable: Option[Table],
-    val context: StatementContext
+    val context: StatementContext,
+    val followUps: Seq[CommitFollowUp]
 ) {
 
   /** Returns the changes of the table's columns; absent if there are none. */
@@ -28,18 +30,18 @@ final private[iceberglite] class StatementTarget private (
 
   /** Returns a target without options and added columns; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
-    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context))
+    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context, followUps))
 
   def withOptions(newOptions: StatementOptions, table: Table): StatementTarget =
-    new StatementTarget(newOptions, columns, Some(resolvedTable.getOrElse(table)), context)
+    new StatementTarget(newOptions, columns, Some(resolvedTable.getOrElse(table)), context, followUps)
 
   def withColumns(newColumns: Schema, table: Table): StatementTarget =
-    new StatementTarget(options, Some(newColumns), Some(resolvedTable.getOrElse(table)), context)
+    new StatementTarget(options, Some(newColumns), Some(resolvedTable.getOrElse(table)), context, followUps)
 }
 
 private[iceberglite] object StatementTarget {
 
   /** Returns the target of a statement that has no options and adds no columns. */
-  def plain(): StatementTarget =
-    new StatementTarget(StatementOptions.Empty, None, None, new StatementContext)
+  def plain(followUps: Seq[CommitFollowUp] = Nil): StatementTarget =
+    new StatementTarget(StatementOptions.Empty, None, None, new StatementContext, followUps)
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
@@ -14,7 +14,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 
 /** A statement that changes a table by one commit. */
-trait TableCommand extends LeafRunnableCommand {
+trait TableCommand extends LeafRunnableCommand with ErrorBoundary {
 
   /** The table's name as written. */
   def table: Seq[String]
@@ -28,12 +28,12 @@ trait TableCommand extends LeafRunnableCommand {
    */
   protected def loadsNewestVersion: Boolean
 
-  override def run(session: SparkSession): Seq[Row] = {
-    SparkErrors.in(table.mkString(".")) {
-      CatalogNames.resolve(session, table) match {
-        case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
-        case _ => throw NotFound(ObjectKind.Table, table.mkString("."), "It is not in an iceberg-lite catalog")
-      }
+  override protected def errorName: String = table.mkString(".")
+
+  override def run(session: SparkSession): Seq[Row] = in {
+    CatalogNames.resolve(session, table) match {
+      case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
+      case _ => throw NotFound(ObjectKind.Table, table.mkString("."), "It is not in an iceberg-lite catalog")
     }
     Seq.empty
   }

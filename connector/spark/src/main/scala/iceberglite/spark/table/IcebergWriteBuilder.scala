@@ -14,8 +14,8 @@ import iceberglite.spark.conf.{
 }
 import iceberglite.spark.conf.OverwriteOptions.ReplacedRows
 import iceberglite.spark.convert.SparkFilters
-import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.write.{IcebergWrite, SchemaMerge, WriteMode, WritePlan}
+import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.write.{CommitFollowUp, IcebergWrite, SchemaMerge, WriteMode, WritePlan, WriteRequest}
 import iceberglite.spark.write.upsert.UpsertPlan
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
@@ -25,14 +25,17 @@ import iceberglite.table.Table
  * Builds a write to a table for Spark.
  *
  * @param statementMerge the column changes that the resolved statement already has; absent if it adds no columns
+ * @param followUps the maintenance that may follow the commit
  */
 final class IcebergWriteBuilder private[iceberglite] (
     table: Table,
     info: LogicalWriteInfo,
     session: SparkSession,
-    statementMerge: Option[SchemaMerge] = None
+    statementMerge: Option[SchemaMerge],
+    followUps: Seq[CommitFollowUp]
 ) extends SupportsDynamicOverwrite
-    with SupportsOverwriteV2 {
+    with SupportsOverwriteV2
+    with ErrorBoundary {
   private val settings = Settings.of(info.options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
   private var mode: WriteMode = WriteMode.Append
@@ -51,7 +54,7 @@ final class IcebergWriteBuilder private[iceberglite] (
   /** The table with the columns that it has after the write. */
   private val mergedTable: Table = merge.fold(table)(_.merged)
 
-  override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
+  override def overwriteDynamicPartitions(): IcebergWriteBuilder = in {
     mode = WriteMode.OverwritePartitions
     this
   }
@@ -73,7 +76,7 @@ final class IcebergWriteBuilder private[iceberglite] (
     OverwriteOptions.check(table.name, replacedRows, settings)
     if (UpsertOptions.isRequested(settings)) upsert
     else {
-      val plan = WritePlan.of(mergedTable, info, settings, target, session)
+      val plan = WritePlan.of(mergedTable, request)
       new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)
     }
   }
@@ -98,10 +101,12 @@ final class IcebergWriteBuilder private[iceberglite] (
       s"an upsert into ${table.name}, which is being created",
       "Create the table first; a new table has no rows to replace"
     )
-    UpsertPlan.of(table, info, settings, target, session)
+    UpsertPlan.of(table, request)
   }
 
-  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  private def request: WriteRequest = WriteRequest(info, settings, target, session, followUps)
+
+  override protected def errorName: String = table.name
 
   private def condition(predicates: Array[Predicate]): Expression = {
     val filters = new SparkFilters(mergedTable.schema, caseSensitive)

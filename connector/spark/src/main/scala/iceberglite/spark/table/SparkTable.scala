@@ -38,7 +38,7 @@ import iceberglite.spark.conf.{
   WriteOptions
 }
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
 import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementContext, StatementTarget}
 import iceberglite.spark.session.PinnableTable
@@ -63,7 +63,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsWrite
     with SupportsDeleteV2
     with SupportsRowLevelOperations
-    with SupportsMetadataColumns {
+    with SupportsMetadataColumns
+    with ErrorBoundary {
 
   /** The version of the table when Spark resolved it. */
   val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
@@ -88,8 +89,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def name: String = table.name
 
-  /** Runs an operation, and converts its errors. New objects of this class are also created in such operations. */
-  private[iceberglite] def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+  // New objects of this class are also created within `in`, because the constructor may fail.
+  override protected def errorName: String = name
 
   override def schema: StructType = sparkSchema
 
@@ -97,7 +98,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def properties: util.Map[String, String] = in(TableDescription.properties(table.metadata).asJava)
 
-  override def capabilities: util.Set[TableCapability] = {
+  override def capabilities: util.Set[TableCapability] = in {
     val always = Seq(
       TableCapability.BATCH_READ,
       TableCapability.BATCH_WRITE,
@@ -143,7 +144,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val requested = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
     val branchInfo = branchToChange("write to").map(new BranchWriteInfo(requested, _))
     val latest = source()
-    new IcebergWriteBuilder(latest, branchInfo.getOrElse(requested), SparkSession.active, target.merge(latest))
+    val session = SparkSession.active
+    val writeInfo = branchInfo.getOrElse(requested)
+    new IcebergWriteBuilder(latest, writeInfo, session, target.merge(latest), target.followUps)
   }
 
   override private[iceberglite] def pinned: SparkTable = in {
@@ -251,7 +254,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       session,
       context,
       target.options,
-      merge
+      merge,
+      target.followUps
     )
     context.start(statement)
     statement

@@ -2,18 +2,21 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
 
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.partition.SortOrder
 import iceberglite.storage.FileIO
 import iceberglite.table.DataFileNames
 
 /** The write of one statement. Its tasks create data files, and one commit adds all of them to the table. */
-final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
+final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite with ErrorBoundary {
 
   private val writeCommit = new WriteCommit(plan.table)
 
+  override protected def errorName: String = plan.table.name
+
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-    TaskWriterFactory.of(plan, writeCommit.operationId)
+    in(TaskWriterFactory.of(plan, writeCommit.operationId))
 
   /**
    * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
@@ -21,7 +24,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+  override def commit(messages: Array[WriterCommitMessage]): Unit = in {
     val taskResults = messages.toVector.collect { case files: WrittenFiles => files }
     writeCommit.commit(messages) {
       val action = mode.action(taskResults.flatMap(_.files), plan.settings.isolation, plan.settings.to)
@@ -30,7 +33,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     ()
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
 
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }

@@ -5,12 +5,17 @@ import org.apache.spark.sql.connector.expressions.SortOrder
 import org.apache.spark.sql.connector.metric.CustomMetric
 import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAndOrdering}
 
+import iceberglite.spark.error.ErrorBoundary
+
 /**
  * A write that creates data files. It reports to Spark how the rows must be distributed and sorted before they are
  * written.
  */
 final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
-    extends RequiresDistributionAndOrdering {
+    extends RequiresDistributionAndOrdering
+    with ErrorBoundary {
+  override protected def errorName: String = plan.table.name
+
   override def description: String = s"IcebergWrite(table=${plan.table.name}, mode=$mode)"
 
   override def requiredDistribution: Distribution = plan.requirements.distribution
@@ -21,12 +26,13 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
   override def requiredOrdering: Array[SortOrder] = plan.requirements.ordering
 
   /** Returns 0 without a required distribution, because Spark then rejects an advisory size. */
-  override def advisoryPartitionSizeInBytes: Long = if (plan.requirements.isDistributed) plan.advisorySize else 0L
+  override def advisoryPartitionSizeInBytes: Long =
+    in(if (plan.requirements.isDistributed) plan.advisorySize else 0L)
 
-  override def toBatch: BatchWrite = new IcebergBatchWrite(plan, mode)
+  override def toBatch: BatchWrite = in(new IcebergBatchWrite(plan, mode))
 
   override def supportedCustomMetrics: Array[CustomMetric] =
-    if (plan.rows.changeColumnIndex.isDefined) WriteMetrics.ofCopyOnWrite else WriteMetrics.all
+    in(if (plan.rows.changeColumnIndex.isDefined) WriteMetrics.ofCopyOnWrite else WriteMetrics.all)
 
   override def toString: String = description
 }

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 import org.slf4j.LoggerFactory
 
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
 import iceberglite.table.{Action, DataLocations, Table}
@@ -36,7 +36,7 @@ final private[iceberglite] case class PendingCommit(
  * The single commit of a write of any kind. The class names the files of the write, commits them, and removes them if
  * they are certainly not committed. Spark calls `abort` after every failure, including a failed commit.
  */
-final private[iceberglite] class WriteCommit(table: Table) {
+final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary {
   import WriteCommit._
 
   /** The id in the names of the files of this write, which no other write uses. */
@@ -67,14 +67,14 @@ final private[iceberglite] class WriteCommit(table: Table) {
       val committed = submitted(content)
       committed match {
         case Some(after) if content.action.isDefined && !after.isStaged =>
-          content.followUp.foreach(request => CommitFollowUps.all.foreach(_.run(after, request)))
+          content.followUp.foreach(_.run(after))
         case Some(_) =>
         case None => abort(messages)
       }
       committed.isDefined
     }
 
-  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  override protected def errorName: String = table.name
 
   /**
    * Commits changes for which no task has written files.

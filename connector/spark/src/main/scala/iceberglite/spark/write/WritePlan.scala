@@ -6,7 +6,6 @@ import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.spark.conf.{
   ApplicationOptions,
-  AutoCompact,
   AutoCompactOptions,
   EngineSummary,
   Settings,
@@ -25,6 +24,27 @@ import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.StructType
 import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Table}
 import iceberglite.table.action.RecordApplicationVersion
+
+/**
+ * What a statement requests from a write.
+ *
+ * @param info Spark's description of the rows, and the options of the write
+ * @param settings the options of the write, the settings of the session, and the properties of the table
+ * @param target the branch that the write commits to
+ * @param followUps the maintenance that may follow the commit
+ */
+final private[iceberglite] case class WriteRequest(
+    info: LogicalWriteInfo,
+    settings: Settings,
+    target: WriteAuditPublish.Target,
+    session: SparkSession,
+    followUps: Seq[CommitFollowUp]
+) {
+
+  /** Returns the maintenance that follows the commit; absent for none. */
+  def followUp: Option[FollowUpRequest] =
+    AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _))
+}
 
 /**
  * The rows of a write.
@@ -74,7 +94,7 @@ final private[iceberglite] case class FilesToWrite(
  * @param to the branch to commit to, or a staged snapshot
  * @param summary entries for the snapshot's summary
  * @param application records the version of an application's write, so that a repeated write is ignored
- * @param autoCompact the limits of the compaction that follows the commit; absent for none
+ * @param followUp the maintenance that follows the commit; absent for none
  * @param merge the changes of the table's columns, which `WritePlan.table` already has
  */
 final private[iceberglite] case class CommitSettings(
@@ -82,7 +102,7 @@ final private[iceberglite] case class CommitSettings(
     to: SnapshotTarget,
     summary: Map[String, String],
     application: Option[RecordApplicationVersion],
-    autoCompact: Option[AutoCompact],
+    followUp: Option[FollowUpRequest],
     merge: Option[SchemaMerge] = None
 )
 
@@ -113,7 +133,7 @@ final private[iceberglite] case class WritePlan(
       action,
       settings.application,
       settings.merge.map(_.action),
-      settings.autoCompact.map(FollowUpRequest(settings.to, _))
+      settings.followUp
     )
   }
 }
@@ -130,33 +150,36 @@ private[iceberglite] object WritePlan {
    */
   def of(
       table: Table,
-      info: LogicalWriteInfo,
-      settings: Settings,
-      target: WriteAuditPublish.Target,
-      session: SparkSession,
+      request: WriteRequest,
       lineage: Vector[NestedField] = Vector.empty,
       distribution: Option[DistributionMode] = None,
       unstoredColumn: Option[Int] = None
   ): WritePlan = {
+    val settings = request.settings
     val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
-    val input = inputOf(table.name, columns, info, unstoredColumn, settings, session)
+    val input = inputOf(table.name, columns, request, unstoredColumn)
     val spec = specOf(table, settings)
     // Reject unsupported partitioning before tasks are started.
     Partitioner.of(spec, input)
     val order = sortOrderOf(table, settings)
     WritePlan(
       table,
-      RowsToWrite(info.schema, input),
+      RowsToWrite(request.info.schema, input),
       filesOf(table, input, spec, order, settings),
       requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
-      math.max(settings(WriteOptions.AdvisoryPartitionSize), sessionAdvisorySize(settings, session)),
-      CommitSettings(
-        isolationOf(settings, target.snapshotTarget.head(table.metadata)),
-        target.snapshotTarget,
-        EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
-        ApplicationOptions.of(settings),
-        AutoCompactOptions.of(settings)
-      )
+      math.max(settings(WriteOptions.AdvisoryPartitionSize), sessionAdvisorySize(settings, request.session)),
+      commitOf(table, request)
+    )
+  }
+
+  private def commitOf(table: Table, request: WriteRequest): CommitSettings = {
+    val WriteRequest(info, settings, target, session, _) = request
+    CommitSettings(
+      isolationOf(settings, target.snapshotTarget.head(table.metadata)),
+      target.snapshotTarget,
+      EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
+      ApplicationOptions.of(settings),
+      request.followUp
     )
   }
 
@@ -178,14 +201,12 @@ private[iceberglite] object WritePlan {
   private def inputOf(
       name: String,
       columns: Schema,
-      info: LogicalWriteInfo,
-      unstoredColumn: Option[Int],
-      settings: Settings,
-      session: SparkSession
+      request: WriteRequest,
+      unstoredColumn: Option[Int]
   ): Vector[InputField] = {
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(
-      info.schema,
+    val caseSensitive = request.session.sessionState.conf.caseSensitiveAnalysis
+    new InputColumns(name, columns, caseSensitive, request.settings(WriteOptions.CheckNullability)).of(
+      request.info.schema,
       unstoredColumn
     )
   }

@@ -95,7 +95,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(metrics("addedDataFiles") == 3 && metrics("addedRecords") == 6 && metrics("addedFileSizeInBytes") == 0)
     task.commit()
     assert(metrics("addedFileSizeInBytes") == dataFilesOf(t).toSeq.map(java.nio.file.Files.size).sum)
-    val supported = new IcebergWriteBuilder(tableOf(t), infoOf(longs), spark).build().supportedCustomMetrics
+    val supported = new IcebergWriteBuilder(tableOf(t), infoOf(longs), spark, None, Nil).build().supportedCustomMetrics
     assert(supported.map(_.name).toSet == metrics.keySet)
   }
 
@@ -144,7 +144,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   }
 
   private def writeTo(table: Table, columns: StructType = longs): BatchWrite =
-    new IcebergWriteBuilder(table, infoOf(columns), spark).build().toBatch
+    new IcebergWriteBuilder(table, infoOf(columns), spark, None, Nil).build().toBatch
 
   /** Returns a writer from a deserialized copy of the factory, as an executor has it. */
   private def writer(write: BatchWrite, partition: Int, task: Long): DataWriter[InternalRow] = {

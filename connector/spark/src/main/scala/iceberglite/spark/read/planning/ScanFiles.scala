@@ -3,7 +3,7 @@ package iceberglite.spark.read.planning
 import scala.collection.mutable
 
 import iceberglite.scan.{FileFilter, FileScanTask, PartitionFilter, PartitionFilters, ScanPlan, TableScan}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
 import iceberglite.spark.read.limit.RowLimit
 import iceberglite.spec.expr.{Bind, Expression}
@@ -36,7 +36,7 @@ final private[iceberglite] class ScanFiles private (
     planning: Option[ScanPlanning],
     metricsColumns: Set[Int],
     wholeFiles: Boolean
-) {
+) extends ErrorBoundary {
   def this(
       table: Table,
       snapshot: Option[Snapshot],
@@ -74,8 +74,7 @@ final private[iceberglite] class ScanFiles private (
     (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
   }
 
-  /** Runs an operation on the table of the scan, and converts its errors. */
-  private[read] def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
+  override protected def errorName: String = table.name
 
   @volatile private var isPlanned = false
 

@@ -2,13 +2,11 @@ package iceberglite.spark.write.upsert
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.{BooleanType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.conf.{Settings, UpsertOptions, WriteAuditPublish, WriteOptions}
-import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan}
+import iceberglite.spark.conf.{Settings, UpsertOptions, WriteOptions}
+import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan, WriteRequest}
 import iceberglite.spark.write.files.InputField
 import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
@@ -45,24 +43,19 @@ private[iceberglite] object UpsertPlan {
   /**
    * Creates the write of an upsert.
    *
-   * @param info Spark's description of the rows
    * @throws iceberglite.spec.IcebergError for a setting, a key or a column that is not valid for the table
    */
-  def of(
-      table: Table,
-      info: LogicalWriteInfo,
-      settings: Settings,
-      target: WriteAuditPublish.Target,
-      session: SparkSession
-  ): UpsertWrite = {
+  def of(table: Table, request: WriteRequest): UpsertWrite = {
+    val settings = request.settings
     if (table.metadata.formatVersion == FormatVersion.V1) throw Unsupported(
       s"an upsert into ${table.name}",
       "Tables of version 1 have no delete files: use MERGE, or set the table property format-version to 2"
     )
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val caseSensitive = request.session.sessionState.conf.caseSensitiveAnalysis
     val key = UpsertKey.of(table, UpsertOptions.Keys.get(settings), caseSensitive)
-    val deleteColumnIndex = UpsertOptions.DeleteColumn.get(settings).map(indexOf(table, info.schema, _, caseSensitive))
-    val rowPlan = planOf(table, info, settings, target, session, deleteColumnIndex)
+    val deleteColumnIndex =
+      UpsertOptions.DeleteColumn.get(settings).map(indexOf(table, request.info.schema, _, caseSensitive))
+    val rowPlan = planOf(table, request, deleteColumnIndex)
     val keyInput = key.selectFrom(rowPlan.rows.input)
     new UpsertWrite(UpsertPlan(
       key,
@@ -86,15 +79,8 @@ private[iceberglite] object UpsertPlan {
     index
   }
 
-  private def planOf(
-      table: Table,
-      info: LogicalWriteInfo,
-      settings: Settings,
-      target: WriteAuditPublish.Target,
-      session: SparkSession,
-      deleteColumnIndex: Option[Int]
-  ): WritePlan = {
-    val plan = WritePlan.of(table, info, settings, target, session, unstoredColumn = deleteColumnIndex)
+  private def planOf(table: Table, request: WriteRequest, deleteColumnIndex: Option[Int]): WritePlan = {
+    val plan = WritePlan.of(table, request, unstoredColumn = deleteColumnIndex)
     plan.copy(files = plan.files.copy(sortOrder = SortOrder.Unsorted), requirements = RowRequirements.Unspecified)
   }
 

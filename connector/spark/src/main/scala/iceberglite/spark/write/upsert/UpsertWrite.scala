@@ -11,6 +11,7 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.write.{PendingCommit, TaskWriterFactory, WriteCommit, WriteMetrics}
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
@@ -21,7 +22,9 @@ import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
  * The write of an upsert. It requires that all rows with the same key are in one task, next to each other, so that the
  * task detects duplicates.
  */
-final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering {
+final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering with ErrorBoundary {
+  override protected def errorName: String = plan.rowPlan.table.name
+
   override def description: String = s"IcebergWrite(table=${plan.rowPlan.table.name}, mode=upsert)"
 
   override def requiredDistribution: Distribution = plan.key.distribution
@@ -32,7 +35,7 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 
   override def advisoryPartitionSizeInBytes: Long = plan.rowPlan.advisorySize
 
-  override def toBatch: BatchWrite = new UpsertBatchWrite(plan)
+  override def toBatch: BatchWrite = in(new UpsertBatchWrite(plan))
 
   override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
 
@@ -43,19 +46,23 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
  * The batch write of an upsert. Its tasks create data files and equality delete files, and one commit adds all of them
  * to the table.
  */
-final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
+final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite with ErrorBoundary {
   private val table = plan.rowPlan.table
 
   private val writeCommit = new WriteCommit(table)
 
-  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
-    TaskWriterFactory.of(plan.rowPlan, writeCommit.operationId),
-    TaskWriterFactory.of(plan.deletePlan, s"${writeCommit.operationId}-deletes"),
-    plan.rowPlan.rows.schema,
-    plan.keyColumns,
-    plan.deleteColumnIndex,
-    table.name
-  )
+  override protected def errorName: String = table.name
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = in {
+    new UpsertWriterFactory(
+      TaskWriterFactory.of(plan.rowPlan, writeCommit.operationId),
+      TaskWriterFactory.of(plan.deletePlan, s"${writeCommit.operationId}-deletes"),
+      plan.rowPlan.rows.schema,
+      plan.keyColumns,
+      plan.deleteColumnIndex,
+      table.name
+    )
+  }
 
   /**
    * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
@@ -63,7 +70,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+  override def commit(messages: Array[WriterCommitMessage]): Unit = in {
     val taskResults = messages.toVector.collect { case upsert: WrittenUpsert => upsert }
     writeCommit.commit(messages)(pending(taskResults.flatMap(_.rows), taskResults.flatMap(_.deletes)))
     ()
@@ -99,7 +106,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     (base, spec)
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
 
   override def toString: String = s"UpsertBatchWrite(table=${table.name}, keys=${plan.key.names.mkString(", ")})"
 }

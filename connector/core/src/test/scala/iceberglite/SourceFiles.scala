@@ -1,0 +1,70 @@
+package iceberglite
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.annotation.tailrec
+import scala.collection.JavaConverters._
+
+/** Reads the sources of the connector, for suites that check their text. */
+object SourceFiles {
+  val connector: Path = Paths.get("connector")
+
+  /** Returns the Scala sources in a folder, such as `core/src/main`. */
+  def in(folder: String): Vector[Path] = {
+    val files = Files.walk(connector.resolve(folder))
+    try files.iterator.asScala.filter(_.toString.endsWith(".scala")).toVector.sorted
+    finally files.close()
+  }
+
+  /** Returns the path of a source below its package folder `iceberglite`, such as `spark/read/IcebergScan.scala`. */
+  def shortName(file: Path): String = file.toString.replaceAll(".*/scala/iceberglite/", "")
+
+  /** Returns the text of a source with empty strings and without comments; the lines keep their numbers. */
+  def code(file: Path): String = {
+    val text = new String(Files.readAllBytes(file), "UTF-8")
+    val literals = "(?s)/\\*.*?\\*/|\"\"\".*?\"\"\"+|\"(?:[^\"\\\\\n]|\\\\.)*\"|//[^\n]*|'(?:[^'\\\\\n]|\\\\.)'".r
+    literals.replaceAllIn(
+      text,
+      m => {
+        val kept = "\n" * m.matched.count(_ == '\n')
+        if (m.matched.startsWith("/")) kept else s"0$kept"
+      }
+    )
+  }
+
+  /**
+   * A method or lazy value.
+   *
+   * @param body the text after the equals sign, up to the end of the file
+   * @param line the number of its first line, from 1
+   */
+  final case class Definition(name: String, isOverride: Boolean, body: String, line: Int)
+
+  private val definition =
+    """(?m)^\s*((?:(?:override|final|private|protected|implicit)(?:\[\w+\])?\s+)*)(?:def|lazy val)\s+([\w]+|[^\s\w(\[:]+)""".r
+
+  /** Returns the methods and lazy values of a source that have a body. */
+  def definitions(code: String): Vector[Definition] = definition.findAllMatchIn(code).toVector.flatMap { m =>
+    val lineOfName = code.substring(0, m.start(2)).count(_ == '\n') + 1
+    startOfBody(code, m.end).map(s => Definition(m.group(2), m.group(1).contains("override"), code.substring(s), lineOfName))
+  }
+
+  /** Returns the index after the equals sign of a definition; absent if the definition is abstract. */
+  private def startOfBody(code: String, afterName: Int): Option[Int] = {
+    @tailrec def next(i: Int, depth: Int): Option[Int] =
+      if (i >= code.length) None
+      else code(i) match {
+        case '(' | '[' | '{' => next(i + 1, depth + 1)
+        case ')' | ']' | '}' => if (depth == 0) None else next(i + 1, depth - 1)
+        case '=' if depth == 0 && code(i + 1) == '>' => next(i + 2, depth)
+        case '=' if depth == 0 => Some(i + 1 + code.substring(i + 1).prefixLength(_.isWhitespace))
+        case '\n' if depth == 0 && endsDeclaration(code.substring(afterName, i), code.substring(i)) => None
+        case _ => next(i + 1, depth)
+      }
+    next(afterName, 0)
+  }
+
+  /** Whether a line ends a declaration without a body. */
+  private def endsDeclaration(before: String, after: String): Boolean =
+    !before.trim.endsWith(":") && !after.trim.startsWith("(") && !after.trim.startsWith(":")
+}

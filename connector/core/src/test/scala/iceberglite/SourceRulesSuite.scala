@@ -1,0 +1,92 @@
+package iceberglite
+
+import java.nio.file.{Files, Path}
+
+import scala.annotation.tailrec
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.SourceFiles.Definition
+
+/** Checks rules about the text of the sources, which the compiler does not check. */
+class SourceRulesSuite extends AnyFunSuite {
+  private val spark: Vector[Path] = SourceFiles.in("spark/src/main")
+
+  /** The interfaces with which Spark calls the connector on the driver. */
+  private val callable = ("""\b(?:extends|with)\s+(?:Table|TableCatalog|StagingTableCatalog|LiteCatalog|FunctionCatalog|""" +
+    """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|Batch|""" +
+    """WriteBuilder|Write|BatchWrite|DeltaWriteBuilder|DeltaWrite|DeltaBatchWrite|RowLevelOperation|""" +
+    """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
+    """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r
+
+  /** Sources whose classes implement these interfaces, but only with values or by calls of other such classes. */
+  private val delegating = Set(
+    "spark/IcebergSource.scala", // calls catalogs, and converts the errors of its options
+    "spark/SparkSessionCatalog.scala", // calls `SparkCatalog` and Spark's catalog
+    "spark/catalog/FunctionOperations.scala", // has Spark's errors only
+    "spark/maintenance/FileRewriteJob.scala", // runs within `SessionSteps`, not in a plan of the user
+    "spark/maintenance/GroupScan.scala", // as above
+    "spark/read/aggregate/AggregateScan.scala", // has values only
+    "spark/session/LiteCatalog.scala", // an interface
+    "spark/session/PinnableTable.scala", // an interface
+    "spark/sql/CallCommand.scala", // converts the errors with the name of the procedure
+    "spark/sql/DeferredStatement.scala", // plans other statements
+    "spark/sql/RetriedStatement.scala", // as above
+    "spark/table/UnstagedTable.scala" // calls a table of another catalog
+  )
+
+  /** Sources that convert errors with a name that depends on the arguments of a method. */
+  private val namedByArgument = Set("spark/SparkCatalog.scala", "spark/catalog/NamespaceOperations.scala")
+
+  private def hasBoundary(file: Path, code: String): Boolean =
+    code.contains("ErrorBoundary") || namedByArgument(SourceFiles.shortName(file))
+
+  test("classes that Spark calls convert their errors") {
+    val violations = spark.filterNot(f => delegating(SourceFiles.shortName(f))).filter { file =>
+      val code = SourceFiles.code(file)
+      callable.findFirstIn(code).isDefined && !hasBoundary(file, code) && !code.contains("extends SparkTable")
+    }
+    assert(violations.isEmpty)
+    assert(delegating.forall(f => Files.exists(SourceFiles.connector.resolve(s"spark/src/main/scala/iceberglite/$f"))))
+  }
+
+  /** Methods of Java, which Spark does not call with the expectation of an error, and the name for messages. */
+  private val ofObjects = Set("toString", "equals", "hashCode", "errorName")
+
+  /** A literal, a value that exists (names without arguments), or an object whose methods are checked as well. */
+  private val value = """^(?:(?:-?\w+(?:\.\w+)*|s?0)\s*(?:\n|$)|new \w+Builder \{)""".r
+
+  private val boundary = """^(?:\w+\.)?in\b\s*[({]""".r
+
+  test("every method that Spark calls, and that can fail, converts its errors") {
+    val violations = for {
+      file <- spark
+      code = SourceFiles.code(file) if hasBoundary(file, code)
+      definitions = SourceFiles.definitions(code)
+      converting = convertingNames(definitions)
+      d <- definitions
+      if d.isOverride && !ofObjects(d.name) && !isConverting(converting)(d) && value.findFirstIn(d.body).isEmpty
+      if !notOfSpark(s"${SourceFiles.shortName(file)}:${d.name}")
+    } yield s"${SourceFiles.shortName(file)}:${d.line} ${d.name}"
+    assert(violations.isEmpty)
+  }
+
+  /** Methods of other classes in the same sources. Errors of executors have the form that `FileTask` gives them. */
+  private val notOfSpark = Set(
+    "spark/write/IcebergBatchWrite.scala:createWriter", // called by executors
+    "spark/read/IcebergBatch.scala:apply", // of `SharedDeletes`
+    "spark/read/IcebergScan.scala:fieldNames" // of `ColumnReference`
+  )
+
+  private def isConverting(names: Set[String])(d: Definition): Boolean =
+    boundary.findFirstIn(d.body).isDefined || names.exists(n => d.body.startsWith(s"$n("))
+
+  /** The methods that convert their errors themselves, or only call such a method. */
+  private def convertingNames(definitions: Vector[Definition]): Set[String] = {
+    @tailrec def extended(names: Set[String]): Set[String] = {
+      val next = definitions.filter(isConverting(names)).map(_.name).toSet
+      if (next == names) names else extended(next)
+    }
+    extended(Set.empty)
+  }
+}
