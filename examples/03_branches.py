@@ -55,7 +55,7 @@ def audit(spark: SparkSession, table: Table) -> None:
 
 
 def stage(spark: SparkSession, table: Table) -> None:
-    """Stage one load under an id, and publish it after another commit."""
+    """Stage the rows of one job under an id, and publish them after another commit."""
     spark.conf.set("spark.wap.id", "load-17")
     spark.sql("INSERT INTO shop.prices VALUES ('fig', 5, DATE '2024-01-03')")
     spark.conf.unset("spark.wap.id")

@@ -56,7 +56,7 @@ def literal(value: object) -> str:
 
 
 def name_parts(name: str) -> list[str]:
-    """Split a name at its dots, except those inside of backticks."""
+    """Split a name at its dots, except dots inside backticks."""
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
 
 

@@ -103,7 +103,7 @@ class Merge:
         return self.option("statement-retries", times)
 
     def execute(self) -> RowChanges:
-        """Run the statement and return the changes of the rows.
+        """Run the statement and return the numbers of changed rows.
 
         Raises:
             ValueError: the statement has no clause.

@@ -59,7 +59,7 @@ class Table(TableProcedures):
 
     @property
     def partitioning(self) -> tuple[PartitionField, ...]:
-        """The partition fields of the current spec; empty for an unpartitioned table."""
+        """The partition fields of the default partition spec; empty for an unpartitioned table."""
         described = self._describe("DESCRIBE TABLE")
         parts = [(name, kind) for name, kind in described if name.startswith("Part ")]
         return tuple(PartitionField(i, kind) for i, (_, kind) in enumerate(parts))

@@ -1,4 +1,4 @@
-"""Open our tables with PyIceberg."""
+"""Open tables of iceberg-lite with PyIceberg."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pyspark.sql import SparkSession
 
 
 def newest(spark: SparkSession, table: str) -> StaticTable:
-    """Open the newest metadata of one of our tables, in any catalog."""
+    """Open the newest metadata file of a table of iceberg-lite, in any catalog, with PyIceberg."""
     log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()
     return StaticTable.from_metadata(log[-1]["file"])

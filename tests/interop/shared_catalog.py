@@ -1,4 +1,4 @@
-"""Checks for every catalog that Spark (iceberg-lite) and PyIceberg share."""
+"""Checks for every catalog that Spark (iceberg-lite, `ours`) and PyIceberg (`theirs`) use at the same time."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ for i in range({APPENDS}):
 
 
 def rows(*ids: int, who: str = "theirs") -> pa.Table:
-    """Return rows of SCHEMA."""
+    """Return rows with the columns of SCHEMA."""
     return pa.table({"id": pa.array(ids, pa.int64()), "who": [who] * len(ids)})
 
 
 def check_tables(spark: SparkSession, ours: str, theirs: Catalog) -> None:
-    """Check that tables created by one side can be read and written by the other."""
+    """Check that each client can read and write the tables that the other client created."""
     spark.sql(f"CREATE TABLE {ours}.db.ours USING iceberg AS SELECT id, 'ours' AS who FROM range(5)")
     table = theirs.load_table("db.ours")
     assert table.scan().to_arrow().num_rows == 5
@@ -64,7 +64,7 @@ def check_tables(spark: SparkSession, ours: str, theirs: Catalog) -> None:
 
 
 def check_names(spark: SparkSession, ours: str, theirs: Catalog) -> None:
-    """Check that both sides see the same namespaces, properties and unusual names."""
+    """Check that both clients see the same namespaces, properties and tables, even with unusual names."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {ours}.outer")
     spark.sql(f"""CREATE NAMESPACE {ours}.outer.inner WITH PROPERTIES ('k' = "it's")""")
     assert theirs.load_namespace_properties(("outer", "inner"))["k"] == "it's"
@@ -84,7 +84,7 @@ def check_names(spark: SparkSession, ours: str, theirs: Catalog) -> None:
 
 
 def check_mixed_writers(spark: SparkSession, ours: str, theirs: Catalog, properties: str) -> None:
-    """Check that no rows of four concurrent writers are lost, two of them PyIceberg processes.
+    """Check that four concurrent writers lose no rows. Two of the writers are PyIceberg processes.
 
     Args:
         spark: a session with the catalog.

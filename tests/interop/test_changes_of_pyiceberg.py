@@ -1,4 +1,4 @@
-"""Changes of a table that PyIceberg has written."""
+"""Changelogs of a table that PyIceberg has written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 @pytest.fixture
 def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
-    """Return PyIceberg's catalog on the database of our catalog `shared`."""
+    """Return PyIceberg's catalog on the database of Spark's catalog `shared`."""
     warehouse = Path(sqlite_uri).parent / "tables"
     catalog = SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(warehouse))
     catalog.create_namespace_if_not_exists("peer")

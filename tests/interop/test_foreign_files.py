@@ -28,7 +28,7 @@ WRITTEN_BY_DUCKDB = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048"
 
 @pytest.fixture(scope="module")
 def theirs(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
-    """Return PyIceberg's catalog on the database of our catalog `shared`; it adds files without rewriting them."""
+    """Return PyIceberg's catalog on the database of Spark's catalog `shared`; it adds files without rewriting them."""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.foreign")
     return SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(Path(sqlite_uri).parent / "tables"))
 

@@ -1,4 +1,4 @@
-"""One Hive Metastore is the catalog of Spark here and of PyIceberg, at the same time."""
+"""Spark (iceberg-lite) and PyIceberg use one Hive Metastore as their catalog at the same time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def properties(hive_server: SimpleNamespace) -> dict[str, str]:
-    """Return what both open the catalog by."""
+    """Return the properties with which PyIceberg opens the catalog; Spark uses the same address and warehouse."""
     return {"uri": hive_server.uri, "warehouse": hive_server.warehouse, "hive.hive2-compatible": "true"}
 
 
@@ -30,11 +30,11 @@ def theirs(spark: SparkSession, properties: dict[str, str]) -> HiveCatalog:
     return HiveCatalog("hive", **properties)
 
 
-def test_tables_go_both_ways(spark: SparkSession, theirs: HiveCatalog) -> None:
+def test_tables_are_shared_in_both_directions(spark: SparkSession, theirs: HiveCatalog) -> None:
     check_tables(spark, OURS, theirs)
 
 
-def test_nothing_is_lost_of_writers_half_of_which_are_theirs(
+def test_no_rows_of_concurrent_writers_are_lost(
     spark: SparkSession, theirs: HiveCatalog, properties: dict[str, str]
 ) -> None:
     check_mixed_writers(spark, OURS, theirs, json.dumps({"type": "hive", **properties, "lock-check-retries": "30"}))

@@ -1,4 +1,4 @@
-"""A database, SQLite or PostgreSQL, is the catalog of Spark (iceberg-lite) and of PyIceberg at the same time."""
+"""Spark (iceberg-lite) and PyIceberg use one database, SQLite or PostgreSQL, as their catalog at the same time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark_iceberg import iceberg_session
 
 @dataclass(frozen=True)
 class Shared:
-    """A database that is used as a catalog by us and by PyIceberg."""
+    """A database that Spark (iceberg-lite, `ours`) and PyIceberg (`theirs`) use as a catalog."""
 
     ours: str
     uri: str
@@ -63,7 +63,7 @@ def shared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, reques
         made = sqlite(spark, directory)
     else:
         made = postgres(spark, directory, request.getfixturevalue("postgres_server"))
-    # The catalog tables are created by PyIceberg in one database and by us in the other.
+    # PyIceberg creates the catalog tables in SQLite, and iceberg-lite creates them in PostgreSQL.
     if request.param == "sqlite":
         made.theirs().create_namespace("db")
     else:
@@ -79,7 +79,7 @@ def test_names_and_namespaces_are_shared_in_both_directions(spark: SparkSession,
     check_names(spark, shared.ours, shared.theirs())
 
 
-def test_no_rows_of_concurrent_writers_of_both_sides_are_lost(spark: SparkSession, shared: Shared) -> None:
+def test_no_rows_of_concurrent_writers_are_lost(spark: SparkSession, shared: Shared) -> None:
     check_mixed_writers(spark, shared.ours, shared.theirs(), json.dumps({"type": "sql", **shared.properties}))
 
 

@@ -34,7 +34,7 @@ FILE_COUNTS = ["added_files_count", "existing_files_count", "deleted_files_count
 
 @pytest.fixture(scope="module")
 def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
-    """Return PyIceberg's catalog on the database of our catalog `shared`."""
+    """Return PyIceberg's catalog on the database of Spark's catalog `shared`."""
     warehouse = Path(sqlite_uri).parent / "tables"
     catalog = SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(warehouse))
     catalog.create_namespace_if_not_exists("manifests")
@@ -48,7 +48,7 @@ def manifests_of(table: Table) -> list[ManifestFile]:
 
 
 def plain(value: Any) -> Any:
-    """Return a partition value or a metric in a form that both sides have."""
+    """Return a partition value or a metric in a form in which values of both libraries can be compared."""
     return bytes(value) if isinstance(value, (bytes, bytearray)) else value
 
 
@@ -63,7 +63,7 @@ def their_entry(entry: ManifestEntry) -> dict[str, Any]:
         "snapshot_id": entry.snapshot_id,
         "sequence_number": entry.sequence_number,
         "file_sequence_number": entry.file_sequence_number,
-        # In version 1 files, it is the plain number.
+        # In version 1 files, the status is a plain number.
         "content": int(getattr(file.content, "value", file.content)),
         "file_path": file.file_path,
         "file_format": file.file_format.value.lower(),
@@ -90,7 +90,7 @@ def by_path(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def assert_same_entries(spark: SparkSession, ours: str, theirs: Table) -> list[dict[str, Any]]:
-    """Check that both sides have the same entries, including deleted ones, and the same manifests."""
+    """Check that both libraries read the same entries, including deleted entries, and the same manifests."""
     listed = manifests_of(theirs)
     their_entries = [e for m in listed for e in m.fetch_manifest_entry(theirs.io, discard_deleted=False)]
     want = by_path(their_entry(e) for e in their_entries)
@@ -207,7 +207,7 @@ def test_entries_of_pyiceberg_are_read(spark: SparkSession, peer: SqlCatalog, ve
 
 
 def eval_condition(condition: str, row: Row) -> bool:
-    """Evaluate one of the conditions above without pruning."""
+    """Evaluate one of the conditions of the test for a row, without pruning."""
     tests: dict[str, bool] = {
         "cat = 'cat1'": row["cat"] == "cat1",
         "cat IS NULL": row["cat"] is None,

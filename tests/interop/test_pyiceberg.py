@@ -30,7 +30,7 @@ FULL_ROW = """
 
 @pytest.fixture(scope="module")
 def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
-    """Return PyIceberg's catalog on the database of our catalog `shared`."""
+    """Return PyIceberg's catalog on the database of Spark's catalog `shared`."""
     warehouse = Path(sqlite_uri).parent / "tables"
     catalog = SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(warehouse))
     catalog.create_namespace_if_not_exists("peer")
@@ -58,7 +58,7 @@ def test_every_type_is_read_by_pyiceberg(spark: SparkSession, table: str, versio
     assert full["place"] == {"lat": 1.0, "names": ["a", None]}
     assert full["tags"] == [{"k": "x", "v": 1}]
     assert dict(full["counts"]) == {"m": 5}
-    # PyIceberg 0.12 reads a null list of structs as an empty one; in the file it is null.
+    # PyIceberg 0.12 reads a null list of structs as an empty list, although it is null in the file.
     assert empty.pop("tags") in (None, [])
     assert all(v is None for k, v in empty.items() if k != "id")
 
@@ -75,7 +75,7 @@ def test_orc_files_are_read_by_pyiceberg(spark: SparkSession, table: str) -> Non
     theirs = newest(spark, table)
     assert {Path(f["file_path"]).suffix for f in theirs.inspect.files().to_pylist()} == {".orc"}
     empty, *full = by_id(theirs.scan().to_arrow().to_pylist())
-    # As above: a null list of structs is read as an empty one.
+    # As for Parquet files, PyIceberg reads a null list of structs as an empty list.
     assert empty.pop("tags") in (None, [])
     assert empty == {"id": -1} | dict.fromkeys(empty.keys() - {"id"})
     assert [r["id"] for r in full] == list(range(100))
@@ -148,7 +148,7 @@ def test_a_jdbc_catalog_is_shared_with_pyiceberg(spark: SparkSession, peer: SqlC
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_a_table_of_pyiceberg_is_read_and_written_here(spark: SparkSession, peer: SqlCatalog, version: str) -> None:
+def test_a_table_of_pyiceberg_is_read_and_written_by_spark(spark: SparkSession, peer: SqlCatalog, version: str) -> None:
     schema = Schema(
         NestedField(1, "id", LongType(), required=False),
         NestedField(2, "name", StringType(), required=False),

@@ -1,4 +1,4 @@
-"""A REST server is the catalog of Spark (iceberg-lite) and of PyIceberg at the same time."""
+"""Spark (iceberg-lite) and PyIceberg use one REST server as their catalog at the same time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_names_and_namespaces_are_shared_in_both_directions(spark: SparkSession,
     check_names(spark, OURS, theirs)
 
 
-def test_no_rows_of_concurrent_writers_of_both_sides_are_lost(
+def test_no_rows_of_concurrent_writers_are_lost(
     spark: SparkSession, theirs: RestCatalog, rest_server: SimpleNamespace
 ) -> None:
     check_mixed_writers(spark, OURS, theirs, json.dumps({"type": "rest", "uri": rest_server.uri}))

@@ -52,7 +52,7 @@ def theirs(table: StaticTable, **scan: Any) -> list[tuple[Any, ...]]:
 
 
 def check(spark: SparkSession, table: str) -> StaticTable:
-    """Check that every snapshot is the same for both sides, also with filters."""
+    """Check that Spark and PyIceberg read the same rows from every snapshot, with and without filters."""
     read = newest(spark, table)
     snapshots = read.metadata.snapshots
     assert len(snapshots) == 2 + len(STATEMENTS)

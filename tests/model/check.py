@@ -1,6 +1,6 @@
-"""Check the models of the commit protocol with spin: the protocol holds, and every incorrect variant is refuted.
+"""Check the models of the commit protocol with spin: the protocol is correct, and every incorrect variant is refuted.
 
-Usage: check.py SPIN, where SPIN is the program `spin`. `make model` installs it and runs this check.
+Usage: check.py [SPIN], where SPIN is the path of the program `spin`. `make model` installs it and runs this check.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class MissingToolError(RuntimeError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of spin for a model."""
+    """The result of checking a model."""
 
     holds: bool
     states: int
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def find_spin() -> Path:
-    """Return the program spin, from the PATH or from where `make` installs it."""
+    """Return the path of the program spin, on the PATH or where `make` installs it."""
     on_path = shutil.which("spin")
     if on_path:
         return Path(on_path)
@@ -50,7 +50,7 @@ def find_spin() -> Path:
 
 
 def find_compiler() -> str:
-    """Return the C compiler, which builds what spin writes."""
+    """Return the C compiler, which compiles the program that spin generates."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise MissingToolError("A C compiler is not there, which spin needs. Install one (Debian: gcc)")
@@ -58,7 +58,7 @@ def find_compiler() -> str:
 
 
 def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
-    """Let spin visit every state of a model, or of a wrong variant of it until it finds a rule broken."""
+    """Run spin on a model: it visits every state. For an incorrect variant, it stops at the first violated rule."""
     compiler = find_compiler()
     with tempfile.TemporaryDirectory() as folder:
         flags = [f"-D{variant}"] if variant else []

@@ -18,8 +18,10 @@ def main() -> None:
     """Start the server, print its address, and wait."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("server", choices=sorted(KINDS))
-    parser.add_argument("--directory", type=Path, help="where its files go; a temporary one by default")
-    parser.add_argument("--port", type=int, help="a free one by default")
+    parser.add_argument(
+        "--directory", type=Path, help="directory for the server's files; by default a temporary directory"
+    )
+    parser.add_argument("--port", type=int, help="port of the server; by default a free port")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix=f"iceberg-{asked.server}-", ignore_cleanup_errors=True) as temporary:
         directory = (asked.directory or Path(temporary)).resolve()

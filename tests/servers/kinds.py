@@ -1,4 +1,4 @@
-"""Functions that run a server of one kind for the duration of a `with` block and yield the connection facts."""
+"""Context managers that run a server of one kind and yield its connection properties (`Facts`)."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse,
-        # A lock of a writer that died goes after so long; tests hold locks for a second or two on a busy machine.
+        # The lock of a dead writer expires after this time. On a busy machine, tests hold locks for up to two seconds.
         "hive.txn.timeout": "5s",
-        # Tests keep files in memory; where the server wants a directory for a table, it gets one.
+        # Tests keep files in memory (`mem:`). The server creates directories of tables in a local directory instead.
         "fs.mem.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
         "fs.viewfs.overload.scheme.target.mem.impl": "org.apache.hadoop.fs.LocalFileSystem",
         "fs.viewfs.mounttable.wh.linkFallback": f"file://{directory}/memory",
@@ -96,7 +96,7 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
 
 @contextlib.contextmanager
 def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
-    """Run PostgreSQL with a user that can create databases. It refuses to run as root; then another user runs it."""
+    """Run PostgreSQL with a user that can create databases. PostgreSQL rejects root, so as root it runs as `nobody`."""
     port = port or free_port()
     user = "nobody" if os.geteuid() == 0 else None
     home, data, secret = directory / "postgres", directory / "data", directory / "password"
@@ -124,7 +124,7 @@ def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
         raise SystemExit(f"initdb failed:\n{made.stdout}{made.stderr}")
     command = [str(home / "bin" / "postgres"), "-D", str(data), "-p", str(port), "-c", f"listen_addresses={HOST}"]
     command += ["-c", f"unix_socket_directories={directory}", "-c", "max_connections=200"]
-    # Nothing of it outlives the server.
+    # The data need not survive a crash, so nothing is synced to the disk.
     command += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
     log = directory / "postgres.log"
     with running(command, log, functools.partial(_accepts, log), user=user, stop=signal.SIGINT):
@@ -153,7 +153,7 @@ def postgres_database(server: Facts, name: str, user: str, password: str) -> Non
 
 
 def _accepts(log: Path) -> bool:
-    """Whether the server is ready; its port is open earlier, while the database system is starting up."""
+    """Return whether PostgreSQL is ready. Its port is open earlier, while the database system is starting up."""
     return "ready to accept connections" in log.read_text(errors="replace")
 
 

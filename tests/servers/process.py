@@ -32,7 +32,7 @@ def jars(server: str) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    """Whether a port accepts connections."""
+    """Return whether a port accepts connections."""
     with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
         return True
     return False
@@ -47,7 +47,7 @@ def running(
     user: str | None = None,
     stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server until the block ends; its output goes to a file, which error messages quote."""
+    """Run a server until the block ends. Its output is written to the file `log`, whose end error messages quote."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

@@ -1,4 +1,4 @@
-"""Servers that all test processes of a run share, as each of them has a database or a bucket of its own there."""
+"""Servers that all test processes of a run share. Each process creates its own databases or buckets in them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 from servers.kinds import Facts
 from servers.process import ROOT, START_SECONDS
 
-#: Of the environment: the directory with a file of facts for each of them.
+#: The environment variable with a directory that has a file with the connection properties of each shared server.
 SHARED = "ICEBERG_LITE_SERVERS"
 KINDS = ("postgres", "s3")
 
 
 @contextlib.contextmanager
 def share(directory: Path) -> Iterator[list[int]]:
-    """Run them until the block ends, and write down where they are."""
+    """Run the shared servers until the block ends, and write their connection properties to files in the directory."""
     with contextlib.ExitStack() as stack:
         started = {}
         for kind in KINDS:
@@ -36,7 +36,7 @@ def share(directory: Path) -> Iterator[list[int]]:
             assert process.stdout is not None
             said = process.stdout.readline()
             if not said:
-                raise SystemExit(f"The {kind} server did not start: its output stands above")
+                raise SystemExit(f"The {kind} server did not start: its output is above")
             whole = directory / f"{kind}.tmp"
             whole.write_text(said)
             whole.rename(directory / f"{kind}.json")
@@ -44,7 +44,7 @@ def share(directory: Path) -> Iterator[list[int]]:
 
 
 def shared_server(kind: str) -> Facts | None:
-    """Return the address of the server that the run shares; `None` if each process starts its own server."""
+    """Return the connection properties of a shared server; `None` if each process starts its own server."""
     directory = os.environ.get(SHARED)
     if directory is None or kind not in KINDS:
         return None

@@ -49,7 +49,7 @@ def spark(directory: Path, wanted: Settings) -> Iterator[str]:
 
 @contextlib.contextmanager
 def stack(directory: Path, wanted: Settings) -> Iterator[dict[str, Facts]]:
-    """Run the whole stack; `directory` gets the tables and the logs."""
+    """Run the whole stack. Tables and logs are in `directory`."""
     # Some servers run as another user.
     directory.chmod(0o755)
     started: dict[str, Facts] = {}

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class OneChangeAtATime:
-    """An application that serializes the requests that can change something; reads are not blocked."""
+    """A WSGI application that executes requests that can change something one at a time; reads are not blocked."""
 
     def __init__(self, application: WSGIApplication) -> None:
-        """Guard an application."""
+        """Wrap the application that handles the requests."""
         self._application = application
         self._changing = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request."""
+        """Respond to a request."""
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
             return self._application(environ, start_response)
         with self._changing:

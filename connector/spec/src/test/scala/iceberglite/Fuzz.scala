@@ -34,46 +34,46 @@ object Fuzz {
    * Calls `read` with one damaged input after another. Each call must return a value or throw an [[IcebergError]], in
    * bounded time.
    *
-   * @param what the name of the parser in failure messages
+   * @param parser the name of the parser in failure messages
    * @param normal the number of rounds of a run without environment variables
    * @param damage creates the input of a round
    */
-  def run[A](what: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
+  def run[A](parser: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
     (0 until rounds(normal)).foreach { round =>
-      val random = new Random(seed ^ what.hashCode.toLong ^ (round.toLong << 32))
-      check(what, round, damage(random))(read)
+      val random = new Random(seed ^ parser.hashCode.toLong ^ (round.toLong << 32))
+      check(parser, round, damage(random))(read)
     }
 
   /** Calls `read` with bytes that [[mutate]] has damaged. Each round damages one of the valid inputs. */
-  def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit = {
-    accepted(what, valid)(read)
-    run(what, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
+  def bytes(parser: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit = {
+    accepted(parser, valid)(read)
+    run(parser, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
   }
 
   /** Calls `read` with JSON that [[mutateJson]] has damaged. Each round damages one of the valid inputs. */
-  def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit = {
-    accepted(what, valid)(read)
-    run(what, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
+  def json(parser: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit = {
+    accepted(parser, valid)(read)
+    run(parser, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
   }
 
   /** Checks that the parser accepts valid input, because a parser that rejects all input would pass the test. */
-  private def accepted[A](what: String, valid: Seq[A])(read: A => Any): Unit =
+  private def accepted[A](parser: String, valid: Seq[A])(read: A => Any): Unit =
     if (!valid.exists(input => Try(read(input)).isSuccess)) {
-      throw new AssertionError(s"$what: the parser rejects every input, even valid input such as ${show(valid.head)}")
+      throw new AssertionError(s"$parser: the parser rejects every input, even valid input such as ${show(valid.head)}")
     }
 
-  private def check[A](what: String, round: Int, input: A)(read: A => Any): Unit = {
+  private def check[A](parser: String, round: Int, input: A)(read: A => Any): Unit = {
     // CPU time is measured, because the machine may run other processes.
     val start = ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime
     try read(input)
     catch {
       case _: IcebergError => ()
       case e: Throwable =>
-        throw new AssertionError(s"$what: round $round ${seeded(e.toString)}; input ${show(input)}", e)
+        throw new AssertionError(s"$parser: round $round ${seeded(e.toString)}; input ${show(input)}", e)
     }
     val seconds = NANOSECONDS.toSeconds(ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime - start)
     if (seconds >= SlowSeconds) {
-      throw new AssertionError(s"$what: round $round ${seeded(s"took $seconds s")}; input ${show(input)}")
+      throw new AssertionError(s"$parser: round $round ${seeded(s"took $seconds s")}; input ${show(input)}")
     }
   }
 

@@ -52,11 +52,11 @@ object Sampling {
   }
 
   /** Records how many cases this run skips. `tests/run.py` prints this number before the number of tests. */
-  def recordSkipped(skipped: Int, total: Int, what: String): Unit =
+  def recordSkipped(skipped: Int, total: Int, subject: String): Unit =
     for (directory <- sys.env.get("ICEBERG_LITE_LEFT_OUT").filter(_ => skipped > 0)) {
-      val file = Paths.get(directory, what.replaceAll("\\W+", "-"))
+      val file = Paths.get(directory, subject.replaceAll("\\W+", "-"))
       Files.createDirectories(file.getParent)
-      Files.write(file, s"$skipped of $total $what".getBytes(UTF_8))
+      Files.write(file, s"$skipped of $total $subject".getBytes(UTF_8))
     }
 }
 

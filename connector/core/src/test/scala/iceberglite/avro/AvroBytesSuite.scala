@@ -73,7 +73,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("truncated input and impossible lengths are rejected without allocating the claimed length") {
     val huge = new AvroOutput
     huge.writeLong(Long.MaxValue)
-    // 64 MiB, which could be allocated.
+    // A length of 64 MiB, which the JVM could allocate.
     val large = new AvroOutput
     large.writeLong(1L << 26)
     val negative = new AvroOutput
@@ -94,7 +94,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("the items of a block with a size in bytes are read") {
+  test("a block is read if its header also contains its size in bytes") {
     val out = new AvroOutput
     out.writeLong(-2)
     out.writeLong(2)

@@ -24,7 +24,7 @@ class StructColumnsSuite extends AnyFunSuite {
     new DataFileColumns(PartitionCodec.Ignored)
   )
 
-  // Because of the golden file, changes of ids, types and presence are visible in reviews. UPDATE_GOLDEN=1 in the
+  // Because of the golden file, changes to ids, types and presence are visible in reviews. UPDATE_GOLDEN=1 in the
   // environment writes the file.
   test("the structs of manifests and manifest lists match the golden file") {
     val printed = tables.map(print).mkString("\n")

@@ -26,7 +26,7 @@ trait CatalogFixture {
   /** Whether the catalog reads metadata files itself, instead of getting the metadata from a server. */
   def readsMetadata: Boolean = true
 
-  /** Wraps a catalog whose behavior differs from what the suites expect. */
+  /** Returns the catalog, wrapped if its behavior differs from what the suites expect. */
   def adapted(catalog: Catalog): Catalog = catalog
 
   /** Opens a new catalog object on the same `store`, as another process would do. */
@@ -69,9 +69,9 @@ object CatalogFixture {
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** The fixtures of `all`, and the fixtures whose calls are slow. */
+  /** The fixtures in `all`, and the fixtures whose catalogs are slow. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** The fixtures of `everywhere`, and the fixture whose server writes the metadata files. */
+  /** The fixtures in `everywhere`, and the fixture of REST catalogs, whose server writes the metadata files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

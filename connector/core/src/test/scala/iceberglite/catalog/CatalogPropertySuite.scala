@@ -56,7 +56,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(CatalogProperties.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
   }
 
-  test("lock-impl is rejected for file-system catalogs, because other writers rely on it; others give a warning") {
+  test("lock-impl is rejected for file-system catalogs, whose writers may rely on it; other catalogs log a warning") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
     for (kind <- Seq("hadoop", "HADOOP")) {
@@ -99,7 +99,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
   }
 
-  test("a warehouse location is kept unchanged, without trailing slashes") {
+  test("a warehouse location is used without its trailing slashes, and otherwise unchanged") {
     assert(Warehouse.of("s3a://bucket/wh//") == "s3a://bucket/wh")
     assert(Warehouse.of("/wh/") == "/wh")
     assert(Warehouse.of("/") == "/")

@@ -146,13 +146,13 @@ class ConcurrencySuite extends AnyFunSuite {
     }
   }
 
-  /** Storage that interrupts a writer at one of the writer's calls. */
+  /** A storage that interrupts the thread of a writer at one of its storage calls. */
   final private class Interrupting extends FileIOWrapper(new HadoopFileIO(new Configuration(false))) {
     private val calls = new AtomicInteger
     @volatile private var writer = Option.empty[Thread]
     @volatile var hits = 0
 
-    /** Interrupts `thread` at its call number `call`, counted from now. */
+    /** Interrupts `thread` at its storage call with the number `call`, counted from now. */
     def interruptAt(call: Int, thread: Thread): Unit = {
       writer = Some(thread)
       calls.set(-call)

@@ -172,7 +172,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(liveFiles(catalog.table(Id)).size == 9)
   }
 
-  /** Excludes the version hint, which may be written after the commit. */
+  /** Returns the files without the version hint, which may be written later than the commit. */
   private def withoutHint(files: Set[String]): Set[String] = files.filterNot(_.contains("version-hint"))
 
   test("aborting a creation keeps files that it did not write, and aborting a replacement does not change the table") {

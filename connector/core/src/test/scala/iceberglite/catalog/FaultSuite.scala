@@ -39,14 +39,14 @@ class FaultSuite extends AnyFunSuite {
 
   for {
     fixture <- CatalogFixture.all
-    // File calls fail in the same way for every database, so the slow database runs one kind of change only.
+    // Storage calls fail in the same way for every database, so only one kind of change runs on the slow database.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
-  } test(s"a fault ($fault) of any call leaves a consistent table, no unreferenced files: $name, ${fixture.kind}") {
+  } test(s"after a fault ($fault) the table is consistent, without unreferenced files: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 
-  /** Runs the change once per storage call, and injects the fault into another call each time. */
+  /** Runs the change once for each of its storage calls, and injects the fault into that call. */
   @tailrec
   private def everyCall(fixture: CatalogFixture, fault: Fault, change: Catalog => Unit, at: Int = 1): Unit = {
     val calls = fixture.withStore(store => runOnce(fixture, store, fault, change, at))

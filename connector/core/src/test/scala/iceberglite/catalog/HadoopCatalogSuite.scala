@@ -50,7 +50,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     "a file name" -> ((files: MemoryFileIO) => files.replace(hint, "v20.metadata.json".getBytes)),
     "followed by a new line" -> ((files: MemoryFileIO) => files.replace(hint, "31\n".getBytes))
   ).foreach { case (what, damage) =>
-    test(s"the newest version is found, and can be committed on, when the hint is $what") {
+    test(s"the newest version is found, and accepts a commit, if the hint is $what") {
       withCatalog { (catalog, files) =>
         val table = tableWithCommits(catalog, 30)
         damage(files)
@@ -170,7 +170,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit on a base whose next version was deleted does not fork the history") {
+  test("a commit based on a version whose next version was deleted does not fork the history") {
     withCatalog { (catalog, files) =>
       val old = tableWithCommits(
         catalog,
@@ -204,7 +204,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit on a very old base does not fork the history even if old metadata files are kept") {
+  test("a commit based on a very old version does not fork the history, even if old metadata files are kept") {
     val files = new MemoryFileIO
     var now = 1700000000000L
     val clock = environment.copy(nowMs = () => {
@@ -239,7 +239,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
   for {
     versions <- Seq(0, 1, 2)
     what = Seq("dropped", "dropped and recreated with fewer versions", "dropped and recreated")(versions)
-  } test(s"a commit on a recent version detects that the table was $what") {
+  } test(s"a commit based on an old version detects that the table was $what since then") {
     var now = 1700000000000L
     val files = new MemoryFileIO(() => now)
     val clock = environment.copy(nowMs = () => now)
@@ -280,7 +280,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit of an append makes at most six storage calls, and loading a table at most four") {
+  test("committing an append makes at most six storage calls, and loading a table at most four") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 3)
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)

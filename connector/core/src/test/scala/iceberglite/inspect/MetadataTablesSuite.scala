@@ -144,7 +144,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(entries.map(_("latest_sequence_number")) == Vector(Some(1L), Some(2L)))
   }
 
-  test("the metadata table files lists live files of all specs, with one partition type for all specs") {
+  test("the metadata table files lists the live files of all partition specs, with a common partition type") {
     val t = evolved
     val columns = MetadataTables.find("files").get.schema(t.table).fields
     assert(columns.take(7).map(_.name) ==

@@ -31,7 +31,7 @@ class MetricsModesSuite extends AnyFunSuite {
   }
 
   test(
-    "the mode of a column overrides the default mode, also for nested columns and names with dots",
+    "the mode of a column overrides the default mode, including nested columns and names with dots",
     MetricsRules.modes
   ) {
     val set = modes(

@@ -123,7 +123,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test(
-    "without metrics of the writer, a column with NaN has no bounds, and zero bounds become -0.0 and 0.0",
+    "without metrics from the writer, a column with NaN has no bounds, and zero bounds become -0.0 and 0.0",
     MetricsRules.zeros
   ) {
     val fields = Seq(optional(1, "nan", DoubleType), optional(2, "z", DoubleType), optional(3, "f", FloatType))
@@ -136,7 +136,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 3) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
   }
 
-  test("floating-point metrics of the writer override the statistics in the footer", MetricsRules.nans) {
+  test("floating-point metrics from the writer override the statistics in the footer", MetricsRules.nans) {
     val fromWriter = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
     def of(mode: MetricsMode): Metrics =

@@ -25,7 +25,7 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     !Seq("NaN", "Infinity", "\"c11\"", "\"c12\"").exists(json.contains(_))
   }
 
-  test("an expression that Apache Iceberg reads, binds and writes again has the same meaning", JsonRules.expressions) {
+  test("an expression keeps its meaning if Apache Iceberg reads, binds and writes it", JsonRules.expressions) {
     forAll(ChangeGenerators.condition.suchThat(isCommon)) { e =>
       val boundByPeer =
         Binder.bind(peerSchema.asStruct, ExpressionParser.fromJson(ExpressionJson.toJson(e), peerSchema), true)
@@ -35,7 +35,7 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "an expression that Apache Iceberg reads without a schema and writes again is the same when both repeat it",
+    "an expression written by Apache Iceberg does not change when both libraries read and write it without a schema",
     JsonRules.expressions
   ) {
     forAll(ChangeGenerators.condition.suchThat(isCommon)) { e =>

@@ -53,7 +53,7 @@ final class PeerActions(val ours: Actions) {
    *
    * @return whether the operation succeeded
    */
-  def onBoth(what: String)(ourAction: => Action)(peerAction: PeerTableApi => Unit): Boolean = {
+  def onBoth(operation: String)(ourAction: => Action)(peerAction: PeerTableApi => Unit): Boolean = {
     val results = Seq(Try(ours.commit(ourAction)), Try(peerAction(theirs)))
     results.filter(_.isFailure).foreach(_.failed.get match {
       case _: IcebergError | _: RuntimeException => ()
@@ -61,16 +61,16 @@ final class PeerActions(val ours: Actions) {
     })
     assert(
       results.map(_.isSuccess).distinct.size == 1,
-      s"$what: ${results.map(_.map(_ => "done").fold(_.toString, identity))}"
+      s"$operation: ${results.map(_.map(_ => "done").fold(_.toString, identity))}"
     )
-    assertSameTables(what)
+    assertSameTables(operation)
     results.head.isSuccess
   }
 
-  def assertSameTables(what: String): Unit = {
+  def assertSameTables(operation: String): Unit = {
     theirs.refresh()
     val (a, b) = (comparable(ours.store, ours.table.metadata), comparable(peerFiles, peerMetadata))
-    a.zip(b).foreach { case (our, peer) => assert(our == peer, what) }
+    a.zip(b).foreach { case (our, peer) => assert(our == peer, operation) }
   }
 
   def peerMetadata: TableMetadata = theirs match {

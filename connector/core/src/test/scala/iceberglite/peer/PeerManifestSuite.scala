@@ -176,7 +176,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val Seq(ours, theirs) =
         Seq(writeWithLite(version, content, spec, Nil), writeWithPeer(version, content, spec, Nil))
           .map { case (_, bytes) => header(bytes) }
-      // Apache Iceberg omits the schema id, which the specification requires from version 2 on.
+      // Apache Iceberg omits the schema id, which the specification requires in version 2 and later.
       assert((theirs.keySet - "schema-id") == (ours.keySet - "schema-id"))
       Seq("format-version", "partition-spec-id", "content").foreach(k => assert(ours.get(k) == theirs.get(k)))
       assert(PeerFiles.schema(schema).sameSchema(org.apache.iceberg.SchemaParser.fromJson(ours("schema"))))

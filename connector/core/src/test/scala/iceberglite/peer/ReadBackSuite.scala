@@ -144,7 +144,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
 
   Seq(V2, V3).foreach { version =>
     test(
-      s"all engines read the same rows from a version $version table after every kind of action",
+      s"all readers return the same rows of a version $version table after every kind of action",
       CommitRules.operations +: Sampling.slowUnless(version == V3): _*
     ) {
       val t = new Files(version)

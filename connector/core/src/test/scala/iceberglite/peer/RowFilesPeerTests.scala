@@ -76,7 +76,10 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  test("both libraries read the variants that the other library writes, also in structs", FormatRules.variants) {
+  test(
+    "each library reads the variants that the other library writes, including variants in structs",
+    FormatRules.variants
+  ) {
     val inner = StructType(Vector(optional(3, "w", VariantType), optional(4, "i", IntType)))
     val schema = Schema(0, Vector(required(1, "v", VariantType), optional(2, "s", inner)))
     forAll(RecordGenerators.records(schema)) { rows =>

@@ -13,7 +13,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 /** Tests that Apache Iceberg and this library read the content files and scan tasks that the other writes as JSON. */
 class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** Returns whether no partition value is NaN or infinite, because Apache Iceberg does not accept these in JSON. */
+  /** Returns whether no partition value is NaN or infinite. Apache Iceberg does not accept these values in JSON. */
   private def isCommon(file: ContentFile): Boolean = file.partition.values.flatten.forall {
     case FloatLiteral(v) => !v.isNaN && !v.isInfinite
     case DoubleLiteral(v) => !v.isNaN && !v.isInfinite

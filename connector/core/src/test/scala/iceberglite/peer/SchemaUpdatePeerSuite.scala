@@ -94,7 +94,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     case _ => false
   }
 
-  /** Returns whether the change is the promotion of a date, which this release of Apache Iceberg does not have. */
+  /** Returns whether the change promotes a date column, which this release of Apache Iceberg does not support. */
   private def isOfV3(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case Retype(path, to) =>
       ColumnPath.require(schema, path, caseSensitive = true).last.fieldType == Type.DateType && to == Type.TimestampType
@@ -122,7 +122,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     (1L to 80L).foreach(SchemaEdit.run(base(version), 12, _)(compare))
 
   test(
-    "random column changes of a version 2 table give the same result as in Apache Iceberg",
+    "random column changes to a version 2 table give the same result as in Apache Iceberg",
     Slow,
     EvolutionRules.sameAsApacheIceberg
   ) {
@@ -130,7 +130,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   }
 
   test(
-    "random column changes of a version 3 table give the same result as in Apache Iceberg",
+    "random column changes to a version 3 table give the same result as in Apache Iceberg",
     EvolutionRules.sameAsApacheIceberg
   ) {
     sequence(V3)

@@ -103,7 +103,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
 
   Seq(V1, V2, V3).foreach { version =>
     test(
-      s"random partitioning changes of a version $version table give the same result as in Apache Iceberg",
+      s"random changes to the partitioning of a version $version table give the same result as in Apache Iceberg",
       PartitionRules.sameAsApacheIceberg
     ) {
       sequence(version)

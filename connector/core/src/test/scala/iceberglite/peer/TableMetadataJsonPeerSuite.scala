@@ -68,7 +68,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     )
   }
 
-  /** Replaces a transform that does not accept the source type, which Apache Iceberg rejects even in unused specs. */
+  /** Replaces transforms that do not accept the source type: Apache Iceberg rejects them, even in unused specs. */
   private def validTransform(schema: Schema, source: Int, transform: Transform): Transform =
     if (schema.byId.get(source).forall(f => transform.canTransform(f.fieldType))) transform
     else UnknownTransform("zorder[3]")

@@ -25,7 +25,7 @@ class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** The number of writers. Six of eight writers die, and four of four. */
+  /** The number of writers. Of eight writers, six die; of four writers, all die. */
   private val writers = if (Sampling.isFast) 4 else 8
 
   /** Returns the tag of slow tests, except for the file-system catalog. The fast tier runs only this catalog. */

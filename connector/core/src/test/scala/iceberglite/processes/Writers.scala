@@ -109,13 +109,13 @@ object Writers {
   sealed trait Plan
   case object Lives extends Plan
 
-  /** Halts at a storage call, or right after a commit. */
+  /** The writer halts at a storage call, or right after a commit. */
   final case class DiesAtStep(step: Int) extends Plan
 
-  /** Is killed a number of milliseconds after it started a commit. */
+  /** The writer is killed a number of milliseconds after it started a commit. */
   final case class IsKilled(commit: Int, afterMs: Int) extends Plan
 
-  /** The plans of the writers, in rotation. Of eight writers, three halt at a step, three are killed, two survive. */
+  /** The plans of the writers, in rotation: of eight, three halt at a step, three are killed, and two survive. */
   private val plans: Vector[Random => Plan] = Vector(
     _ => Lives,
     random => DiesAtStep(1 + random.nextInt(60)),

@@ -51,7 +51,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "runs are written as run containers if they are shorter, and every key has its bitmap",
+    "runs of positions are written as run containers if these are shorter, and every key has its own bitmap",
     StatisticsRules.vectorLayout
   ) {
     val runs = "00000035 d1d33964 0200000000000000 00000000 3b300000 01 00000900 0100 00000900" +

@@ -100,7 +100,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "deletes apply only to data files of the same partition and spec; equal values in another spec do not match",
+    "deletes apply only to data files of the same partition spec and the same partition values",
     ScanRules.positionPartition,
     ScanRules.equalityPartition
   ) {
@@ -112,7 +112,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "equality deletes of an unpartitioned spec apply to every partition, but position deletes do not",
+    "equality deletes with an unpartitioned spec apply to every partition, but position deletes do not",
     ScanRules.globalEquality,
     ScanRules.globalEqualityOwnSpec
   ) {
@@ -128,7 +128,7 @@ class DeleteIndexSuite extends AnyFunSuite {
       "void"
     ))
     assert(names(deletes, data("f", 1, PartitionTuple.Empty), 1) == Vector("everywhere", "void", "here"))
-    // The spec of the data file is unpartitioned, but the spec of the delete file is not.
+    // The partition spec of the data file is unpartitioned, but the partition spec of the delete file is not.
     assert(names(index(5L -> equality("e")), data("f", 1, PartitionTuple.Empty), 1).isEmpty)
   }
 

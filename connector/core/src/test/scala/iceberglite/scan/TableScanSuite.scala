@@ -186,7 +186,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition filter never skips an equality delete file of an unpartitioned spec",
+    "a partition filter never skips an equality delete file with an unpartitioned spec",
     ScanRules.globalEqualityOwnSpec
   ) {
     val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))
@@ -197,7 +197,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a filter on one partition field does not skip delete files of specs without this field",
+    "a filter on one partition field does not skip delete files of partition specs without this field",
     ScanRules.inclusiveProjection
   ) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id", Identity)))

@@ -98,7 +98,7 @@ final class TestTable(
   def append(added: ContentFile*): WrittenTree = commit(added.toVector)
 
   /**
-   * Commits an overwrite with a single manifest of exactly the given entries, as another engine may write it.
+   * Commits an overwrite with a single manifest of exactly the given entries, as another writer may create it.
    *
    * @param entryParts status, snapshot id and file of each entry
    */

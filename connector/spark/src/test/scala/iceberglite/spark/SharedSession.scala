@@ -44,7 +44,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** Returns the rows of a query, in order. */
   protected def rows(statement: String): Seq[Row] = sql(statement).collect().toSeq
 
-  /** Returns the rows of a query as sorted text, to compare two catalogs or two engines. */
+  /** Returns the rows of the query as sorted text, to compare two catalogs or two connectors. */
   protected def sorted(statement: String): Seq[String] = rows(statement).map(_.toString).sorted
 
   /** Returns a table name that no other test uses, in the suite's namespace of a catalog. */

@@ -15,10 +15,10 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 
 /**
- * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The environment variable `ICEBERG_LITE_SAMPLE`
- * selects the tier. The fast tier runs one scenario of each feature on a catalog without a server. The slow tier runs each scenario at
- * least once, and each feature on at least three catalogs, which differ from commit to commit. With `ICEBERG_LITE_ALL=1`, each scenario runs
- * on each catalog.
+ * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The fast tier runs one scenario of each
+ * feature, on a catalog without a server. The slow tier runs each scenario at least once, and scenarios of each feature
+ * on at least three catalogs, which the seed `ICEBERG_LITE_SAMPLE` selects. With `ICEBERG_LITE_ALL=1`, each scenario
+ * runs on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
@@ -50,7 +50,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
-  /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and enough catalogs have a pair. */
+  /** Pairs scenarios of a feature with catalogs in turn until each scenario and `catalogCount` catalogs have a pair. */
   private def pairsInTurn(feature: Vector[SqlScenario], catalogCount: Int = CatalogsPerFeature): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogCount)).toVector.flatMap { turn =>
@@ -59,7 +59,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Returns pairs for the scenarios that have no pair yet, because the catalog in turn skips them. */
+  /** Returns pairs for the scenarios without a pair: the catalog that was next in turn skips these scenarios. */
   private def remainingRuns: Vector[ScenarioRun] = {
     val runScenarios = features.flatMap(pairsInTurn(_)).map(_.scenario).toSet
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
@@ -132,7 +132,7 @@ object SqlScenarioSuite {
 
   private def placeholder(name: String): String = "$" + s"{$name}"
 
-  /** The number of catalogs on which the scenarios of a feature run, if the feature has fewer scenarios. */
+  /** The minimum number of catalogs on which scenarios of a feature run. */
   private val CatalogsPerFeature = 3
 
   /** The catalogs that need no server. */

@@ -22,7 +22,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val schemaNotReapplied: Rule = rule(
     "schema-not-reapplied",
     Retry,
-    "A schema or spec change is not retried on a table whose schema or spec was changed concurrently."
+    "A change to columns or partitioning is not retried if the schema or partition spec was changed concurrently."
   )("core/table/action/UpdateSchema.scala", "core/table/action/UpdateSpec.scala")
   val deletesReapply: Rule = rule(
     "deletes-reapply",
@@ -62,7 +62,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val globalDeletes: Rule = rule(
     "global-deletes",
     "Scan Planning",
-    "Equality deletes of an unpartitioned spec can conflict with a write to any partition."
+    "Equality deletes with an unpartitioned partition spec can conflict with a write to any partition."
   )("core/table/action/Removal.scala")
   val unitedVectors: Rule = rule(
     "united-vectors",
@@ -72,7 +72,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val operations: Rule = rule(
     "operations",
     Snapshots,
-    "The operation is append, replace (same rows in other files), overwrite, or delete, also for delete files alone."
+    "The operation is append, replace (same rows in other files), overwrite, or delete (also for only delete files)."
   )(rowDelta, "core/table/action/Removal.scala", rewrite)
   val rewrittenNumber: Rule = rule(
     "rewritten-number",

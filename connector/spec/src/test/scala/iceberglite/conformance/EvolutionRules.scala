@@ -11,7 +11,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val newSchema: Rule = rule(
     "new-schema",
     Evolution,
-    "A change of columns creates a schema with a new id, which becomes current; earlier schemas are kept."
+    "A change to columns creates a schema with a new id, which becomes current; earlier schemas are kept."
   )(Update, "spec/update/Schemas.scala")
   val promotions: Rule = rule(
     "promotions",
@@ -21,7 +21,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",
     Version3,
-    "From version 3 on, unknown is promoted to any type, and date to timestamp or timestamp_ns without time zone."
+    "In version 3 and later, unknown is promoted to any type, and date to timestamp or timestamp_ns without time zone."
   )("spec/types/Type.scala", Update)
   val outOfRange: Rule = rule(
     "promotion-out-of-range",

@@ -78,7 +78,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val orcTimes: Rule = rule(
     "orc-timestamps",
     Orc,
-    "Timestamps are instants or local times with nanoseconds, independent of the machine's time zone, also before " +
+    "Timestamps are instants or local times with nanoseconds, independent of the machine's time zone, even before " +
       "2015 and 1970; fractions of a second are applied once; the default unit is microseconds"
   )("core/data/orc/OrcTimestamp.scala", "core/data/orc/OrcValues.scala", "core/data/orc/OrcTail.scala")
   val orcFixed: Rule = rule(

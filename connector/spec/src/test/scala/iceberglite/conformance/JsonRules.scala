@@ -28,7 +28,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   val partitionSpecs: Rule = rule(
     "partition-specs",
     "Partition Specs",
-    "Either all fields of a spec have ids, or none has; without ids, they get ids from 1000. Ids and names are unique."
+    "Either all partition fields of a spec have unique ids, or none has an id; then they get the ids from 1000."
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
@@ -64,7 +64,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   val scanTasks: Rule = rule(
     "scan-tasks",
     "File Scan Task Serialization",
-    "A task has the schema, spec, data file, delete files and residual filter."
+    "A task has the schema, partition spec, data file, delete files and residual filter."
   )("spec/json/ScanTaskJson.scala")
   val expressions: Rule = rule(
     "expressions",

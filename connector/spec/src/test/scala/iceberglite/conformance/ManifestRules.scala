@@ -61,7 +61,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val partitionTypes: Rule = rule(
     "partition-types",
     "Manifests",
-    "The partition struct has the ids of the spec's fields; values of promoted or dropped columns stay readable."
+    "The partition struct has the ids of the partition fields; values of promoted or dropped columns stay readable."
   )(
     "core/tree/manifestlist/PartitionCodec.scala",
     "core/tree/manifestlist/PartitionTypes.scala",

@@ -4,7 +4,7 @@ package iceberglite.conformance
  * Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec.
  *
  * A section of an "adopted" version is the text that the Iceberg community adopted by vote. Drafts of version 3 and of
- * the view spec differ from it.
+ * the view specification differ from it.
  */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
@@ -36,17 +36,17 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val uniqueIds: Rule = rule(
     "unique-ids",
     Fields,
-    "Schemas, specs, sort orders and snapshots have unique ids."
+    "Schemas, partition specs, sort orders and snapshots have unique ids."
   )(Check)
   val currentSchema: Rule = rule(
     "current-schema",
     Fields,
-    "The current schema, default spec and default sort order exist."
+    "The current schema, default partition spec and default sort order exist."
   )(Reader, Builder)
   val defaultsBind: Rule = rule(
     "defaults-bind",
     Fields,
-    "The default spec and sort order use columns of the current schema; other specs and orders may use dropped columns."
+    "The default partition spec and sort order use current columns; other specs and orders may use dropped columns."
   )(Check, Builder)
   val noSnapshot: Rule = rule(
     "no-snapshot",
@@ -111,8 +111,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val version1Defaults: Rule = rule(
     "version-1-defaults",
     "Appendix E: Format version changes",
-    "Fields that version 1 metadata omits get defaults: one schema, one spec with field ids from 1000, and the " +
-      "unsorted order."
+    "Fields that version 1 metadata omits get defaults: one schema, one partition spec with field ids from 1000, " +
+      "and the unsorted order."
   )(Reader)
   val version1Writing: Rule = rule(
     "version-1-writing",
@@ -140,18 +140,17 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val removals: Rule = rule(
     "removals",
     "REST catalog",
-    "Unused schemas and specs can be removed; the current schema and the default spec cannot be removed."
+    "Unused schemas and partition specs can be removed; the current schema and default spec cannot be removed."
   )("spec/update/Schemas.scala", "spec/update/Specs.scala")
   val reuse: Rule = rule(
     "reuse",
     "Partition Evolution",
-    "A new schema, spec or sort order that equals an existing schema, spec or order is not added, and the existing " +
-      "object is used."
+    "A new schema, partition spec or sort order that equals an existing one is not added, and the existing one is used."
   )("spec/update/Schemas.scala", "spec/update/Specs.scala", "spec/update/SortOrders.scala")
   val lastAdded: Rule = rule(
     "last-added",
     "REST catalog",
-    "The id -1 refers to the schema, spec or order that the same commit added last."
+    "The id -1 refers to the schema, partition spec or sort order that the same commit added last."
   )(Builder)
   val intermediates: Rule = rule(
     "intermediates",

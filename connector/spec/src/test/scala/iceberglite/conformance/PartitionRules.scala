@@ -16,7 +16,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val fieldIdsUnique: Rule = rule(
     "field-ids-unique",
     Partitioning,
-    "A partition field id is unique within a spec, and from version 2 on identifies one field across all specs."
+    "A partition field id is unique in a partition spec; in version 2 and later, it is unique across all specs."
   )("spec/update/Specs.scala")
   val primitiveSources: Rule = rule(
     "primitive-sources",
@@ -26,18 +26,17 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val compatibleSpec: Rule = rule(
     "compatible-spec",
     Partitioning,
-    "A spec with the same sources, transforms and names as an existing spec reuses the id of that spec."
+    "A partition spec with the same sources, transforms and names as an existing spec reuses the id of that spec."
   )("spec/partition/PartitionSpec.scala", "spec/update/Specs.scala")
   val fieldIdReused: Rule = rule(
     "field-id-reused",
     Partitioning,
-    "A partition field that exists in an earlier spec keeps its id."
+    "A partition field that exists in an earlier partition spec keeps its id."
   )("spec/update/SpecUpdate.scala")
   val fieldNames: Rule = rule(
     "field-names",
     Partitioning,
-    "Partition field names are unique in a spec and differ from column names, except for an identity field of that " +
-      "column."
+    "Partition field names are unique in a partition spec. Only an identity field can have the name of its column."
   )("spec/partition/UnboundField.scala", "spec/update/SpecUpdate.scala")
   val partitionPaths: Rule = rule(
     "paths",
@@ -77,7 +76,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val timeFloor: Rule = rule(
     "time-floor",
     Transforms,
-    "Years, months, days and hours are counted from 1970 and rounded down, also before 1970."
+    "Years, months, days and hours are counted from 1970 and rounded down, even before 1970."
   )("spec/partition/TimeTransform.scala", "spec/types/DateTime.scala")
   val dayIsDate: Rule = rule(
     "day-is-date",
@@ -155,7 +154,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val specEvolution: Rule = rule(
     "spec-evolution",
     Evolution,
-    "A partitioning change creates a spec with a new id; fields can be added, removed and renamed."
+    "A partitioning change creates a partition spec with a new id; fields can be added, removed and renamed."
   )("spec/update/SpecUpdate.scala")
   val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
@@ -165,12 +164,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val newIdsFromLast: Rule = rule(
     "new-ids-from-last",
     Evolution,
-    "From version 2 on, new field ids follow the last assigned partition id of the table."
+    "In version 2 and later, new field ids follow the last assigned partition field id of the table."
   )("spec/update/SpecUpdate.scala")
   val idsOfV1: Rule = rule(
     "ids-of-version-1",
     Evolution,
-    "In version 1, the field ids of each spec are consecutive and start at 1000."
+    "In version 1, the field ids of each partition spec are consecutive and start at 1000."
   )("spec/update/Specs.scala", "spec/json/PartitionSpecJson.scala")
   val voidInV1: Rule = rule(
     "void-in-version-1",

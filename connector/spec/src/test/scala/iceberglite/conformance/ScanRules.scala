@@ -27,7 +27,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val inclusiveProjection: Rule = rule(
     "inclusive-projection",
     Planning,
-    "The filter is projected to a partition filter by the spec of each manifest, and drops no file with a matching row."
+    "The filter is projected by the partition spec of each manifest, and drops no file with a matching row."
   )(filter, "spec/expr/Project.scala")
   val fileBounds: Rule = rule(
     "file-bounds",
@@ -51,7 +51,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val positionPartition: Rule = rule(
     "position-partition",
     Planning,
-    "Position deletes apply only to data files of the same spec and partition values."
+    "Position deletes apply only to data files with the same partition spec and partition values."
   )(
     index
   )
@@ -63,18 +63,18 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val equalityPartition: Rule = rule(
     "equality-partition",
     Planning,
-    "Equality deletes apply to data files of the same spec and partition values."
+    "Equality deletes apply to data files with the same partition spec and partition values."
   )(index)
   val globalEquality: Rule = rule(
     "global-equality",
     Planning,
-    "Equality deletes of an unpartitioned spec apply to data files of every spec and partition."
+    "Equality deletes with an unpartitioned partition spec apply to data files of every spec and partition."
   )(index)
   val globalEqualityOwnSpec: Rule = rule(
     "global-equality-own-spec",
     Planning,
-    "Equality deletes are global if their own spec is unpartitioned, whatever the specs of the table and the data; a " +
-      "spec with only void fields is unpartitioned. Partition filters never skip them."
+    "Equality deletes are global if their own partition spec is unpartitioned, whatever the specs of the table and " +
+      "the data files; a spec with only void fields is unpartitioned. Partition filters never skip global deletes."
   )(index, "core/scan/TableScan.scala")
   val floatingPartitions: Rule = rule(
     "floating-partitions",

@@ -87,8 +87,8 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val puffinIsChecked: Rule = rule(
     "puffin-is-checked",
     PuffinSpec,
-    "A file with invalid magic, sizes, flags, offsets or frames is rejected, naming the file and the part, in " +
-      "bounded memory."
+    "A file with invalid magic, sizes, flags, offsets or frames is rejected in bounded memory; the error names the " +
+      "file and the part."
   )("core/puffin/PuffinFile.scala", "core/puffin/PuffinCodec.scala")
 
   val thetaSketch: Rule = rule(
@@ -120,14 +120,14 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val unifiedPartition: Rule = rule(
     "unified-partition",
     PartitionFile,
-    "The partition of a row is a struct of all fields of all specs, with their partition field ids, ascending."
+    "The partition of a row is a struct of the fields of all partition specs, with their ids, in ascending order."
   )("core/tree/UnifiedPartition.scala")
 
   val partitionFileColumns: Rule = rule(
     "partition-file-columns",
     PartitionFile,
-    "The fields 1 to 12 are in the files of all versions; from version 3 on 6 to 9 are required and field 13 is " +
-      "dv_count."
+    "The fields 1 to 12 are in the files of all versions; in version 3 and later, 6 to 9 are required and field 13 " +
+      "is dv_count."
   )("core/maintenance/PartitionStatisticsColumns.scala")
 
   val partitionFileOrder: Rule = rule(
@@ -139,8 +139,8 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val partitionFileCounts: Rule = rule(
     "partition-file-counts",
     PartitionFile,
-    "A row counts the live files of a partition and spec: field 6 includes the positions of deletion vectors, field " +
-      "7 excludes vectors, field 13 counts them; an unknown total record count is null."
+    "A row counts the live files of a partition and partition spec: field 6 includes the positions of deletion " +
+      "vectors, field 7 excludes vectors, field 13 counts them; an unknown total record count is null."
   )("core/maintenance/PartitionStatistics.scala")
 
   val partitionFileFormat: Rule = rule(

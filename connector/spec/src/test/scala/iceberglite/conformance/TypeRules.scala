@@ -70,7 +70,7 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   val defaultsOfV3: Rule = rule(
     "defaults-of-version-3",
     "Appendix E: Version 3",
-    "Columns can have defaults from version 3 on."
+    "In version 3 and later, columns can have defaults."
   )("spec/schema/SchemaCheck.scala")
   val nullDefaultOnly: Rule = rule(
     "null-default-only",

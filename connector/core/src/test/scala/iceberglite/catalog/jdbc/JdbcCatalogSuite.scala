@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
-/** Tests the database contents of a JDBC catalog, which other engines share, and its operations. */
+/** Tests the operations of a JDBC catalog, and the contents of its database, which other clients also use. */
 class JdbcCatalogSuite extends JdbcTests {
 
   private def inParallel(bodies: Seq[() => Any]): Unit = {
@@ -21,7 +21,7 @@ class JdbcCatalogSuite extends JdbcTests {
     } finally pool.shutdownNow()
   }
 
-  onEach("a table is stored as a row with the columns that other engines expect") { f =>
+  onEach("a table is stored as a row with the columns that other clients expect") { f =>
     val catalog = f.open()
     val first = catalog.create(Id, unpartitioned())
     assert(first.metadataLocation.matches("mem://wh/db/t/metadata/00000-[0-9a-f-]{36}\\.metadata\\.json"))

@@ -138,7 +138,7 @@ class RestAuthSuite extends AnyFunSuite {
     s"${part("{}")}.${part(s"""{"exp":$expiresAt}""")}.x"
   }
 
-  test("a JWT is exchanged shortly before its expiration, and is sent further if the exchange fails") {
+  test("a JWT is exchanged shortly before its expiration, and is still sent if the exchange fails") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
       val web = jwt(stub.nowMs / 1000 + 100)

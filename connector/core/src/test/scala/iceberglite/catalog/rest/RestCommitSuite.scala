@@ -56,7 +56,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit fails with a conflict after status 409, and with another definite error after other rejections") {
+  test("status 409 makes a commit fail with a conflict, and other rejections make it fail with other definite errors") {
     withStub { stub =>
       def outcome(reply: Reply): IcebergError = {
         stub.on(s"POST $path")(reply)
@@ -87,7 +87,7 @@ class RestCommitSuite extends AnyFunSuite {
   }
 
   test(
-    "a commit is sent again after status 503 or 429, and a rejection after status 503 leaves the outcome unknown"
+    "a commit is sent again after status 503 or 429; if it is rejected after status 503, its outcome is unknown"
   ) {
     withStub { stub =>
       stub.on(s"POST $path")(
@@ -239,7 +239,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("changes of several tables are committed in one request, completely or not at all") {
+  test("changes to several tables are committed in one request, completely or not at all") {
     withStub { stub =>
       val other = TableIdentifier(Vector("x", "y"), "u")
       stub.on("POST /v1/transactions/commit")(answer(204))

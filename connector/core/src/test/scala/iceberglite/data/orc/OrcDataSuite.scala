@@ -54,7 +54,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
   }
 
   test(
-    "timestamps are independent of the time zone, also before 2015 and 1970, with nanosecond precision",
+    "timestamps do not depend on the time zone, have nanosecond precision, and may be before 1970 or 2015",
     FormatRules.orcTimes
   ) {
     val types = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)

@@ -83,7 +83,7 @@ class DamagedManifestSuite extends AnyFunSuite {
     assert(messageOf(bytes, validManifest.copy(content = ManifestContent.Deletes)).contains("lists data"))
   }
 
-  test("the error for an unknown partition spec contains the spec id") {
+  test("the error for an unknown partition spec contains its id") {
     val error = intercept[InvalidMetadata](Manifests.read(io, validManifest.copy(partitionSpecId = 8), specs, schema))
     assert(error.getMessage.contains("partition spec 8"))
   }

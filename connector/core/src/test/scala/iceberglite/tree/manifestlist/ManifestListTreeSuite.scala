@@ -91,7 +91,11 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(counts(last) == ((1, 0, 0)))
   }
 
-  test("new files are written to one manifest per spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
+  test(
+    "new files are written to one manifest for each partition spec and content",
+    ManifestRules.oneSpec,
+    ManifestRules.oneContent
+  ) {
     val byCategory = PartitionSpec(1, Vector(PartitionField(2, 1001, "category", Identity)))
     val t = new TestTable(schema, Vector(byId, byCategory))
     val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("x"))))
@@ -181,7 +185,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
     assert(ids("b").contains(3L))
     // The rewritten manifest reserves row ids for its existing rows, so added-rows (9) is greater than the number of
-    // added rows (5). The spec, version 3 allows this: `added-rows` is an upper bound.
+    // added rows (5). Version 3 of the specification allows this: `added-rows` is an upper bound.
     assert(second.addedRows.contains(9L))
     val manifestRowIds = t.manifests.flatMap(_.firstRowId)
     assert(manifestRowIds.forall(_ >= 7L) && manifestRowIds.distinct == manifestRowIds)

@@ -43,7 +43,7 @@ class ManifestMergingSuite extends AnyFunSuite {
     assert(paths(bins(kept, Vector(manifest("new", 1)), tenBytes)) == Vector("e", "d", "c", "b+a"))
   }
 
-  test("only manifests of the same spec and content are merged, and the minimum count applies to the newest bin") {
+  test("only manifests of one partition spec and content are merged, and the minimum count applies to the newest bin") {
     val kept = Vector(
       manifest("n", 1, spec = 1),
       manifest("d2", 1, content = ManifestContent.Deletes),

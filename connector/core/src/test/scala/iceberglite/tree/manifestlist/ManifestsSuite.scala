@@ -253,7 +253,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "an existing or deleted entry must have its sequence number from version 2 on",
+    "in version 2 and later, an existing or deleted entry must have its sequence number",
     ManifestRules.explicitNumbers
   ) {
     val io = new MemoryFileIO

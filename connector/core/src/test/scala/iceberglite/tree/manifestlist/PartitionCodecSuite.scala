@@ -93,7 +93,7 @@ class PartitionCodecSuite extends AnyFunSuite {
   }
 
   test(
-    "partition fields are matched by id, independent of their order in the spec",
+    "partition fields are matched by id, independent of their order in the partition spec",
     ManifestRules.fieldsById,
     ManifestRules.partitionTypes
   ) {

@@ -116,7 +116,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("changes of tables without row-level deletes are the same as in Apache Iceberg", Slow) {
+  test("for a table without row-level deletes, the table changes has the same rows as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
@@ -200,7 +200,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $table.changes LIMIT 3").size == 3)
   }
 
-  test("changes of a branch or of an older snapshot include only the commits in its history") {
+  test("the changes up to a branch or an older snapshot include only the commits in its history") {
     val (table, ids) = appendedTable()
     sql(s"ALTER TABLE $table CREATE BRANCH b AS OF VERSION ${ids(1)}")
     sql(s"INSERT INTO $table.branch_b SELECT 99, NULL")

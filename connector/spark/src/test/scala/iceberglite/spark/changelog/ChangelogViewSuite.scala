@@ -146,7 +146,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       }
     ) yield change)
 
-  test("a deleted and an inserted row with the same identifier are an update, also if the identifier is null") {
+  test("a deleted and an inserted row with the same identifier are an update, even if the identifier is null") {
     seeds.foreach { seed =>
       val allChanges = uniqueChanges(new Random(seed))
       val updates = withUpdates(allChanges, _.get(0))

@@ -98,13 +98,13 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(id(predicate("=", column("a", "b"), LiteralValue(1L, LongType))).contains(5))
   }
 
-  test("names are resolved with or without regard to case, as the session is configured") {
+  test("column names are case-sensitive or case-insensitive, as the session is configured") {
     val filter = predicate("=", column("I"), int(1))
     assert(filters.exact(filter).isEmpty)
     assert(new SparkFilters(schema, caseSensitive = false).exact(filter).isDefined)
   }
 
-  test("values are converted to the column's type, and a filter with a value that the column cannot have is not") {
+  test("values are converted to the column's type; filters with other values are not converted") {
     assert(asText(predicate("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
     assert(asText(predicate("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
@@ -114,7 +114,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(predicate("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
   }
 
-  test("calls of the SQL functions for partition transforms become transformed terms") {
+  test("calls of the SQL functions for partition transforms become terms with a transform") {
     val days = new UserDefinedScalarFunc("days", "iceberg.days(timestamp)", Array(column("ts")))
     assert(asText(predicate("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
     val bucket = new UserDefinedScalarFunc("bucket", "iceberg.bucket(int)", Array(int(16), column("i")))
@@ -132,7 +132,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(predicate("=", column("l", "element"), int(1))).isEmpty)
   }
 
-  test("a conjunction is converted, but not exactly, if only one of its conditions can be converted") {
+  test("if only one condition of a conjunction can be converted, the conversion is not exact") {
     val conjunction = new And(predicate("=", column("i"), int(1)), predicate("CONTAINS", column("s"), text("a")))
     assert(filters.convert(conjunction).exists(c => !c.exact && c.expression.toString == "i = 1"))
     assert(filters.exact(conjunction).isEmpty)

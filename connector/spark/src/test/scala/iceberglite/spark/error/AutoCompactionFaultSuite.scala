@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.FilesBelow
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Lets calls of the storage fail during the compaction that follows a write. */
+/** Checks writes if storage calls fail during the compaction that follows the write. */
 class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
@@ -63,13 +63,15 @@ class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
     files.filter(file => file.endsWith(".parquet") && !file.startsWith(".")) -- listed
   }
 
-  test("whichever call of the storage fails during a compaction, the write succeeds and no data file is left", Slow) {
-    val (_, ofWrite) = insert(create(), compacts = false, Fault.Refused, Int.MaxValue)
-    val (error, ofBoth) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
-    assert(error.isEmpty && ofBoth > ofWrite + 5)
-    for ((fault, step) <- Seq(Fault.Refused -> 1, Fault.AnswerLost -> 3); call <- ofWrite + 1 to ofBoth by step) {
+  test("whichever storage call fails during a compaction, the write succeeds and leaves no unreferenced file", Slow) {
+    val (_, writeCalls) = insert(create(), compacts = false, Fault.Refused, Int.MaxValue)
+    val (error, totalCalls) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
+    assert(error.isEmpty && totalCalls > writeCalls + 5)
+    for (
+      (fault, step) <- Seq(Fault.Refused -> 1, Fault.AnswerLost -> 3); call <- writeCalls + 1 to totalCalls by step
+    ) {
       val name = create()
-      val clue = s"$fault at call $call of $ofBoth, of which $ofWrite belong to the write"
+      val clue = s"$fault at call $call of $totalCalls, of which $writeCalls belong to the write"
       val (failure, _) = insert(name, compacts = true, fault, call)
       assert(failure.isEmpty, clue)
       check(name, clue)
@@ -78,9 +80,9 @@ class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
   }
 
   test("an outage during a compaction does not fail the write", Slow) {
-    val (_, ofWrite) = insert(create(), compacts = false, Fault.Refused, Int.MaxValue)
-    val (_, ofBoth) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
-    for (call <- ofWrite + 1 to ofBoth by 3) {
+    val (_, writeCalls) = insert(create(), compacts = false, Fault.Refused, Int.MaxValue)
+    val (_, totalCalls) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
+    for (call <- writeCalls + 1 to totalCalls by 3) {
       val name = create()
       val (failure, _) = insert(name, compacts = true, Fault.Outage, call)
       assert(failure.isEmpty, s"call $call")

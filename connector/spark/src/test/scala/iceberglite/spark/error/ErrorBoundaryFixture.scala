@@ -13,7 +13,7 @@ import org.scalatest.Suite
 import iceberglite.catalog.FaultyDriver
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Makes a call of the storage or of the catalog's database fail. */
+/** Makes a call to the storage or to the catalog's database fail. */
 private[error] trait Faults {
 
   /**
@@ -27,7 +27,7 @@ private[error] trait Faults {
   def disarm(): Int
 }
 
-/** Makes statements of the catalog's database fail. */
+/** Makes statements on the catalog's database fail. */
 private[error] object DatabaseFaults extends Faults {
   private val MaxCalls = 200
   private val calls = new AtomicInteger
@@ -55,7 +55,7 @@ private[error] object DatabaseFaults extends Faults {
   private val SqliteAuth = 23
 }
 
-/** The result of running a statement. @param calls the number of calls of the storage or the database */
+/** The result of running a statement. @param calls the number of calls to the storage or the database */
 final private[error] case class Attempt(session: SparkSession, error: Option[Throwable], calls: Int)
 
 /**

@@ -17,8 +17,8 @@ import iceberglite.spark.conf.TablePropertyCheck
 import iceberglite.spec.IcebergError
 
 /**
- * Checks that users get an exception of Spark that names the table, and never a raw [[IcebergError]], whichever call of
- * the storage or of the catalog's database fails during a statement. Afterwards, the statement must succeed if it is
+ * Checks that users get an exception of Spark that names the table, and never a raw [[IcebergError]], whichever call to
+ * the storage or to the catalog's database fails during a statement. Afterwards, the statement must succeed if it is
  * repeated, unless it has committed.
  */
 @MoreRounds
@@ -44,10 +44,10 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   group("queries", FaultyFileSystem)(ErrorBoundaryStatements.queries(tableFacts))
   group("reads by other statements", FaultyFileSystem)(ErrorBoundaryStatements.reads)
   group("DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.frames(tableFacts))
-  group("changes of tables", FaultyFileSystem)(ErrorBoundaryStatements.definitions)
+  group("changes to tables", FaultyFileSystem)(ErrorBoundaryStatements.definitions)
   group("procedures", FaultyFileSystem)(ErrorBoundaryStatements.procedures(tableFacts))
-  group("changes of rows by SQL", FaultyFileSystem)(ErrorBoundaryStatements.rowChanges)
-  group("changes of rows by DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.writes(tableFacts))
+  group("changes to rows by SQL", FaultyFileSystem)(ErrorBoundaryStatements.rowChanges)
+  group("changes to rows by DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.writes(tableFacts))
   group("statements on a database", DatabaseFaults)(ErrorBoundaryStatements.onDatabase(tableFacts))
 
   private def failuresOf(c: Case, faults: Faults): Vector[String] = {

@@ -96,7 +96,7 @@ class TableCacheSuite extends AnyFunSuite {
     jdbc.close()
   }
 
-  test("a commit to a table under one name is visible under all its other names, also in other catalogs") {
+  test("a commit to a table under one name is visible under all its other names, including names in other catalogs") {
     new Fixture("names") {
       val (pathCache, otherCatalogCache) = (new TableCache(-1), new TableCache(-1))
       def otherNames = Seq(pathCache, otherCatalogCache)

@@ -266,7 +266,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("identifier fields, also nested ones, are set and dropped") {
+  test("identifier fields, including nested fields, are set and dropped") {
     assertSame(s"$columns, s STRUCT<k: INT NOT NULL, n: INT> NOT NULL, d DOUBLE NOT NULL, l ARRAY<INT>")(
       "ALTER TABLE {t} SET IDENTIFIER FIELDS id",
       "ALTER TABLE {t} DROP IDENTIFIER FIELDS id",

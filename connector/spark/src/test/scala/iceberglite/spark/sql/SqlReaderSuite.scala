@@ -106,7 +106,7 @@ class SqlReaderSuite extends AnyFunSuite {
     SQLConf.withExistingConf(ansi)(assert(kind == Vector(SqlToken.Quoted -> "a b")))
   }
 
-  test("positions count UTF-16 code units, also after characters outside of the basic multilingual plane") {
+  test("positions count UTF-16 code units, including characters outside the Basic Multilingual Plane") {
     val sql = "'\uD83D\uDE00' x => `\uD83D\uDE00y` 12 1.5"
     assert(tokens(sql).map(t => sql.substring(t.start, t.end)) ==
       Vector("'\uD83D\uDE00'", "x", "=>", "`\uD83D\uDE00y`", "12", "1.5"))

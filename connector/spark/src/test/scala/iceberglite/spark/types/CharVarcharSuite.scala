@@ -238,7 +238,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(typesOf(lite) == Seq("int", "string", "char(1)"))
   }
 
-  test("other engines read and write the columns as strings, and later statements check values again") {
+  test("Apache Iceberg reads and writes the columns as strings, and later statements check values again") {
     sql(s"CREATE TABLE $lite (i INT, c CHAR(5), s STRUCT<v: VARCHAR(5)>) USING iceberg")
     sql(s"INSERT INTO $lite VALUES (1, 'a', named_struct('v', 'b'))")
     assert(rows(s"SELECT * FROM ${peer(lite)}").map(_.toString) == Seq("[1,a    ,[b]]"))

@@ -102,7 +102,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     sql(s"INSERT INTO $t (id) VALUES (2)")
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")
     assert(rows(s"SELECT ${texts.mkString(", ")} FROM $t WHERE id = 2").map(_.toSeq) == Seq(defaults.map(_._3)))
-    // The values are stored in the file, so that later changes of the defaults do not affect the row.
+    // The values are stored in the file, so that later changes to the defaults do not affect the row.
     val paths = rows(s"SELECT DISTINCT _file FROM $t WHERE id = 2").map(_.getString(0))
     assert(spark.read.schema("c1 INT, c12 STRING").parquet(paths: _*).collect().map(_.toString).toSeq == Seq("[7,ü]"))
   }

@@ -66,7 +66,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
 
   for ((version, lineage) <- Seq(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number"))
     test(
-      s"files that cannot be read as vectors have the correct rows, also with deletes, in version $version",
+      s"files that cannot be read as vectors have the correct rows, with and without deletes, in version $version",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val (encoded, defaultEncoded) = (tableOf(splitEncoder, version), tableOf(_ => None, version))

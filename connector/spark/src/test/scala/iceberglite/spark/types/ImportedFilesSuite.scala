@@ -58,7 +58,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     .set("schema.name-mapping.default", NameMappingParser.toJson(MappingUtil.create(table.schema))).commit()
 
   test(
-    "columns and fields are found by the name mapping, also in legacy Parquet layouts",
+    "columns and fields are found by the name mapping, including those in legacy Parquet layouts",
     Slow,
     SparkRules.filesWithoutIds
   ) {

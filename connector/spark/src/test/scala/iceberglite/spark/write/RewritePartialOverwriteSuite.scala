@@ -122,7 +122,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == expected.sorted)
   }
 
-  test("a CHAR value that another engine wrote without padding matches the padded value of a condition", Slow) {
+  test("a CHAR value that Apache Iceberg wrote without padding matches the padded value of a condition", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (c CHAR(3), v INT) USING iceberg")
     sql(s"INSERT INTO ${peer(t)} VALUES ('a', 1), ('b', 1)")

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Literal.{IntLiteral, UuidLiteral}
 /** Checks that Apache Iceberg reads the values of all types that iceberg-lite writes. */
 class WriteTypesSuite extends AnyFunSuite with WriteFixture {
 
-  test("values of every SQL type are read as they were written, also in structs, lists and maps") {
+  test("values of every SQL type are read as they were written, including those in structs, lists and maps") {
     Seq("1", "2", "3").foreach { version =>
       val t = newTable()
       val columns = sqlTypes.zipWithIndex.map { case ((name, _), i) => s"c$i $name" }
@@ -87,7 +87,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM $t").map(_.toString) == Seq("[1,p,2.5,3]"))
   }
 
-  test("timestamps are the same instants in every session time zone, also before 1582") {
+  test("timestamps are the same instants in every session time zone, even before 1582") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (id INT, z TIMESTAMP, n TIMESTAMP_NTZ, d DATE) USING iceberg " +

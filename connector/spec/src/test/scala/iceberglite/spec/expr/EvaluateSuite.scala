@@ -70,7 +70,7 @@ class EvaluateSuite extends AnyFunSuite {
     assert(test(PartitionTuple(Vector(None, None))))
   }
 
-  test("an unbound term, or a field that the spec does not have, is rejected") {
+  test("an unbound term, or a field that the partition spec does not have, is rejected") {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "a", Identity)))
     assertThrows[IcebergError.InvalidArgument](Evaluate.tuple(Equal(number, IntLiteral(1)), spec))
     assertThrows[IcebergError.InvalidArgument](Evaluate.tuple(IsNull(Term.Named("a")), spec))

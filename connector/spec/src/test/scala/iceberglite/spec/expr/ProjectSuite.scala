@@ -139,7 +139,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(residual.of(PartitionTuple(Vector(None))) == AlwaysFalse)
   }
 
-  test("the residual of an unpartitioned spec is the original filter") {
+  test("the residual for an unpartitioned partition spec is the original filter") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(5)))
     assert(new Residual(filter, PartitionSpec.Unpartitioned, schema).of(PartitionTuple.Empty) == filter)
   }

@@ -126,7 +126,7 @@ object MetadataGenerators {
   private val sources: Gen[Vector[Int]] =
     Gen.frequency(9 -> Gen.choose(1, 9).map(Vector(_)), 1 -> Gen.const(Vector(1, 2)))
 
-  /** Generates a spec whose field names are unique. */
+  /** Generates a partition spec whose field names are unique. */
   def spec(id: Int, part: Gen[(Vector[Int], Transform)]): Gen[PartitionSpec] =
     Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.zip(part, text))).map { parts =>
       val fields = parts.zipWithIndex.map { case (((s, t), name), i) => PartitionField(s, 1000 + i, s"$name$i", t) }

@@ -33,7 +33,7 @@ class PartsJsonSuite extends AnyFunSuite {
   )
 
   test(
-    "the spec's example of partition fields is read and written",
+    "the specification's example of partition fields is read and written",
     JsonRules.partitionSpecs,
     PartitionRules.specFields
   ) {
@@ -80,7 +80,11 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(error.path == "$[0].transform")
   }
 
-  test("the spec's example of a sort order is read and written", JsonRules.sortOrders, PartitionRules.sortFields) {
+  test(
+    "the specification's example of a sort order is read and written",
+    JsonRules.sortOrders,
+    PartitionRules.sortFields
+  ) {
     val json = """{"order-id":1,"fields":[""" +
       """{"transform":"identity","source-id":2,"direction":"asc","null-order":"nulls-first"},""" +
       """{"transform":"bucket[4]","source-id":3,"direction":"desc","null-order":"nulls-last"}]}"""
@@ -132,7 +136,10 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(SnapshotJson.parse("f", json)).path == "$.summary.added-records")
   }
 
-  test("the spec's example of a reference is read, and branches keep their retention settings", JsonRules.references) {
+  test(
+    "the specification's example of a reference is read, with the retention settings of branches",
+    JsonRules.references
+  ) {
     val tag = """{"snapshot-id":123456789000,"type":"tag","max-ref-age-ms":10000000}"""
     assert(SnapshotRefJson.parse("f", tag) == Tag(123456789000L, Some(10000000L)))
     assert(SnapshotRefJson.toJson(Tag(123456789000L, Some(10000000L))) == tag)
@@ -152,7 +159,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(StatisticsJson.parse("f", json.replaceFirst("5", "\"x\""))).path == "$.snapshot-id")
   }
 
-  test("the spec's example of a name mapping is read and written", JsonRules.nameMapping) {
+  test("the specification's example of a name mapping is read and written", JsonRules.nameMapping) {
     val json = """[{"field-id":1,"names":["id","record_id"]},{"field-id":2,"names":["data"]},""" +
       """{"field-id":3,"names":["location"],"fields":[{"field-id":4,"names":["latitude","lat"]},""" +
       """{"field-id":5,"names":["longitude","long"]}]}]"""

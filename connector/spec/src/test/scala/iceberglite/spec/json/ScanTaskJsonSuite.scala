@@ -89,7 +89,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(data.firstRowId.contains(70))
   }
 
-  test("an unpartitioned delete file can be read without its spec", JsonRules.contentFiles) {
+  test("an unpartitioned delete file can be read without its partition spec", JsonRules.contentFiles) {
     val json = example.replace("\"spec-id\":1", "\"spec-id\":0")
     assert(files.parse("f", json.replace("{\"1000\":1}", "{}")).specId == 0)
     assert(files.parse("f", json.replace("{\"1000\":1}", "[]")).partition == PartitionTuple.Empty)

@@ -66,7 +66,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     expected.foreach { case (name, t) => assert(TypeJson.parse("f", s""""$name"""") == t) }
   }
 
-  test("the spec's example of a struct with defaults is read", TypeRules.initialAndWrite) {
+  test("the specification's example of a struct with defaults is read", TypeRules.initialAndWrite) {
     val json = """{"type":"struct","fields":[
       {"id":1,"name":"id","required":true,"type":"uuid",
        "initial-default":"0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb","write-default":"ec5911be-b0a7-458c-8438-c9a3e53cffae"},

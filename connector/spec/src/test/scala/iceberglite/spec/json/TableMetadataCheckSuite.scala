@@ -33,7 +33,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
 
   private def json(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
 
-  test("schemas, specs, orders or snapshots with duplicate ids are rejected", MetadataRules.uniqueIds) {
+  test("schemas, partition specs, sort orders or snapshots with duplicate ids are rejected", MetadataRules.uniqueIds) {
     assert(rejection(table.copy(schemas = table.schemas ++ table.schemas)).path == "$.schemas")
     assert(rejection(table.copy(specs = table.specs ++ table.specs)).path == "$.partition-specs")
     assert(rejection(table.copy(sortOrders = table.sortOrders ++ table.sortOrders)).path == "$.sort-orders")
@@ -59,7 +59,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "the sources of the default spec must be current columns, but sources of earlier specs may be dropped columns",
+    "source columns of the default partition spec must be current; those of earlier specs may be dropped columns",
     MetadataRules.defaultsBind
   ) {
     def spec(id: Int, source: Int, transform: Transform) =
@@ -72,7 +72,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "the sources of the default sort order must be current columns, but those of earlier orders may be dropped columns",
+    "source columns of the default sort order must be current; those of earlier sort orders may be dropped columns",
     MetadataRules.defaultsBind
   ) {
     def order(id: Int, source: Int) =
@@ -90,7 +90,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     rejection(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
 
-  test("the partition fields of a spec have unique ids, or none of the fields has an id", JsonRules.partitionSpecs) {
+  test("the fields of a partition spec have unique ids, or none of the fields has an id", JsonRules.partitionSpecs) {
     val text = json(table)
     assert(text.contains("\"field-id\":1001,"))
     def fault(to: String) =

@@ -98,7 +98,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.properties.isEmpty)
   }
 
-  test("if version 1 metadata has lists of schemas, specs and orders, these lists are read") {
+  test("if version 1 metadata has lists of schemas, partition specs and sort orders, these lists are read") {
     val m = SampleTables.withHistory(V1)
     assert(read(text(m)) == m)
     assert(text(m).contains("\"schema\":{"))

@@ -24,7 +24,7 @@ class DeclaredTypeSuite extends AnyFunSuite {
   private def declared(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(DeclaredType.isKey).map(identity)
 
-  test("declared types refer to the new field ids of a new table, also inside lists") {
+  test("declared types refer to the new field ids of a new table, including fields inside lists") {
     val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
     assert(declared(table.properties) ==
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.3" -> "varchar(5)"))
@@ -39,7 +39,7 @@ class DeclaredTypeSuite extends AnyFunSuite {
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.4" -> "char(4)"))
   }
 
-  test("schema changes set and remove declared types, and the last change of a column wins") {
+  test("schema changes set and remove declared types, and the last change to a column wins") {
     val table = described("c", 7 -> "char(3)").metadata(new UUID(0, 1), 0L)
     val update = SchemaUpdate(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
     assert(update.declaredTypes == ((Map("schema.declared-type.3" -> "char(1)"), Set("schema.declared-type.1"))))

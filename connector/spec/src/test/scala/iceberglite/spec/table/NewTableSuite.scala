@@ -44,7 +44,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(empty(V2).lastColumnId == 14)
   }
 
-  test("a new table has spec 0, order 0, schema 0, no snapshot, and the given UUID and time") {
+  test("a new table has schema 0, partition spec 0, sort order 0, no snapshot, and the given UUID and time") {
     val m = empty(V2, byDay, byBucket)
     assert(m.formatVersion == V2 && m.uuid.contains(Uuid) && m.lastUpdatedMs == CreatedMs)
     assert(m.currentSchemaId == 0 && m.defaultSpecId == 0 && m.sortOrder == SortOrder.Unsorted)
@@ -132,7 +132,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(!next.spec.isPartitioned && next.specs.size == 2)
   }
 
-  test("replacing a table with the same definition adds no schema and no spec") {
+  test("replacing a table with the same definition adds no schema and no partition spec") {
     val base = withHistory(V2)
     val next = replaced(base, description(V2, byDay, byBucket))
     assert(next.schemas == base.schemas && next.specs == base.specs)

@@ -90,14 +90,17 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(restored.lastColumnId == added.lastColumnId)
   }
 
-  test("the id -1 refers only to the schema, spec or order that the same commit added last", MetadataRules.lastAdded) {
+  test(
+    "the id -1 refers only to the schema, partition spec or sort order that the same commit added last",
+    MetadataRules.lastAdded
+  ) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
       assert(rejection(base, update).contains("the change adds no "))
     }
   }
 
-  test("an unknown schema, spec or order cannot become current", MetadataRules.currentSchema) {
+  test("an unknown schema, partition spec or sort order cannot become current", MetadataRules.currentSchema) {
     Seq(SetCurrentSchema(9), SetDefaultSpec(9), SetDefaultSortOrder(9)).foreach { update =>
       assert(intercept[NotFound](applied(empty(V2), update)).name == "9")
     }
@@ -119,7 +122,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a compatible spec is reused, and a new spec gets the next id",
+    "a compatible partition spec is reused, and a new spec gets the next id",
     MetadataRules.reuse,
     PartitionRules.compatibleSpec
   ) {
@@ -139,7 +142,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a spec with a duplicate name or id, or with an unknown source column, is rejected",
+    "a partition spec with a duplicate name or id, or with an unknown source column, is rejected",
     PartitionRules.fieldIdsUnique
   ) {
     val base = empty(V2)
@@ -315,7 +318,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "unused schemas and specs can be removed, but the current schema and spec cannot be removed",
+    "unused schemas and partition specs can be removed, but the current schema and the default spec cannot",
     MetadataRules.removals
   ) {
     val base = empty(V2, byDay)
@@ -368,7 +371,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(removed.statistics.isEmpty && removed.partitionStatistics.isEmpty)
   }
 
-  test("rows can be written to a table that has invalid metadata from another engine") {
+  test("rows can be written to a table that has invalid metadata from another writer") {
     val flawed = withHistory(V2)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val base = flawed.copy(sortOrders = Vector(order), defaultSortOrderId = 1)

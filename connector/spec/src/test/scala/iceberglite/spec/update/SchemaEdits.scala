@@ -9,7 +9,7 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.spec.types.Type._
 
-/** A change of a table's columns. */
+/** A change to a table's columns. */
 sealed trait SchemaEdit {
 
   /** The path of the column that is changed. */
@@ -119,7 +119,7 @@ object SchemaEdit {
     default <- if (t == IntType) Gen.option(Gen.choose(0, 9).map(IntLiteral)) else Gen.const(None)
   } yield Add(parent, name, t, required, default)
 
-  /** Generates a change, in most cases of an existing column. */
+  /** Generates a change, in most cases to an existing column. */
   def edit(schema: Schema): Gen[SchemaEdit] = {
     val anyColumn = column(schema)
     val siblings = for {

@@ -81,7 +81,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "from version 3 on a column can be added with a default for old and new rows",
+    "in version 3 and later, a column can be added with a default for old and new rows",
     EvolutionRules.defaultsOfAdded,
     EvolutionRules.requiredNeedsDefaults
   ) {

@@ -82,7 +82,7 @@ class SpecUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "from version 2 on a removed field disappears, and its id is not reused for another field",
+    "in version 2 and later, a removed partition field disappears, and its id is not reused for another field",
     PartitionRules.newIdsFromLast,
     PartitionRules.specEvolution
   ) {
@@ -165,7 +165,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(error.getMessage.contains("the same change adds it"))
   }
 
-  test("a spec with an unknown transform cannot be changed") {
+  test("a partition spec with an unknown transform cannot be changed") {
     val base = empty(V2)
     val later = PartitionSpec(0, Vector(PartitionField(1, 1000, "z", UnknownTransform("zorder"))))
     intercept[Unsupported](SpecUpdate(base.copy(specs = Vector(later))))

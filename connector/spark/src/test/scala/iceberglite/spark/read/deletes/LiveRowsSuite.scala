@@ -19,7 +19,7 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     vector
   }
 
-  test("live rows are found by their positions, also if pages were skipped", ScanRules.positionRows) {
+  test("live rows are found by their positions, even if pages were skipped", ScanRules.positionRows) {
     val positions =
       Gen.listOf(Gen.frequency(9 -> Gen.choose(1L, 5L), 1 -> Gen.choose(50L, 150L))).map(_.scanLeft(0L)(_ + _))
     forAll(positions, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (inBatch, deleted, start) =>

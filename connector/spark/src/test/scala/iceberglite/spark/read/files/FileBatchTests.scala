@@ -157,7 +157,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     }
   }
 
-  test("after changes of the schema, columns and nested fields are found by id") {
+  test("after changes to the schema, columns and nested fields are found by id") {
     val evolvedCases = for {
       (schema, rows) <- cases
       evolved <- RecordGenerators.evolved(schema)

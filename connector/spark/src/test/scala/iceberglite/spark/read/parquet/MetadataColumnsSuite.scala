@@ -34,7 +34,7 @@ class MetadataColumnsSuite extends AnyFunSuite {
     Scan(fields, metadataIds = columns.map(_.id).toSet)
   }
 
-  test("the column _pos is the position of a row in the file, also if pages are skipped") {
+  test("the column _pos is the position of a row in the file, even if pages are skipped") {
     val rows = file(100, pageRows = 10).read(
       scan(MetadataColumns.Position).withFilter(GreaterThanOrEqual(Term.Bound(a, "a"), IntLiteral(75)))
     )

@@ -46,7 +46,7 @@ final class ParquetFile(val path: String) {
     rows
   }
 
-  /** Whether the columns are read row by row, because Spark's vectorized reader does not support them. */
+  /** Whether the columns are read row by row. This is the case if Spark's vectorized reader does not support them. */
   def isReadByRows(columns: NestedField*): Boolean = {
     var byRows = false
     rowsOf(

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type.LongType
 class RuntimeFilterResidualSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 
-  test("an IN list with up to 100 values is unchanged, and a longer list becomes its range, also inside AND and OR") {
+  test("an IN list with up to 100 values is unchanged; a longer list becomes a range, even inside AND and OR") {
     val shortList = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
     assert(RuntimeFilterResidual.forRows(shortList) == shortList)
     val longList = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)

@@ -41,8 +41,8 @@ final private[soundness] case class TableShape(
 )
 
 /**
- * A random table: columns of every Spark type, files of all formats with similar values in each file, changes of schema
- * and partition spec between files, and row-level deletes.
+ * A random table: columns of every Spark type, files of all formats with similar values in each file, changes to the
+ * schema and the partition spec between files, and row-level deletes.
  *
  * @param name the table name with catalog and namespace
  */

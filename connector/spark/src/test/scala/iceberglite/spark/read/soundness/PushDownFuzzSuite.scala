@@ -134,7 +134,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val functionCall = """system\.(\w+)\((?:\d+, )?([\w.]+)\)""".r
 
   /**
-   * Returns whether Apache Iceberg returns other rows than Spark for the condition, because of one of four differences.
+   * Returns whether Apache Iceberg is known to return other rows than Spark for the condition. There are four cases:
    *   - Apache Iceberg orders -0.0 before 0.0 and skips files by that order. In Spark, the two zeros are equal.
    *   - If truncating a decimal gives more digits than its type allows, the result is null in Spark, but not in Apache
    *     Iceberg's `truncate`.

@@ -81,7 +81,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the range of a condition is added once, also if a query is filtered again") {
+  test("the range of a condition is added once, even if a query is filtered again") {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
       val query = spark.table(hours).where("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
       (1 to 2).foreach { _ =>
