@@ -1,4 +1,4 @@
-"""Calls of procedures. Python values become SQL constants, so that calls also work with Spark Connect."""
+"""Call procedures. Python values become SQL constants, so that calls also work with Spark Connect."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str
 
 
 def catalog_of(spark: SparkSession, table: str) -> str:
-    """Return the catalog of a table name: its first part if that is a catalog, else the current catalog."""
+    """Return the catalog of the table name: its first part if that is a catalog, else the current catalog."""
     parts = name_parts(table)
     first = parts[0]
     has_catalog = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
@@ -41,7 +41,7 @@ def catalog_of(spark: SparkSession, table: str) -> str:
 
 
 def literal(value: object) -> str:
-    """Return a value as an SQL constant."""
+    """Return the value as an SQL constant."""
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     if isinstance(value, int):
@@ -61,5 +61,5 @@ def name_parts(name: str) -> list[str]:
 
 
 def identifier(name: str) -> str:
-    """Return a part of a name, quoted with backticks."""
+    """Return the part of a name, quoted with backticks."""
     return "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,4 @@
-"""Statements that change rows, and their results."""
+"""Run statements that change rows, and return their row counts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
 
 
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
-    """Find the snapshot of a statement by its id. The snapshots of a branch are listed with those of its table."""
+    """Find the snapshot of the statement with the given id. A table lists the snapshots of all its branches."""
     *parts, last = name_parts(table)
     full_name = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
     try:
@@ -103,7 +103,7 @@ def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
 
 
 def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-    """Read the counts from the summary of a snapshot.
+    """Read the counts from the summary of the snapshot.
 
     If the statement changed whole files only, its summary counts files and their rows. Rows of these files that
     position deletes had deleted before are not counted again.

@@ -1,4 +1,4 @@
-"""The jars in the wheel."""
+"""Paths of the jars in the Python package."""
 
 from __future__ import annotations
 

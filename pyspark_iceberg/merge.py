@@ -1,4 +1,4 @@
-"""MERGE, clause by clause."""
+"""A builder for MERGE statements."""
 
 from __future__ import annotations
 

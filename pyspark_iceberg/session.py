@@ -68,7 +68,7 @@ def catalog_settings(
     properties: Mapping[str, str] | None = None,
     default: bool = True,
 ) -> dict[str, str]:
-    """Return the Spark settings of a catalog, as `iceberg_session` sets them, for example for `spark-submit --conf`."""
+    """Return the Spark settings that `iceberg_session` sets, for example for `spark-submit --conf`."""
     values = dict(properties or {})
     if uri is not None:
         values["uri"] = uri

@@ -1,4 +1,4 @@
-"""A handle of a table: its description, its history and its earlier states."""
+"""The class `Table`: the description, the history, the rows and the earlier states of a table."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Table(TableProcedures):
         return None if value == "none" else int(value)
 
     def history(self) -> DataFrame:
-        """Return the snapshots that became current and the times when they did, oldest first."""
+        """Return the snapshots that became current, with the times when they became current, oldest first."""
         return self.metadata("history").orderBy("made_current_at")
 
     def snapshots(self) -> DataFrame:

@@ -13,7 +13,7 @@ from pyspark_iceberg import Table, iceberg_session
 
 @pytest.fixture
 def filled(spark: SparkSession, table: str) -> Path:
-    """Return the directory of a table with two commits."""
+    """Create a table with two commits, and return its directory."""
     spark.sql(f"CREATE TABLE {table} (id BIGINT, s STRING) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1, 'a')")
     spark.sql(f"INSERT INTO {table} VALUES (2, 'b')")

@@ -24,16 +24,17 @@ object Sampling {
   /** The seed of the sample. By default, it depends on the commit, so that later commits run other cases. */
   val seed: Long = sys.env.get("ICEBERG_LITE_SAMPLE").filter(_.nonEmpty).fold(Fuzz.seed)(_.toLong)
 
-  /** Returns the tags of a test that belongs to the fast tier, or otherwise to the slow tier. */
+  /** Returns the tags of a test that belongs to the fast tier if `isInFastTier`, and otherwise to the slow tier. */
   def slowUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else Seq(Slow)
 
   /**
-   * Returns the tags of a test that belongs to the fast tier, or otherwise repeats such a test, for example with another
-   * version, format or mode. A run of the slow tier contains half of these repetitions, and `make nightly` all.
+   * Returns the tags of a test that belongs to the fast tier if `isInFastTier`, and otherwise repeats such a test, for
+   * example with another version, format or mode. A run of the slow tier contains half of these repetitions, and a run
+   * of `make nightly` contains all.
    */
   def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
 
-  /** Returns the tags of a test of the slow tier. Half of the tests that are not always run are omitted. */
+  /** Returns the tags of a test of the slow tier. A run omits half of the tests that are not always run. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, LeftOut)
 

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 
 class AvroSchemasSuite extends AnyFunSuite {
 
-  /** Returns the Avro type of a field as JSON without spaces. */
+  /** Returns the Avro type of the field as JSON without spaces. */
   private def json(field: NestedField): String = {
     val record = AvroSchemas.of(StructType(Vector(field)), "r")
     new AvroSchema.Parser().parse(record.toString).getFields.get(0).schema.toString

@@ -19,7 +19,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> "mem://wh", "cache-enable" -> "false"))
   }
 
-  test("known properties are accepted, and each unknown property gives a warning") {
+  test("known properties are accepted, and each unknown property causes a warning") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
     assert(CatalogProperties.check("lite", known.map(_ -> "x").toMap).isEmpty)
     val withoutEffect =

@@ -14,7 +14,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: Path = directory.resolve("bucket")
 
-  /** Creates a table with a data file below a path, purges the table, and returns whether the file was deleted. */
+  /** Creates a table with a data file below the given path, purges it, and returns whether the file was deleted. */
   private def purgeDeletes(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
     val creation = unpartitioned(properties :+ ("write.data.path" -> s"file:$bucket/$path"): _*)
     val file = data(s"file:$bucket/$path", s"${System.nanoTime}.parquet")

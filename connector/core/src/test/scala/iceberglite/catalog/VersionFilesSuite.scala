@@ -11,7 +11,7 @@ class VersionFilesSuite extends AnyFunSuite {
   private val path = "mem:/t/metadata/v1.metadata.json"
 
   /** A storage with one file, whose first `failures` reads fail. */
-  final private class Late(failures: Int) extends FileIOWrapper(new MemoryFileIO) {
+  final private class UnreadableAtFirst(failures: Int) extends FileIOWrapper(new MemoryFileIO) {
     val reads = new AtomicInteger
     write(path, Array[Byte](1))
     override def read(path: String): Array[Byte] =
@@ -23,17 +23,17 @@ class VersionFilesSuite extends AnyFunSuite {
     new VersionFiles(io, "mem:/t").ifExists(path)(io.read(path).length)
 
   test("a file that appears after an attempt to read it is read again") {
-    val delayed = new Late(failures = 1)
+    val delayed = new UnreadableAtFirst(failures = 1)
     assert(read(delayed).contains(1) && delayed.reads.get == 2)
   }
 
   test("a file that exists but cannot be read is an error after four attempts") {
-    val delayed = new Late(failures = 100)
+    val delayed = new UnreadableAtFirst(failures = 100)
     assert(intercept[UnreadableFile](read(delayed)).file == path && delayed.reads.get == 4)
   }
 
   test("a file that does not exist is reported as absent after one attempt") {
-    val delayed = new Late(failures = 100)
+    val delayed = new UnreadableAtFirst(failures = 100)
     delayed.delete(path)
     assert(read(delayed).isEmpty && delayed.reads.get == 1)
   }

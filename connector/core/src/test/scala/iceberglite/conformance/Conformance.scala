@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-/** A test that shows a rule: its file, relative to the project root, and its name. */
+/** A test that verifies a rule of the specification: its file, relative to the project root, and its name. */
 final case class Proof(rule: String, file: String, test: String)
 
 /** Collects the tests that show each rule of the specification, from the tags in the test sources. */
@@ -16,7 +16,7 @@ object Conformance {
 
   def proofs: Vector[Proof] = scalaProofs ++ pythonAndSqlProofs
 
-  /** Returns the path, relative to the project root, of a file that implements a rule. */
+  /** Returns the path, relative to the project root, of the given file that implements a rule. */
   def source(implementedIn: String): Path = {
     val (project, rest) = implementedIn.splitAt(implementedIn.indexOf('/'))
     val folder = project match {

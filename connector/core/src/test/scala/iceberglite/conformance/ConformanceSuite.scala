@@ -15,12 +15,12 @@ class ConformanceSuite extends AnyFunSuite {
 
   private def rules: Seq[Rule] = RuleBooks.all.flatMap(_.rules)
 
-  test("every rule has a test that shows it") {
+  test("every rule has a test that verifies the rule") {
     val proved = proofs.map(_.rule).toSet
     assert(rules.map(_.id).filterNot(proved).isEmpty)
   }
 
-  test("every proof refers to an existing rule, and rule ids are unique") {
+  test("every tag and every `proves` comment of a test refers to an existing rule, and rule ids are unique") {
     val ruleIds = rules.map(_.id)
     assert(proofs.map(_.rule).filterNot(ruleIds.toSet).isEmpty)
     assert(ruleIds.distinct.size == ruleIds.size)

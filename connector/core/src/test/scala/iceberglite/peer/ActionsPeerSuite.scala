@@ -46,7 +46,7 @@ class ActionsPeerSuite extends AnyFunSuite {
   }
 
   /** A table of this library and a table of Apache Iceberg, with the same two files in different partitions. */
-  final private class Scene(version: FormatVersion) {
+  final private class TablePair(version: FormatVersion) {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
     val pair = new PeerActions(tableByCategory(version))
@@ -83,7 +83,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     CommitRules.filesStillExist,
     CommitRules.serializable
   ) {
-    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
+    val concurrentCommits: Vector[(String, TablePair => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
       "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
@@ -92,7 +92,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       "compaction of b" -> (s => s.compact(s.b))
     )
     for ((name, concurrentCommit) <- concurrentCommits; level <- levels) {
-      val s = new Scene(V2)
+      val s = new TablePair(V2)
       concurrentCommit(s)
       val mine = positionDeletes("mine", s.a)
       val filter = Expression.and(category("a"), idBelow(10))
@@ -112,7 +112,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     "this library and Apache Iceberg reject the same overwrites after the same concurrent commits",
     CommitRules.snapshotIsolation
   ) {
-    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
+    val concurrentCommits: Vector[(String, TablePair => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
       "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
@@ -122,7 +122,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       "compaction of b" -> (s => s.compact(s.b))
     )
     for ((name, concurrentCommit) <- concurrentCommits; level <- levels; byFilter <- Seq(true, false)) {
-      val s = new Scene(V2)
+      val s = new TablePair(V2)
       concurrentCommit(s)
       val mine = fileOf("a", "mine")
       val action =
@@ -150,7 +150,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     "this library and Apache Iceberg reject the same compactions after the same concurrent commits",
     CommitRules.rewriteConflicts
   ) {
-    val concurrentCommits: Vector[(FormatVersion, String, Scene => Unit)] = Vector(
+    val concurrentCommits: Vector[(FormatVersion, String, TablePair => Unit)] = Vector(
       (V2, "append", _.append(fileOf("a", "new"))),
       (V2, "deletes of a", s => s.deletes(positionDeletes("d", s.a))),
       (V2, "deletes of b", s => s.deletes(positionDeletes("d", s.b))),
@@ -161,7 +161,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       (V3, "a vector of b", s => s.deletes(vector("d.puffin", s.b)))
     )
     concurrentCommits.foreach { case (version, name, concurrentCommit) =>
-      val s = new Scene(version)
+      val s = new TablePair(version)
       concurrentCommit(s)
       val mine = fileOf("a", "mine")
       s.pair.onBoth(s"rewrite after $name")(
@@ -177,14 +177,14 @@ class ActionsPeerSuite extends AnyFunSuite {
     "this library and Apache Iceberg reject the same partition replacements after the same concurrent commits",
     CommitRules.disjoint
   ) {
-    val concurrentCommits: Vector[(String, Scene => Unit)] = Vector(
+    val concurrentCommits: Vector[(String, TablePair => Unit)] = Vector(
       "append to a" -> (_.append(fileOf("a", "new"))),
       "append to b" -> (_.append(fileOf("b", "new"))),
       "deletes of a" -> (s => s.deletes(positionDeletes("d", s.a))),
       "deletes of b" -> (s => s.deletes(positionDeletes("d", s.b)))
     )
     for ((name, concurrentCommit) <- concurrentCommits; level <- levels) {
-      val s = new Scene(V2)
+      val s = new TablePair(V2)
       concurrentCommit(s)
       val mine = fileOf("a", "mine")
       s.pair.onBoth(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) {
@@ -201,7 +201,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     "a second deletion vector of one data file is merged by this library, and rejected by Apache Iceberg",
     CommitRules.unitedVectors
   ) {
-    val s = new Scene(V3)
+    val s = new TablePair(V3)
     val (one, two) = (s.pair.ours.vectors("1.puffin", s.a -> Seq(1L)), s.pair.ours.vectors("2.puffin", s.a -> Seq(2L)))
     s.deletes(one.head)
     val delta =
@@ -216,7 +216,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     CommitRules.staged,
     CommitRules.branches
   ) {
-    val s = new Scene(V3)
+    val s = new TablePair(V3)
     val files = (1 to 9).map(i => fileOf("c", s"c$i"))
     s.pair.onBoth("stage")(new FastAppend(Vector(files(0)), Staged)) {
       _.newFastAppend().appendFile(s.pair.data(files(0))).stageOnly().commit()

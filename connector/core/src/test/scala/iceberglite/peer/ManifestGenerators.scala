@@ -41,7 +41,7 @@ object ManifestGenerators {
   val schema: Schema = Schema(3, ExpressionGenerators.columns)
 
   /**
-   * Returns the transforms that can be applied to a type. Identity on `fixed` is excluded, because Apache Iceberg 1.12
+   * Returns the transforms that accept the type. Identity on `fixed` is excluded, because Apache Iceberg 1.12
    * writes a length before such a value, which contradicts the schema of the manifest.
    */
   private def transforms(t: PrimitiveType): Seq[Transform] = Seq(Void) ++ identity(t) ++ (t match {

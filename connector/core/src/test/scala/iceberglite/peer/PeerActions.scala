@@ -125,7 +125,7 @@ final class PeerActions(val ours: Actions) {
 
 object PeerActions {
 
-  /** Creates the entry of a deletion vector. */
+  /** Creates the delete file entry of a deletion vector. */
   def vector(path: String, dataFile: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
     Content.PositionDeletes,
     path,

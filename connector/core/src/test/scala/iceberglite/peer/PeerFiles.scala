@@ -70,7 +70,7 @@ object PeerFiles {
     )
   }
 
-  /** Converts a map to a Java map, or to null if it is absent. */
+  /** Converts the map to a Java map, or to null if it is `None`. */
   private def boxed[A, B](map: Option[Map[Int, A]])(value: A => B): JavaMap[Integer, B] =
     map.map(_.map { case (id, v) => Int.box(id) -> value(v) }.asJava).orNull
 

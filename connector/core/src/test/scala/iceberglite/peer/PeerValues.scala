@@ -9,6 +9,6 @@ import iceberglite.spec.types.{PrimitiveType, Type}
 object PeerValues {
   def typeOf(t: PrimitiveType): PeerType = PeerTypes.fromTypeName(t.toString)
 
-  /** Parses the text form of a type in Apache Iceberg. */
+  /** Parses the text with which Apache Iceberg represents a type. */
   def parseType(name: String): Type = TypeJson.parse("peer", "\"" + name + "\"")
 }

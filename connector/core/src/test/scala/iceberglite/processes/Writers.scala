@@ -64,7 +64,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
   private def work(writer: String, commits: Int, plan: Writers.Plan): Unit = {
     val output = runProcess(writer, commits, plan)
     ended.add(output)
-    if (output.died) ended.add(runProcess(s"$writer-again", commits, Writers.Lives))
+    if (output.died) ended.add(runProcess(s"$writer-again", commits, Writers.Survives))
   }
 
   private def runProcess(writer: String, commits: Int, plan: Writers.Plan): WriterOutput = {
@@ -107,7 +107,7 @@ object Writers {
   val Killed = 137
 
   sealed trait Plan
-  case object Lives extends Plan
+  case object Survives extends Plan
 
   /** The writer halts at a storage call, or right after a commit. */
   final case class DiesAtStep(step: Int) extends Plan
@@ -117,12 +117,12 @@ object Writers {
 
   /** The plans of the writers, in rotation: of eight, three halt at a step, three are killed, and two survive. */
   private val plans: Vector[Random => Plan] = Vector(
-    _ => Lives,
+    _ => Survives,
     random => DiesAtStep(1 + random.nextInt(60)),
     random => IsKilled(1 + random.nextInt(4), random.nextInt(30)),
     random => DiesAtStep(1 + random.nextInt(25)),
     random => IsKilled(1 + random.nextInt(8), random.nextInt(5)),
-    _ => Lives,
+    _ => Survives,
     random => DiesAtStep(20 + random.nextInt(80)),
     random => IsKilled(2, random.nextInt(60))
   )

@@ -34,7 +34,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 90 && isKept(cache, "a") && !isKept(cache, "b") && isKept(cache, "c") && isKept(cache, "d"))
   }
 
-  test("a value larger than the limit for one entry is returned but not cached") {
+  test("a value larger than the maximum entry size is returned but not cached") {
     val cache = new DeleteCache(() => now)
     assert(read(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
     assert(read(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)

@@ -188,7 +188,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     t
   }
 
-  /** Returns whether a delete file applies to a data file, by the rules of the specification. */
+  /** Returns whether the delete file applies to the data file, by the rules of the specification. */
   private def applies(d: Deletes, data: Data, hasVector: Boolean): Boolean = {
     val samePartition = d.file.specId == data.file.specId && d.file.partition == data.file.partition
     val ofFile = d.file.referencedDataFile.forall(_ == data.file.path)

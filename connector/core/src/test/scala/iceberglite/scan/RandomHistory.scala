@@ -32,7 +32,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   /** Returns the newest version of the table. */
   def table: Table = start.refresh()
 
-  /** Makes a random commit to a branch, or to main for `None`. The commit may have no effect. */
+  /** Makes a random commit to the branch, or to main for `None`. The commit may have no effect. */
   def step(branch: Option[String]): Unit = {
     val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
     val current = table

@@ -41,7 +41,7 @@ class StoppedPlanSuite extends AnyFunSuite {
   }
 
   test(
-    "a plan for more rows reads more manifests in parallel, and stops at the file that reaches the limit",
+    "a plan for more rows reads more manifests in parallel, and stops at the file that reaches the row limit",
     OfManifests
   ) {
     val t = tableOf(40)
@@ -55,7 +55,7 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(names(scan(t).plan(Some(1000))) == names(scan(t).plan()) && names(scan(t).plan(Some(0))).isEmpty)
   }
 
-  test("rows of files with a residual filter, or with deletes of unknown positions, do not count toward the limit") {
+  test("rows of files with a residual filter, or with deletes of unknown positions, do not count toward the row limit") {
     val t = tableOf(3)
     assert(scan(t, Equal(Term.Named("id"), IntLiteral(1))).plan(Some(1)).tasks.size == 3)
     t.append(positionDeletes("p", of = Some("f2")))
@@ -64,7 +64,7 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(names(scan(t).plan(Some(1))) == Vector("f2", "f1", "f0"))
   }
 
-  test("rows of files whose whole partition matches count toward the limit, except rows in deletion vectors") {
+  test("rows of files whose whole partition matches count toward the row limit, except rows in deletion vectors") {
     val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
     val t = new TestTable(schema, Vector(byCategory), FormatVersion.V3)
     def part(name: String) = PartitionTuple(Vector(Some(StringLiteral(name))))

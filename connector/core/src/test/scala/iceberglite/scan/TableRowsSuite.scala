@@ -361,7 +361,7 @@ class TableRowsSuite extends AnyFunSuite {
     intercept[UnreadableFile](read("b"))
   }
 
-  test("delete files above the memory limits delete the same rows as without limits") {
+  test("delete files above the memory limits remove the same rows as without limits") {
     val limits = DeleteCache.DefaultLimits.copy(maxEntryBytes = 2000, maxTotalBytes = 4000)
     formats.foreach { format =>
       val files = new Files

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class LruCacheSuite extends AnyFunSuite {
   private val limits = LruCache.Limits(maxEntryBytes = 50, maxTotalBytes = 100, idleMs = Long.MaxValue)
 
-  test("the cache stays within its limit, and evicts the least recently used value first") {
+  test("the cache stays within its maximum size, and evicts the least recently used value first") {
     val cache = new LruCache[String, String]()
     cache.put("a", "A", 40, limits)
     cache.put("b", "B", 40, limits)
@@ -21,7 +21,7 @@ class LruCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 50)
   }
 
-  test("unused values expire") {
+  test("a value expires if it is not used for its idle time") {
     var nowMs = 0L
     val cache = new LruCache[String, String](() => nowMs)
     val limits = LruCache.Limits(maxEntryBytes = 50, maxTotalBytes = 100, idleMs = 1000)

@@ -61,7 +61,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.reader.entries(listOf(second).manifests.head).next().sequenceNumber.contains(2L))
   }
 
-  test("the cache stays within its limit, and entries that were evicted are read again") {
+  test("the cache stays within its maximum size, and entries that were evicted are read again") {
     val cache = new ManifestCache(20000)
     val t = new TestTable(schema, cache = cache)
     (1 to 60).foreach { i =>
@@ -86,7 +86,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
   }
 
-  test("manifests larger than the limit per file are not cached") {
+  test("manifests larger than the maximum content length are not cached") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20, maxFileBytes = 1))
     t.append(file("a"))
     (1 to 2).foreach(_ => assert(t.live.size == 1))

@@ -43,7 +43,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2))
   }
 
-  test("two options, or a table name and an option, that select different snapshots are rejected") {
+  test("reads and writes are rejected if two options, or a table name and an option, select different states") {
     val t = table("(1, 'a')")
     Seq("work", "other").foreach(b => sql(s"ALTER TABLE $t CREATE BRANCH $b"))
     val error = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())

@@ -273,7 +273,7 @@ private[iceberglite] object ReferenceTables {
       descriptions.distinct.mkString(", ")
     }
 
-  /** Returns the name of a type without its parameters. */
+  /** Returns the name of the type without its parameters. */
   private def nameOf(t: PrimitiveType): String = t.toString.takeWhile(c => c.isLetter || c == '_')
 
   private def functions: Seq[String] =

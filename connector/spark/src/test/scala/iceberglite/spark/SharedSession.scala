@@ -41,13 +41,13 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
   protected def sql(statement: String): DataFrame = spark.sql(statement)
 
-  /** Returns the rows of a query, in order. */
+  /** Returns the rows of the query, in order. */
   protected def rows(statement: String): Seq[Row] = sql(statement).collect().toSeq
 
   /** Returns the rows of the query as sorted text, to compare two catalogs or two connectors. */
   protected def sorted(statement: String): Seq[String] = rows(statement).map(_.toString).sorted
 
-  /** Returns a table name that no other test uses, in the suite's namespace of a catalog. */
+  /** Returns a table name that no other test uses, in the suite's namespace of the given catalog. */
   protected def newTable(prefix: String = "t", catalog: String = "lite"): String =
     s"$catalog.$ns.${prefix}_${SharedSession.counter.incrementAndGet()}"
 
@@ -110,7 +110,7 @@ object SharedSession {
   val jdbcWarehouse: Path = Files.createDirectories(root.resolve("jdbc-warehouse"))
   val jdbcUri: String = s"jdbc:sqlite:${root.resolve("catalog.db")}"
 
-  /** Returns the settings of a catalog: `"type" -> "hadoop"` becomes `spark.sql.catalog.lite.type`. */
+  /** Returns the settings of the catalog: `"type" -> "hadoop"` becomes `spark.sql.catalog.lite.type`. */
   def catalogConf(name: String, className: String, settings: (String, String)*): Map[String, String] =
     settings.map { case (key, value) => s"spark.sql.catalog.$name.$key" -> value }.toMap +
       (s"spark.sql.catalog.$name" -> className)

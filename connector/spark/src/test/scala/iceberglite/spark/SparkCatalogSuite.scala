@@ -183,7 +183,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     sessions.foreach(session => assert(session.table(t).columns.toSeq == Seq("id", "x")))
   }
 
-  test("a DataFrame returns rows that its session adds later, and keeps its columns") {
+  test("a DataFrame keeps its columns, and returns rows that its session added after the DataFrame was created") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val frame = spark.table(t)

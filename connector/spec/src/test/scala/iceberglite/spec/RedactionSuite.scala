@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed}
 
 class RedactionSuite extends AnyFunSuite {
 
-  test("passwords in URLs are hidden and the rest of the text is kept") {
+  test("passwords in URLs are hidden, and other parts of the text are kept") {
     val shown = Seq(
       "jdbc:postgresql://u:p@h/db?user=u&password=p&ssl=true" -> "jdbc:postgresql://u:***@h/db?user=u&password=***&ssl=true",
       "at http://id:a:b@[::1]:80/x, then" -> "at http://id:***@[::1]:80/x, then",

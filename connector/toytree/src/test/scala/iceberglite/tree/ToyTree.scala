@@ -83,7 +83,7 @@ final private case class WrittenToy(
   override def summary: Map[String, String] = Map.empty
 }
 
-/** Reads and writes the entries of a tree file as JSON. */
+/** Reads and writes the entries in the JSON file of a snapshot. */
 final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[ManifestEntry]] {
   private val files = new ContentFileJson(specs.byId, specs.sources)
 

@@ -75,7 +75,7 @@ class HiveCommitSuite extends HiveTests {
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "100")
     val table = catalog.create(Id, unpartitioned())
-    proxy.next(Alter, Meanwhile(() => while (!proxy.calls.contains("heartbeat")) Thread.sleep(10)))
+    proxy.next(Alter, RunFirst(() => while (!proxy.calls.contains("heartbeat")) Thread.sleep(10)))
     assert(liveFiles(append(table, "x")) == Vector("x"))
     assert(!proxy.calls.drop(proxy.calls.lastIndexOf("unlock")).contains("heartbeat"))
   }
@@ -91,7 +91,7 @@ class HiveCommitSuite extends HiveTests {
       val beats = proxy.calls.count(_ == "heartbeat")
       while (proxy.calls.count(_ == "heartbeat") < beats + 3) Thread.sleep(10)
     }
-    proxy.next("get_table", Meanwhile(() => releaseLock()))
+    proxy.next("get_table", RunFirst(() => releaseLock()))
     val error = intercept[CommitConflict](append(table, "x"))
     assert(error.getMessage.contains("the lock was lost before the commit"))
     assert(hive.files(".metadata.json") == files && hive.open().table(Id).metadata == table.metadata)
@@ -105,7 +105,7 @@ class HiveCommitSuite extends HiveTests {
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     val lockId = if (call == "check_lock") Some(lock(hive.client)) else None
     proxy.next(call, fault)
-    lockId.foreach(id => proxy.next("check_lock", Meanwhile(() => hive.client.unlock(id))))
+    lockId.foreach(id => proxy.next("check_lock", RunFirst(() => hive.client.unlock(id))))
     assert(liveFiles(append(table, "x")) == Vector("x"))
     assert(hive.open().table(Id).metadata.snapshots.size == 1)
     val referenced = Set(table.metadataLocation, hive.parameters()("metadata_location"))
@@ -133,8 +133,8 @@ class HiveCommitSuite extends HiveTests {
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     proxy.next(Alter, After)
     // When the writer requests the lock again, another writer has already committed on top of the first attempt.
-    proxy.next("lock", Meanwhile(() => ()))
-    proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
+    proxy.next("lock", RunFirst(() => ()))
+    proxy.next("lock", RunFirst(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")).contains("x"))
     assert(liveFiles(hive.open().table(Id)) == Vector("other", "x"))
   }
@@ -142,7 +142,7 @@ class HiveCommitSuite extends HiveTests {
   onHive("after a conflict with a concurrent commit, the change is retried on the new version") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, unpartitioned())
-    proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
+    proxy.next("lock", RunFirst(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")) == Vector("other", "x"))
   }
 

@@ -30,7 +30,7 @@ object HiveFixture extends CatalogFixture {
   override def isNested: Boolean = false
   override def appends: Int = 4
 
-  override def adapted(catalog: Catalog): Catalog = new MakingNamespaces(catalog)
+  override def adapted(catalog: Catalog): Catalog = new NamespaceCreatingCatalog(catalog)
 
   override def withStore[A](body: CatalogFixture.Store => A): A =
     withMetastore(_ => body(CatalogFixture.Store(new MemoryFileIO, Map.empty)))
@@ -62,7 +62,7 @@ object HiveFixture extends CatalogFixture {
  * Creates the missing namespace of a new table, as the catalogs of other fixtures do. Suites that run on all catalogs
  * rely on this.
  */
-private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
+private[catalog] class NamespaceCreatingCatalog(inner: Catalog) extends Catalog {
   override def name: String = inner.name
   override def io: FileIO = inner.io
   override def properties: Map[String, String] = inner.properties

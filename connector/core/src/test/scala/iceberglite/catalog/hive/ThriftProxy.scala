@@ -53,7 +53,7 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
         case Some(After) =>
           dropsResponse = true
           false
-        case Some(Meanwhile(work)) =>
+        case Some(RunFirst(work)) =>
           work()
           false
       }
@@ -107,7 +107,7 @@ object ThriftProxy {
   case object After extends Fault
 
   /** Runs `work` before the server receives the call. */
-  final case class Meanwhile(work: () => Unit) extends Fault
+  final case class RunFirst(work: () => Unit) extends Fault
 
   /**
    * Returns the method name of a message. In Thrift's binary protocol, the name follows the version, the message type

@@ -19,7 +19,7 @@ class JdbcSecretsSuite extends JdbcTests {
     Catalogs.open("lite", basic ++ properties, new MemoryFileIO, environment)
   }
 
-  /** Returns the stack trace of an error with all its causes, as a log would contain it. */
+  /** Returns the stack trace of the error with all its causes, as a log would contain it. */
   private def asText(error: Throwable): String = {
     val text = new StringWriter
     error.printStackTrace(new PrintWriter(text))

@@ -29,13 +29,13 @@ class RestAuthSuite extends AnyFunSuite {
   private def authorizations(stub: StubServer): Vector[Option[String]] =
     stub.requests.filterNot(_.target.contains("oauth")).map(_.headers.get("authorization"))
 
-  test("without properties no authentication is sent, and a configured token is sent with every request") {
+  test("without a token no authentication is sent, and a configured token is sent with every request") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces)
       stub.catalog().listNamespaces(Vector.empty)
       stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
       assert(authorizations(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
-      assert(stub.requests.size == 4, "a token without known expiration is not exchanged immediately")
+      assert(stub.requests.size == 4, "a token whose expiration is unknown is not exchanged immediately")
     }
   }
 

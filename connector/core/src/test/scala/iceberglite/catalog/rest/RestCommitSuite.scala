@@ -29,7 +29,7 @@ class RestCommitSuite extends AnyFunSuite {
   private val properties = Change(Vector(SetProperties(Map("a" -> "b"))), Vector(AssertTableUuid(new UUID(0, 7))))
   private val fewRetries = "rest.client.max-retries" -> "2"
 
-  /** Returns the requirements and updates of a request. */
+  /** Returns the requirements and updates in the request. */
   private def sentChange(request: Request): Change = read(JsonValue.parse("request", request.body))
 
   private def read(json: JsonValue): Change = Change(

@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty, FileIOWrapper}
-import iceberglite.catalog.hive.MakingNamespaces
+import iceberglite.catalog.hive.NamespaceCreatingCatalog
 import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
@@ -19,7 +19,7 @@ object RestFixture extends CatalogFixture {
   override def properties(store: CatalogFixture.Store): Map[String, String] =
     Map("type" -> "rest", "uri" -> Servers.rest.uri, "warehouse" -> s"${store.place}/wh")
 
-  override def adapted(catalog: Catalog): Catalog = new PlacedTables(catalog)
+  override def adapted(catalog: Catalog): Catalog = new WarehouseLocationCatalog(catalog)
 
   override def withStore[A](body: CatalogFixture.Store => A): A = {
     val directory = Files.createTempDirectory("rest")
@@ -41,7 +41,7 @@ object RestFixture extends CatalogFixture {
 }
 
 /** Creates tables below the warehouse of the catalog properties, instead of the server's warehouse. */
-final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner) {
+final private class WarehouseLocationCatalog(inner: Catalog) extends NamespaceCreatingCatalog(inner) {
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val warehouse = CatalogProperty.Warehouse.in(properties).get.stripSuffix("/")

@@ -220,7 +220,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("the text form of settings, requests and catalogs does not contain secrets") {
+  test("the result of toString of settings, requests and catalogs contains no secrets") {
     withStub { stub =>
       val properties = Map("uri" -> stub.uri, "token" -> "t0ken-of-mine", "credential" -> "me:s3cret-of-mine")
       val settings = new RestSettings("lite", properties)

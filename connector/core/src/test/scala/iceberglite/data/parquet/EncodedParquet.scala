@@ -19,7 +19,7 @@ import iceberglite.storage.{DataOutput, FileIO}
 /** Writes Parquet files in encodings that other writers use and this library does not write. */
 object EncodedParquet {
 
-  /** Returns the encoder of a column, or `None` for the default encoder of Parquet's library. */
+  /** Returns the encoder of the column, or `None` for the default encoder of Parquet's library. */
   type Encoder = ColumnDescriptor => Option[ValuesWriter]
 
   /** @param pageSize page size of each column in bytes, so that pages of different columns start at different rows */

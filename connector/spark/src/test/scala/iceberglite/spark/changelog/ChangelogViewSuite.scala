@@ -55,7 +55,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     spark.createDataFrame(rows.asJava, changelog)
   }
 
-  /** Returns the text of a value. Equal values have equal texts, and different values have different texts. */
+  /** Returns a text for the value. Equal values have equal texts, and different values have different texts. */
   private def text(value: Any): String = value match {
     case null => "null"
     case bytes: Array[Byte] => bytes.mkString("x", ",", "")

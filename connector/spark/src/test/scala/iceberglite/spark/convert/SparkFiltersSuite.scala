@@ -205,7 +205,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     row.get(field.name).flatMap(SparkValues.fromSpark(_, field.fieldType.asInstanceOf[PrimitiveType]))
   }
 
-  /** Evaluates a filter for a row with Spark's three-valued logic. `None` stands for null. */
+  /** Evaluates the filter for the row with Spark's three-valued logic. `None` stands for null. */
   private class ThreeValued(row: Values) {
     def evaluate(e: Expression): Option[Boolean] = e match {
       case _: SparkTrue => Some(true)

@@ -131,7 +131,7 @@ private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
     if (!Files.isDirectory(target)) Files.copy(path, target)
   }
 
-  /** Returns the metadata files and the namespaces in a warehouse. */
+  /** Returns the metadata files and the namespaces in the warehouse. */
   private def state(root: Path): Set[Path] = below(root).map(root.relativize)
     .filter(path => path.toString.endsWith(".metadata.json") || path.getNameCount == 1).toSet
 

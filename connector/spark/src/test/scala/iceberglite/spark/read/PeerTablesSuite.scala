@@ -9,8 +9,8 @@ import iceberglite.spark.SharedSession
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   /**
-   * Returns the rows of a query, after checking that Apache Iceberg returns the same rows. The query has `%s` in place
-   * of the table name.
+   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. The query has `%s` in
+   * place of the table name.
    */
   private def sameRows(table: String, query: String): Seq[String] = {
     val result = sorted(query.replace("%s", table))

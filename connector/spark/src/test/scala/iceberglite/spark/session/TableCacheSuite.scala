@@ -42,7 +42,7 @@ class TableCacheSuite extends AnyFunSuite {
     def keys: Set[String] = table.properties.keySet
   }
 
-  test("a table that is used constantly shows commits of other writers within the expiration interval") {
+  test("a table that is used constantly shows commits by other writers within the expiration interval") {
     new Fixture("expires") {
       (0 to 29).foreach { second =>
         nowMs = second * 1000L
@@ -185,7 +185,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("with an interval of 0, references see commits of this JVM at once, and commits of others after a refresh") {
+  test("with an interval of 0, references see commits by this JVM at once, and commits by other JVMs after a refresh") {
     val f = new Fixture("unkept", expirationMs = 0)
     val (reference, other) = (f.live, f.live)
     f.commit(other.current, "ours")

@@ -16,15 +16,15 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
 /**
- * OPTIMIZE, VACUUM, DESCRIBE HISTORY, RESTORE and ANALYZE TABLE: errors, statements of Spark and of other connectors
- * with the same words, and the results of the procedures that do the same.
+ * Checks the statements OPTIMIZE, VACUUM, DESCRIBE HISTORY, RESTORE and ANALYZE TABLE: their errors, that their results
+ * equal those of the corresponding procedures, and that similar statements of Spark and of other connectors still work.
  */
 class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   // This session also has the extensions of Apache Iceberg.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Creates a table with a number of files in each of a number of commits. */
-  private def small(commits: Int, files: Int = 1): String = {
+  /** Creates a table with the given number of commits, each of which adds the given number of files. */
+  private def tableWithCommits(commits: Int, files: Int = 1): String = {
     val t = create("id BIGINT, p INT, s STRUCT<x: INT>", 2, "merge-on-read", "write.distribution-mode" -> "none")
     val rows = 10 * files
     for (i <- 0 until commits)
@@ -40,7 +40,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   private def syntaxError(statement: String): ParseException = intercept[ParseException](sql(statement))
 
   private def compareWithProcedure(clauses: String, isRewritten: Boolean, arguments: String*): Unit = {
-    val t = small(1, files = 6)
+    val t = tableWithCommits(1, files = 6)
     val before = sorted(s"SELECT * FROM $t")
     val Seq(planned) = call("rewrite_data_files", t, arguments :+ "dry_run => true": _*)
     val Seq(result) = rows(s"OPTIMIZE $t$clauses")
@@ -65,7 +65,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("the condition of OPTIMIZE and the state of RESTORE can be query parameters") {
-    val t = small(1)
+    val t = tableWithCommits(1)
     assert(spark.sql(s"OPTIMIZE $t WHERE p = :p", Map[String, Any]("p" -> 7)).head.getInt(0) == 0)
     val first = live(t).currentSnapshot.get.snapshotId
     sql(s"DELETE FROM $t WHERE id = 1")
@@ -74,7 +74,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("RESTORE refreshes cached queries, and Apache Iceberg reads the restored rows") {
-    val t = small(2)
+    val t = tableWithCommits(2)
     val first = live(t).metadata.snapshots.head.snapshotId
     val cached = spark.table(t).cache()
     try {
@@ -96,7 +96,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   private def directoryOf(t: String): Path = Paths.get(new java.net.URI(live(t).location).getPath)
 
   test("VACUUM never removes files that a commit in progress may own, and its dry run lists what it removes") {
-    val t = small(2)
+    val t = tableWithCommits(2)
     sql(s"INSERT OVERWRITE $t SELECT 1, 1, NULL")
     val orphan = Files.write(directoryOf(t).resolve("data").resolve("orphan.parquet"), Array[Byte](1))
     age(t, 23)
@@ -116,7 +116,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, also those of Apache Iceberg", Slow) {
-    val t = small(2)
+    val t = tableWithCommits(2)
     sql(s"DELETE FROM ${peer(t)} WHERE id = 1")
     sql(s"ALTER TABLE $t CREATE BRANCH b AS OF VERSION ${live(t).metadata.snapshots.head.snapshotId}")
     sql(s"INSERT INTO $t.branch_b SELECT 1, 1, NULL")
@@ -142,7 +142,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("ANALYZE TABLE registers the statistics that Apache Iceberg computes") {
-    val t = small(2)
+    val t = tableWithCommits(2)
     assert(sql(s"ANALYZE TABLE $t COMPUTE STATISTICS NOSCAN").collect().isEmpty && distinctValues(t).isEmpty)
     sql(s"ANALYZE TABLE $t COMPUTE STATISTICS FOR COLUMNS P")
     assert(distinctValues(t) == Map(2 -> "3"))
@@ -155,7 +155,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("a syntax error has the position of the invalid word") {
-    val t = small(0)
+    val t = tableWithCommits(0)
     for (
       (statement, message, line, position) <- Seq(
         (s"OPTIMIZE $t\nZORDER BY", "expected a column", 2, 9),
@@ -182,7 +182,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("a missing table or column has Spark's error class, a suggestion and the position in the statement") {
-    val t = small(0)
+    val t = tableWithCommits(0)
     val missing = t.init + (if (t.last == 'x') 'y' else 'x')
     for (
       statement <- Seq(
@@ -205,7 +205,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("views, metadata tables and branches are rejected") {
-    val t = small(1)
+    val t = tableWithCommits(1)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     val before = live(t).metadataLocation
     sql("CREATE OR REPLACE TEMP VIEW a_view AS SELECT 1 AS id")
@@ -254,8 +254,8 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     session.sql(s"DROP NAMESPACE lite.$ns.words CASCADE")
   }
 
-  test("statements for tables of other catalogs go to the other parsers", Slow) {
-    val t = small(1)
+  test("statements for tables of other catalogs are passed on to the parsers of Spark and of other extensions", Slow) {
+    val t = tableWithCommits(1)
     for (table <- Seq(peer(t), s"ice.$ns.nothing")) {
       val e = intercept[Exception](sql(s"ANALYZE TABLE $table COMPUTE STATISTICS"))
       assert(!messages(e).contains("iceberg-lite"), messages(e))

@@ -11,10 +11,10 @@ import iceberglite.spark.SharedSession
 /** Checks that CHAR and VARCHAR columns behave as in Parquet tables of Spark, which are the reference. */
 class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfterEach {
   private val types = Seq("CHAR(5)", "VARCHAR(5)")
-  private val lite = s"lite.$ns.mine"
-  private val reference = "spark_catalog.default.judge"
-  private val lite2 = s"lite.$ns.mine2"
-  private val reference2 = "spark_catalog.default.judge2"
+  private val lite = s"lite.$ns.chars"
+  private val reference = "spark_catalog.default.reference"
+  private val lite2 = s"lite.$ns.chars2"
+  private val reference2 = "spark_catalog.default.reference2"
 
   override protected def afterEach(): Unit =
     Seq(lite, reference, lite2, reference2).foreach(t => sql(s"DROP TABLE IF EXISTS $t PURGE"))

@@ -11,7 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Automatic compaction after writes. */
+/** Checks automatic compaction after writes. */
 class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
@@ -124,7 +124,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assertNoOrphans(t)
   }
 
-  test("concurrent writers keep all rows, and a compaction that conflicts with another only loses", Slow) {
+  test("concurrent writers keep all rows, and a compaction that conflicts with another commit changes nothing", Slow) {
     val t = create(enabled ++ Seq("commit.retry.num-retries" -> "50", "commit.retry.min-wait-ms" -> "5"): _*)
     val pool = Executors.newFixedThreadPool(3)
     val writers = (0 until 3).map { writer =>

@@ -29,7 +29,7 @@ trait FormatFixture extends WriteFixture { self: Suite =>
     t
   }
 
-  /** Returns the split offsets in a column of a row, or none if the column is null. */
+  /** Returns the split offsets in the given column of the row, or none if the column is null. */
   protected def offsets(row: Row, column: Int): Seq[Long] =
     if (row.isNullAt(column)) Seq.empty else row.getSeq[Long](column)
 
@@ -45,14 +45,14 @@ trait FormatFixture extends WriteFixture { self: Suite =>
     finally reader.close()
   }
 
-  /** Returns the number of rows in a file. */
+  /** Returns the number of rows in the file. */
   protected def rowsIn(path: String, format: String): Long =
     if (format == "orc") orc(path)(_.getNumberOfRows) else avro(path)(_.iterator.asScala.size.toLong)
 
   /** Returns the start offsets of the stripes of an ORC file, in bytes. */
   protected def stripes(path: String): Seq[Long] = orc(path)(_.getStripes.asScala.map(_.getOffset))
 
-  /** Returns the compression codecs of a table's ORC or Avro files, with the names that the file format uses. */
+  /** Returns the compression codecs of the table's ORC or Avro files, with the names that the file format uses. */
   protected def codecs(table: String): Set[String] = listed(table, "file_path").map { row =>
     val path = URI.create(row.getString(0)).getPath
     if (path.endsWith(".orc")) orc(path)(_.getCompressionKind.name) else avro(path)(_.getMetaString("avro.codec"))

@@ -26,7 +26,7 @@ trait MetricsFixture extends SharedSession { self: Suite =>
       |  array(CAST(id AS double), CAST('NaN' AS double)), map('k', CAST(id AS float))
       |FROM range(0, 100, 1, 1)""".stripMargin
 
-  /** Returns the metrics of a table's files in manifests, as Apache Iceberg reads them. */
+  /** Returns the metrics of the table's files in manifests, as Apache Iceberg reads them. */
   protected def metricsOf(table: String): Seq[String] = rows(
     s"""SELECT to_json(struct(record_count, value_counts, null_value_counts, nan_value_counts, map_keys(column_sizes),
        |lower_bounds, upper_bounds)) FROM ${peer(table)}.files""".stripMargin

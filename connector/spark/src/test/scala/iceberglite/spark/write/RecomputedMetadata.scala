@@ -63,7 +63,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     finally rows.close()
   }
 
-  /** Checks the metrics of a column, unless the column was added after the file was written and so has no metrics. */
+  /** Checks the metrics of the column, unless the column was added after the file was written and so has no metrics. */
   private def checkColumn(file: ContentFile, field: NestedField, values: Vector[AnyRef]): Unit = field.fieldType match {
     case struct: StructType => struct.fields.zipWithIndex.foreach { case (child, i) =>
         checkColumn(file, child, values.map { case r: Record => r(i); case _ => null })

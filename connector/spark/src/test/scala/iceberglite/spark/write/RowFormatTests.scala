@@ -41,8 +41,11 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
       io: FileIO
   ): DataFileFormat
 
-  /** Returns the value that a file contains for a value, for values that the format cannot store exactly. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // Overrides use the type.
+  /**
+   * Returns the value that is read back from a file. A subclass overrides this method if its format cannot store all
+   * values of a type exactly.
+   */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
   /** All types except those for which only null can be written. */
   private val types = RecordGenerators.all.filter(t => (t: Type) != VariantType && (t: Type) != UnknownType)

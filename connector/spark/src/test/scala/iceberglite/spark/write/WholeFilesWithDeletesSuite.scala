@@ -30,7 +30,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
   private val lineageColumns = Map(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number")
 
-  /** Returns the rows of a table, after checking that Apache Iceberg reads the same rows. */
+  /** Returns the rows of the table, after checking that Apache Iceberg reads the same rows. */
   private def sameRows(table: String, version: Int): Seq[String] = {
     sql(s"REFRESH TABLE ${peer(table)}")
     val query = s"SELECT id, cat${lineageColumns(version)} FROM "

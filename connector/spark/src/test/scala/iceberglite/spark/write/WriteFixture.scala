@@ -14,7 +14,7 @@ import iceberglite.spark.SharedSession
 /** Helpers for tests of writes: the files of a table, snapshot summaries and error messages. */
 trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
-  /** Returns every file below a table's directory, including metadata files, except version hints. */
+  /** Returns every file below the table's directory, including metadata files, except version hints. */
   protected def filesOf(table: String): Set[Path] = {
     val parts = table.split('.')
     FilesBelow.withoutHints(SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)))
@@ -49,7 +49,7 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
   protected def texts(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
 
-  /** Returns the messages of an error and of its causes. */
+  /** Returns the messages of the error and of its causes. */
   protected def messages(error: Throwable): String =
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
 }

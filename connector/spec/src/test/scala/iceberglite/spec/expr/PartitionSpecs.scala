@@ -23,7 +23,7 @@ object PartitionSpecs {
     }
   }
 
-  /** Returns the partition tuple of a row. The value of a field with an unknown transform is arbitrary. */
+  /** Returns the partition tuple of the row. The value of a field with an unknown transform is arbitrary. */
   def tuple(spec: PartitionSpec, row: Row): PartitionTuple = PartitionTuple(spec.fields.map { f =>
     f.transform match {
       case _: UnknownTransform => Some(Literal.StringLiteral("?"))

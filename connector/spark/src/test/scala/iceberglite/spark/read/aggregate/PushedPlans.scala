@@ -42,7 +42,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
   }
 
   /**
-   * Returns the rows of a query, after checking that Apache Iceberg reads the same rows from the files. The query has
+   * Returns the rows of the query, after checking that Apache Iceberg reads the same rows from files. The query has
    * `%s` in place of the table name.
    */
   protected def sameRows(table: String, query: String): Seq[String] = {
@@ -54,7 +54,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     result
   }
 
-  /** Returns the rows of a query, after checking the rows and that the query is answered from metadata. */
+  /** Returns the rows of the query, after checking the rows and that the query is answered from metadata. */
   protected def fromMetadata(table: String, query: String): Seq[String] = {
     val result = sameRows(table, query)
     val df = sql(query.replace("%s", table))
@@ -62,7 +62,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     result
   }
 
-  /** Returns the rows of a query, after checking the rows and that the query is not answered from metadata. */
+  /** Returns the rows of the query, after checking the rows and that the query is not answered from metadata. */
   protected def fromFiles(table: String, query: String): Seq[String] = {
     val result = sameRows(table, query)
     assert(!isFromMetadata(sql(query.replace("%s", table))), query)

@@ -39,7 +39,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
 
   private def oneOf[A](random: Random, items: Seq[A]): A = items(random.nextInt(items.size))
 
-  /** Returns the text of a row with -0.0 replaced by 0.0, because the order of the two zeros is unspecified. */
+  /** Returns the text of the row with -0.0 replaced by 0.0, because the order of the two zeros is unspecified. */
   private def text(row: Row): String = row.toString.replace("-0.0", "0.0")
 
   private def columns(table: RandomTable): Seq[String] =

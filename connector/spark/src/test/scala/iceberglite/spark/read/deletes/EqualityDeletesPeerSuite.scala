@@ -13,7 +13,7 @@ import iceberglite.conformance.ScanRules
 class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test(
-    "equality deletes of one or of several columns delete rows, in all formats",
+    "equality deletes of one or several columns remove rows, in all formats",
     ScanRules.allColumnsEqual,
     ScanRules.everyFormat,
     Slow

@@ -37,7 +37,7 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rows.find(3) == 2 && rows.rowIndexes.take(2).toSeq == Seq(0, 1))
   }
 
-  test("deletes of one batch are not carried over to the next") {
+  test("deletes of one batch do not affect the next batch") {
     val positions = longs(Seq(0L, 1L, 2L))
     val rows = new LiveRows(DeletionVector.of(1), Some(positions), Array.empty, 3)
     assert(rows.find(3) == 2)

@@ -9,11 +9,11 @@ import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
-/** Checks which rows of a batch were live before some deletes were added, and are deleted by them. */
+/** Checks which rows of a batch are newly deleted: they were live before deletes were added, and are deleted now. */
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 
-  test("rows that were live before and that the added deletes remove are found") {
+  test("the newly deleted rows are those that were live and that the added deletes remove") {
     val positions = new OnHeapColumnVector(6, LongType)
     (0 until 6).foreach(i => positions.putLong(i, 10L + i))
     def rows(deleted: Long*) = new LiveRows(DeletionVector.of(deleted: _*), Some(positions), Array.empty, 6)
@@ -22,7 +22,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
     assert(newlyDeleted.find(1) == 0 && newlyDeleted.find(0) == 0)
   }
 
-  test("a file is not opened if the added deletes remove no further rows") {
+  test("a file is not opened if the added deletes remove only rows that were already deleted") {
     val columns = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
     def files(before: RowDeletes, added: RowDeletes) = new FileDeletes(columns, before, Some(added))
     assert(files(deletes(1, 2, 3), deletes(1, 3)).hasNoLiveRow && files(deletes(), deletes()).hasNoLiveRow)

@@ -28,7 +28,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     granularity <- Seq("file", "partition")
     partitioned <- Seq("", "PARTITIONED BY (cat)")
   } test(
-    s"position delete files per $granularity delete rows ${partitioned.toLowerCase}",
+    s"position delete files per $granularity remove rows ${partitioned.toLowerCase}",
     ScanRules.positionRows +: Sampling.sampledUnless(granularity == "file" && partitioned.nonEmpty): _*
   ) {
     val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
@@ -41,7 +41,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   }
 
   test(
-    "deletion vectors delete rows, and live rows keep their row lineage",
+    "deletion vectors remove rows, and live rows keep their row lineage",
     Slow,
     ScanRules.vectorScope,
     ScanRules.rowIds,
@@ -57,7 +57,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   }
 
   test(
-    "after an upgrade to version 3, deletion vectors and older position delete files delete rows",
+    "after an upgrade to version 3, deletion vectors and older position delete files remove rows",
     ScanRules.vectorBeforePositions,
     ScanRules.noLineage,
     Slow
@@ -76,7 +76,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
     test(
-      s"delete files in $deletes format delete rows of $data files",
+      s"delete files in $deletes format remove rows of $data files",
       ScanRules.everyFormat +: Sampling.slowSample(isAlwaysRun = data == "orc" && deletes == "parquet"): _*
     ) {
       val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
@@ -86,7 +86,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
       queries.foreach(sameRows(table, _))
     }
 
-  test("deletion vectors delete rows of files of several formats in one scan", Slow) {
+  test("deletion vectors remove rows of files of several formats in one scan", Slow) {
     val table = create(columns, "", mergeOnRead(3): _*)
     Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")

@@ -51,7 +51,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private def deleteFiles(table: String): Seq[String] =
     rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
 
-  /** Returns the rows of a table whose opened files are counted, and how often each of its delete files was read. */
+  /** Returns the rows of the table, and how often each of its delete files was opened to read them. */
   private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
     sql(s"REFRESH TABLE ${inCountedCatalog(table)}")
     OpenCounts.clear()
@@ -88,7 +88,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2.forall(_ == 0))
   }
 
-  test("equality deletes that do not fit into memory delete the same rows", Slow) {
+  test("equality deletes that do not fit into memory remove the same rows", Slow) {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))((0L until 200L).filter(_ % 3 != 1).map(i => Seq(i)): _*)

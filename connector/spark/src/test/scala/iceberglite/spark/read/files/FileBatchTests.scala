@@ -31,17 +31,20 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Tests of a format's batch reader, which must return the same rows as the record reader of the core module. */
+/** Tests of the batch reader of a format, which must return the same rows as the record reader of the core module. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
 
   protected def reader: BatchFormat
 
-  /** Returns the value that a file contains for a value, for values that the format cannot store exactly. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // Overrides use the type.
+  /**
+   * Returns the value that is read back from a file. A subclass overrides this method if its format cannot store all
+   * values of a type exactly.
+   */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
-  /** Table properties with which a large file has many stripes or blocks. */
+  /** Table properties that give a large file many stripes or blocks. */
   protected def manyParts: Map[String, String] = Map.empty
 
   protected val capacity = 1000

@@ -24,8 +24,8 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   }
 
   /**
-   * Returns the rows of a query, after checking that Apache Iceberg returns the same rows. The query has `%s` in place
-   * of the table name.
+   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. The query has `%s` in
+   * place of the table name.
    */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")

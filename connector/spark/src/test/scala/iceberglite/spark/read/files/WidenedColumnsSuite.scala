@@ -127,7 +127,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)
   }
 
-  test("a join that was created before a column was widened includes rows that were written after the widening") {
+  test("a DataFrame with a join includes rows that were written after a column of the join was widened") {
     val t = table("parquet")
     val keys = spark.range(3).toDF("k")
     val beforeWidening = spark.table(t)

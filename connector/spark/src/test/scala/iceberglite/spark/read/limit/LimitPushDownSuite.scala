@@ -49,7 +49,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(description(sql(s"SELECT id FROM $table LIMIT 7")).contains("limit=7"))
   }
 
-  test("an offset is added to the limit") {
+  test("the OFFSET of a query is added to its LIMIT") {
     assert(read("SELECT id FROM %s LIMIT 10 OFFSET 5")._1 == 2)
     assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 5").distinct.size == 10)
     assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 95").size == 5)
@@ -69,7 +69,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
   }
 
-  test("deleted rows do not count towards the limit", Slow) {
+  test("deleted rows do not count towards the LIMIT of a query", Slow) {
     val vectors = filledTable("", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)

@@ -28,8 +28,8 @@ final class ParquetFile(val path: String) {
   def read(columns: NestedField*): Seq[Row] = read(Scan(columns.toVector))
 
   /**
-   * Returns the rows of a scan, after checking that the reader for single rows returns the same rows. That reader does
-   * not skip pages, so it can return more rows if the scan has a filter.
+   * Returns the rows of the scan, after checking that the reader for single rows returns the same rows. That reader
+   * does not skip pages, so it can return more rows if the scan has a filter.
    */
   def read(scan: Scan): Seq[Row] = {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))

@@ -109,7 +109,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("statistics of an earlier snapshot are used after a commit") {
+  test("after a commit, the statistics of an earlier snapshot are used until new statistics are computed") {
     val appendedTable = newTable()
     sql(s"CREATE TABLE ${peer(appendedTable)} USING iceberg AS SELECT id FROM range(100)")
     sql(s"CALL ice.system.compute_table_stats('${peer(appendedTable).stripPrefix("ice.")}')")

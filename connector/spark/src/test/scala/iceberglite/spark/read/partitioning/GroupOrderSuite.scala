@@ -52,7 +52,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     (df.collect().map(_.toString).sorted.toSeq, df)
   }
 
-  /** Returns the number of sorts below the joins of a query. */
+  /** Returns the number of sorts below the joins in the plan of the query. */
   private def sorts(df: DataFrame): Int = {
     val joins = collect(df.queryExecution.executedPlan) { case j: SortMergeJoinExec => j }
     assert(joins.nonEmpty)

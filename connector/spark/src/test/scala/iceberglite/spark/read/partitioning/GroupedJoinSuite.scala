@@ -83,7 +83,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   private def readTasks(df: DataFrame): Int =
     collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s.inputRDD.getNumPartitions }.sum
 
-  /** Checks that a query joins grouped scans without a shuffle, with the same rows as without grouping. */
+  /** Checks that the query joins grouped scans without a shuffle, with the same rows as without grouping. */
   private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) == 0 && groupedScans(df) >= 2, df.queryExecution.executedPlan)
@@ -91,7 +91,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     df
   }
 
-  /** Checks that a query shuffles rows for a join, with the same rows and tasks as without grouping. */
+  /** Checks that the query shuffles rows for a join, with the same rows and tasks as without grouping. */
   private def joinsByShuffle(query: String, settings: (String, String)*): Unit = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) > 0 && groupedScans(df) == 0, df.queryExecution.executedPlan)
@@ -221,7 +221,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsByShuffle(s"SELECT m.v, t.v FROM $shuffledJoin m JOIN $right t ON m.id = t.id")
   }
 
-  test("scans below a broadcast are grouped, but the other side of the broadcast join is not: rows would be lost") {
+  test("scans below a broadcast are grouped, but not scans on the other side of that join, which would lose rows") {
     val (a, b) = (table("bucket(4, id)", 0), table("bucket(4, id)", 5))
     val small = s"(SELECT a.id, a.v FROM $a a JOIN $b b ON a.id = b.id)"
     val star = s"(SELECT /*+ BROADCAST(s) */ l.id, s.v FROM $left l JOIN $small s ON l.v = s.v)"

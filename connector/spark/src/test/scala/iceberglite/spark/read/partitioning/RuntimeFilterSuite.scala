@@ -89,7 +89,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
   }
 
   test(
-    "a join with a broadcast side without a filter also skips files, for which Spark alone adds no runtime filter",
+    "a join skips files even if its broadcast side has no filter, in which case Spark alone adds no runtime filter",
     Slow
   ) {
     val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
@@ -144,7 +144,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(query, rows = 2L * RowsPerFile)
   }
 
-  test("if the other side has many keys and no filter, no runtime filter is added and all rows are read") {
+  test("if the other side of the join has many keys and no filter, no runtime filter is added, and all rows are read") {
     val largeDimension = newTable()
     sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT id AS k FROM range(5000)")
     val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k")
@@ -159,7 +159,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(query)
   }
 
-  test("if the other side has no join key, no rows are read") {
+  test("if the other side of the join has no join key, no rows are read") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")
       assert(df.collect().isEmpty)

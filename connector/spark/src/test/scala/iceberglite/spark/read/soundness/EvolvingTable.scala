@@ -64,7 +64,7 @@ final private[soundness] class EvolvingTable(
   /** The table name in Apache Iceberg's catalog. */
   def peerName: String = "ice" + name.stripPrefix("lite")
 
-  /** Returns the rows that were written to a data file, deleted or not, and the schema with which they were written. */
+  /** Returns the rows that were written to the data file, deleted or not, and the schema of the file. */
   def writtenRows(path: String): (Schema, Vector[Record]) = files(path)
 
   def idOf(row: Record): Int = row(0).asInstanceOf[Integer]

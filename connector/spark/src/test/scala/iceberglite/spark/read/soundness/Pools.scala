@@ -87,7 +87,7 @@ object Pools {
     (largest.negate +: unscaled :+ largest).map(u => DecimalLiteral(new BigDecimal(u, t.scale)))
   }
 
-  /** Returns all values of a type, in order. */
+  /** Returns all values of the type, in order. */
   def of(t: PrimitiveType): Vector[Literal] = t match {
     case BooleanType => Vector(BooleanLiteral(false), BooleanLiteral(true))
     case IntType => ints.map(IntLiteral)
@@ -113,7 +113,7 @@ object Pools {
     pool(random.nextInt(pool.size))
   }
 
-  /** Returns the SQL text of a value. The values of types without a name in SQL are strings, bytes or numbers. */
+  /** Returns the SQL text of the value. The values of types without a name in SQL are strings, bytes or numbers. */
   def toSql(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => s"CAST('$v' AS INT)"

@@ -57,7 +57,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private def texts(query: DataFrame): Seq[String] =
     query.collect().map(_.toString.replaceAll("-0\\.0(?!\\d)", "0.0")).sorted.toSeq
 
-  /** Returns the columns of a table, with bytes as text, so that they can be compared. */
+  /** Returns the columns of the table, with bytes as text, so that they can be compared. */
   private def columns(table: DataFrame): Seq[String] =
     table.schema.map(f => if (f.dataType == BinaryType) s"hex(${f.name}) AS ${f.name}" else f.name)
 

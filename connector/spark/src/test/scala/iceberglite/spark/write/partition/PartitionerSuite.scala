@@ -192,7 +192,7 @@ private object PartitionerSuite {
     BinaryType -> bytes(Gen.choose(0, 12)).map(BinaryLiteral)
   )
 
-  /** Computes the partitions of rows for a spec with one field. */
+  /** Computes the partitions of rows for a partition spec with one field. */
   final private class Rows(schema: Schema, transform: Transform, source: Int = 7) {
     private val sparkType = SparkTypes.toSpark(schema)
     private val spec = PartitionSpec(0, Vector(PartitionField(source, 1000, "p", transform)))

@@ -34,7 +34,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   private def upsert(t: String, rows: DataFrame, options: (String, String)*): Unit =
     options.foldLeft(rows.writeTo(t)) { case (w, (key, value)) => w.option(key, value) }.append()
 
-  /** Returns the rows of a table, after checking that Apache Iceberg reads the same rows. */
+  /** Returns the rows of the table, after checking that Apache Iceberg reads the same rows. */
   private def read(t: String): Seq[String] = {
     val result = sorted(s"SELECT * FROM $t")
     assert(sorted(s"SELECT * FROM ${peer(t)}") == result)
