@@ -39,14 +39,14 @@ class RowChanges:
     snapshot_id: int | None = None
 
 
-def expression(text: str, what: str = "condition") -> str:
+def expression(text: str, subject: str = "condition") -> str:
     """Return SQL to embed in a statement, with a line break that ends a trailing comment.
 
     Raises:
         TypeError: the value is not a str; the SQL form of a Python value would depend on the column.
     """
     if not isinstance(text, str):
-        raise TypeError(f"Pass SQL as a str for the {what}, such as \"DATE '2026-01-01'\", not {type(text).__name__}")
+        raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", not {type(text).__name__}")
     return f"{text}\n"
 
 

@@ -46,14 +46,14 @@ def find_spin() -> Path:
         return Path(on_path)
     if INSTALLED.is_file():
         return INSTALLED
-    raise MissingToolError("The model checker spin is not there. Run `make model`, which fetches it, or install it")
+    raise MissingToolError("The model checker spin is not installed. Run `make model` to download it")
 
 
 def find_compiler() -> str:
     """Return the C compiler, which compiles the program that spin generates."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        raise MissingToolError("A C compiler is not there, which spin needs. Install one (Debian: gcc)")
+        raise MissingToolError("The model checker spin needs a C compiler. Install one (Debian: gcc)")
     return compiler
 
 
@@ -89,9 +89,9 @@ def main() -> int:
             verdict = check(spin, model, variant)
             as_expected = verdict.holds == (variant is None)
             good = good and as_expected
-            what = f"{model}.pml" + (f" with {variant}" if variant else "")
+            subject = f"{model}.pml" + (f" with {variant}" if variant else "")
             result = "holds" if verdict.holds else "is refuted"
-            print(f"{'ok    ' if as_expected else 'WRONG '} {what} {result} ({verdict.states} states)")
+            print(f"{'ok    ' if as_expected else 'WRONG '} {subject} {result} ({verdict.states} states)")
     return 0 if good else 1
 
 

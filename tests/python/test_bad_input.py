@@ -1,4 +1,4 @@
-"""Failures give one clear error with the cause and the place, and change nothing."""
+"""A failed statement gives one clear error that contains the cause and the file or column, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of the commit protocol hold, and each incorrect variant is refuted: see tests/model."""
+"""The models of the commit protocol have no errors, and each incorrect variant is refuted: see tests/model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions and their settings."""
+"""Spark sessions that `iceberg_session` starts or extends, and their settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
--- Changes of a branch, and changes from before the columns changed.
+-- Changes in a branch, and changes from before the columns of the table were changed.
 
 CREATE TABLE t (id INT, v STRING) USING iceberg;
 

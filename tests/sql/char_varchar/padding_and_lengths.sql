@@ -1,4 +1,4 @@
--- CHAR and VARCHAR columns keep their padding and length checks through every change of the table.
+-- CHAR and VARCHAR columns keep their padding and length checks through every change to the table.
 
 CREATE TABLE t (id INT, c CHAR(3), v VARCHAR(4), s STRUCT<v: VARCHAR(2)>) USING iceberg;
 

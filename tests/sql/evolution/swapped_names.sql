@@ -1,4 +1,4 @@
--- Two columns swap their names: values stay with their columns, also in filters.
+-- Two columns swap their names: values stay with their columns, even in filters.
 
 CREATE TABLE t (a INT, b INT) USING iceberg;
 

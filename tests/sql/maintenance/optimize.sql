@@ -36,7 +36,7 @@ SELECT partition.p, record_count FROM ${catalog}.db.t.files ORDER BY 1;
 1 | 5
 2 | 1
 
--- A Z-order concerns all files, whatever their size.
+-- A Z-order rewrites all files, whatever their size.
 -- let sorted
 optimize `${catalog}`.`db`.`t` ZORDER BY (id, s.x);
 

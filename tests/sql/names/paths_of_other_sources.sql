@@ -1,4 +1,4 @@
--- Files of other sources are read by path, also in a session with an iceberg-lite catalog.
+-- Files of other sources are read by path, even in a session with an iceberg-lite catalog.
 CREATE TABLE t (id INT) USING iceberg;
 INSERT OVERWRITE DIRECTORY '${directory}/out' USING parquet SELECT 1 AS id;
 

@@ -26,7 +26,7 @@ object Fuzz {
   def rounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
-  /** Returns the number of rounds for tests whose rounds take seconds. It is multiplied by less than in other tests. */
+  /** Returns the number of rounds of a test whose rounds take seconds. `ICEBERG_LITE_FUZZ` has less effect on it. */
   def slowRounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 

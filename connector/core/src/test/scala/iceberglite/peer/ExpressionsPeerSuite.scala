@@ -40,8 +40,8 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, 
 import iceberglite.spec.types.Literal._
 
 /**
- * Compares pruning with Apache Iceberg. A file that Apache Iceberg skips or matches completely must also be skipped or
- * matched here, and the result must be correct. The test cases exclude these known differences:
+ * Compares pruning with Apache Iceberg. If Apache Iceberg skips a file, or finds that all its rows match, then this
+ * library must do the same, and its result must be correct. The test cases exclude these known differences:
  *
  *  - Apache Iceberg sorts UUIDs as two signed longs, and therefore skips matching files. This library sorts by bytes.
  *  - In Apache Iceberg null is less than and unequal to every value. In this library a comparison with null is never

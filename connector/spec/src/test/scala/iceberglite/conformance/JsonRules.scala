@@ -102,7 +102,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   val earlyViews: Rule = rule(
     "early-views",
     "View spec, Appendix A",
-    "The early form is read, both forms are written, and fields of a version take precedence over those of its queries."
+    "The early form of view versions is read, and both forms are written; a version's own fields take precedence."
   )("spec/json/ViewMetadataJson.scala", "spec/json/ViewVersionJson.scala")
   val unknownKeys: Rule = rule("unknown-keys", Tables, "Unknown keys are ignored, and null means absent.")(Json)
   val strict: Rule = rule(

@@ -111,8 +111,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val vectorScope: Rule = rule(
     "vector-scope",
     Vectors,
-    "A deletion vector applies to its data file, in the same partition and not newer; a vector that contradicts this " +
-      "is an error, as is an entry without data file, offset or size."
+    "A deletion vector applies to its data file, which is in the same partition and not newer than the vector. Any " +
+      "other vector is an error, as is an entry without data file, offset or size."
   )(index)
   val vectorIdentity: Rule = rule(
     "vector-identity",
