@@ -46,7 +46,8 @@ def expression(text: str, subject: str = "condition") -> str:
         TypeError: the value is not a str; the SQL form of a Python value would depend on the column.
     """
     if not isinstance(text, str):
-        raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", not {type(text).__name__}")
+        actual = type(text).__name__
+        raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", not {actual}")
     return f"{text}\n"
 
 

@@ -49,8 +49,8 @@ class HadoopCatalogSuite extends AnyFunSuite {
     "empty" -> ((files: MemoryFileIO) => files.replace(hint, Array.emptyByteArray)),
     "a file name" -> ((files: MemoryFileIO) => files.replace(hint, "v20.metadata.json".getBytes)),
     "followed by a new line" -> ((files: MemoryFileIO) => files.replace(hint, "31\n".getBytes))
-  ).foreach { case (what, damage) =>
-    test(s"the newest version is found, and accepts a commit, if the hint is $what") {
+  ).foreach { case (state, damage) =>
+    test(s"the newest version is found, and accepts a commit, if the hint is $state") {
       withCatalog { (catalog, files) =>
         val table = tableWithCommits(catalog, 30)
         damage(files)
@@ -238,8 +238,8 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   for {
     versions <- Seq(0, 1, 2)
-    what = Seq("dropped", "dropped and recreated with fewer versions", "dropped and recreated")(versions)
-  } test(s"a commit based on an old version detects that the table was $what since then") {
+    change = Seq("dropped", "dropped and recreated with fewer versions", "dropped and recreated")(versions)
+  } test(s"a commit based on an old version detects that the table was $change since then") {
     var now = 1700000000000L
     val files = new MemoryFileIO(() => now)
     val clock = environment.copy(nowMs = () => now)

@@ -13,17 +13,17 @@ import iceberglite.table._
 trait SimulatedPointer {
   def read(): Option[String]
 
-  /** @return whether the pointer was at `from` (`None` if there is no pointer yet) and is now at `to` */
+  /** Moves the pointer. @return whether it was at `from` (`None` if there is no pointer yet) and is now at `to` */
   def swap(from: Option[String], to: String): Boolean
 }
 
 object SimulatedPointer {
 
-  /** @param unknown whether the call may have taken effect, or may still take effect later */
+  /** The failure of a call. @param unknown whether the call may have taken effect, or may still take effect later */
   final class Down(val unknown: Boolean) extends RuntimeException("by the simulation")
 }
 
-/** A catalog with one table, whose commits follow the protocol of all catalogs with pointers. */
+/** A catalog with one table. It commits like all catalogs that store a pointer to the newest metadata file. */
 final class PointerCommitter(simulated: SimulatedPointer, io: FileIO, environment: Environment) extends Committer {
   private val tables = new PointerTables(io, environment, "mem://wh")
 

@@ -81,11 +81,11 @@ class RowFileFuzzSuite extends AnyFunSuite {
 
   private def fuzz(format: DataFormat, codecs: Seq[Map[String, String]], rounds: Int): Unit =
     for {
-      (schema, what) <-
+      (schema, content) <-
         Seq(positionDeletes -> "position deletes", equalityDeletes -> "equality deletes", nested -> "rows")
     } {
       val valid = codecs.flatMap(codec => Seq(1, 300).map(file(format, schema, _, codec))).toIndexedSeq
-      Fuzz.bytes(s"$what in ${format.format.name}", rounds, valid)(readAll(format, schema))
+      Fuzz.bytes(s"$content in ${format.format.name}", rounds, valid)(readAll(format, schema))
     }
 
   test("reading a damaged Avro file of rows or deletes returns rows or throws UnreadableFile", FormatRules.avroDamage) {

@@ -60,7 +60,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   private def bounds(m: Metrics, id: Int): (Option[ByteBuffer], Option[ByteBuffer]) =
     (m.lowerBound(id), m.upperBound(id))
 
-  private def of(lower: Literal, upper: Literal): (Option[ByteBuffer], Option[ByteBuffer]) =
+  private def encoded(lower: Literal, upper: Literal): (Option[ByteBuffer], Option[ByteBuffer]) =
     (Some(SingleValue.encode(lower)), Some(SingleValue.encode(upper)))
 
   private def fixed(bytes: Int*): Binary = Binary.fromConstantByteArray(bytes.map(_.toByte).toArray)
@@ -76,8 +76,8 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(m.nullValueCounts.contains(Map(1 -> 0L, 2 -> 1L, 3 -> 3L)))
     assert(m.nanValueCounts.contains(Map.empty))
     assert(m.columnSizes.exists(sizes => sizes.keySet == Set(1, 2, 3) && sizes.values.forall(_ > 0)))
-    assert(bounds(m, 1) == of(LongLiteral(-5), LongLiteral(7)))
-    assert(bounds(m, 2) == of(StringLiteral("a"), StringLiteral("b")))
+    assert(bounds(m, 1) == encoded(LongLiteral(-5), LongLiteral(7)))
+    assert(bounds(m, 2) == encoded(StringLiteral("a"), StringLiteral("b")))
     assert(bounds(m, 3) == ((None, None)))
   }
 
@@ -109,17 +109,17 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
       _.append("d38", fixed(255, 255, 255, 255, 255, 255, 255, 255, 241)).append("b", fixed(1)).append("bo", false)
     )
     def decimal(text: String): Literal = DecimalLiteral(new java.math.BigDecimal(text))
-    assert(bounds(m, 1) == of(decimal("-1.50"), decimal("-1.50")))
-    assert(bounds(m, 2) == of(decimal("0.001"), decimal("0.001")))
-    assert(bounds(m, 3) == of(decimal("-1.5"), decimal("1.5")))
-    assert(bounds(m, 4) == of(DateLiteral(-1), DateLiteral(-1)))
-    assert(bounds(m, 5) == of(TimeLiteral(5), TimeLiteral(5)))
-    assert(bounds(m, 6) == of(TimestampTzLiteral(-1), TimestampTzLiteral(-1)))
-    assert(bounds(m, 7) == of(TimestampNsLiteral(3), TimestampNsLiteral(3)))
-    assert(bounds(m, 8) == of(UuidLiteral(uuid), UuidLiteral(uuid)))
+    assert(bounds(m, 1) == encoded(decimal("-1.50"), decimal("-1.50")))
+    assert(bounds(m, 2) == encoded(decimal("0.001"), decimal("0.001")))
+    assert(bounds(m, 3) == encoded(decimal("-1.5"), decimal("1.5")))
+    assert(bounds(m, 4) == encoded(DateLiteral(-1), DateLiteral(-1)))
+    assert(bounds(m, 5) == encoded(TimeLiteral(5), TimeLiteral(5)))
+    assert(bounds(m, 6) == encoded(TimestampTzLiteral(-1), TimestampTzLiteral(-1)))
+    assert(bounds(m, 7) == encoded(TimestampNsLiteral(3), TimestampNsLiteral(3)))
+    assert(bounds(m, 8) == encoded(UuidLiteral(uuid), UuidLiteral(uuid)))
     assert(bounds(m, 9) == ((Some(ManifestSamples.bytes(1, 200)), Some(ManifestSamples.bytes(1, 200)))))
     assert(bounds(m, 10) == ((Some(ManifestSamples.bytes(1)), Some(ManifestSamples.bytes(255)))))
-    assert(bounds(m, 11) == of(BooleanLiteral(false), BooleanLiteral(true)))
+    assert(bounds(m, 11) == encoded(BooleanLiteral(false), BooleanLiteral(true)))
   }
 
   test(
@@ -132,19 +132,19 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
       _.append("nan", Double.NaN).append("z", 0.0).append("f", -0.0f)
     )
     assert(bounds(m, 1) == ((None, None)))
-    assert(bounds(m, 2) == of(DoubleLiteral(-0.0), DoubleLiteral(0.0)))
-    assert(bounds(m, 3) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
+    assert(bounds(m, 2) == encoded(DoubleLiteral(-0.0), DoubleLiteral(0.0)))
+    assert(bounds(m, 3) == encoded(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
   }
 
   test("floating-point metrics from the writer override the statistics in the footer", MetricsRules.nans) {
     val fromWriter = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
-    def of(mode: MetricsMode): Metrics =
+    def metricsIn(mode: MetricsMode): Metrics =
       metrics(mode, Map(1 -> fromWriter), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
-    assert(of(MetricsMode.Full).nanValueCount(1).contains(1L))
-    assert(bounds(of(MetricsMode.Truncate(1)), 1) == this.of(DoubleLiteral(1.0), DoubleLiteral(0.5)))
-    assert(bounds(of(MetricsMode.Counts), 1) == ((None, None)) && of(MetricsMode.Counts).nanValueCount(1).contains(1L))
-    assert(of(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
+    assert(metricsIn(MetricsMode.Full).nanValueCount(1).contains(1L))
+    assert(bounds(metricsIn(MetricsMode.Truncate(1)), 1) == encoded(DoubleLiteral(1.0), DoubleLiteral(0.5)))
+    assert(bounds(metricsIn(MetricsMode.Counts), 1) == ((None, None)) && metricsIn(MetricsMode.Counts).nanValueCount(1).contains(1L))
+    assert(metricsIn(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
   }
 
   test("unsigned columns, and text columns with invalid UTF-8 bounds, have no bounds", MetricsRules.unknownStatistics) {
@@ -175,7 +175,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
       },
       _ => ()
     )
-    assert(bounds(m, 2) == of(IntLiteral(3), IntLiteral(3)) && m.valueCount(2).contains(2L))
+    assert(bounds(m, 2) == encoded(IntLiteral(3), IntLiteral(3)) && m.valueCount(2).contains(2L))
     assert(m.nullValueCount(2).contains(1L))
     assert(m.columnSizes.exists(_.keySet == Set(2, 4, 6, 7)))
     assert(Seq(4, 6, 7).forall(id => m.valueCount(id).isEmpty && bounds(m, id) == ((None, None))))
@@ -183,12 +183,12 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("metrics modes determine the stored metrics", MetricsRules.modes) {
     val rows: Seq[Group => Unit] = Seq(_.append("s", "abcdef"), _.append("s", "xyz"))
-    def of(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
-    assert(of(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && of(MetricsMode.NoMetrics).columnSize(1).isEmpty)
-    assert(of(MetricsMode.Counts).valueCount(1).contains(2L) && of(MetricsMode.Counts).lowerBound(1).isEmpty)
-    val truncated = of(MetricsMode.Truncate(2))
-    assert(bounds(truncated, 1) == this.of(StringLiteral("ab"), StringLiteral("xz")))
-    assert(bounds(of(MetricsMode.Full), 1) == this.of(StringLiteral("abcdef"), StringLiteral("xyz")))
+    def metricsIn(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
+    assert(metricsIn(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && metricsIn(MetricsMode.NoMetrics).columnSize(1).isEmpty)
+    assert(metricsIn(MetricsMode.Counts).valueCount(1).contains(2L) && metricsIn(MetricsMode.Counts).lowerBound(1).isEmpty)
+    val truncated = metricsIn(MetricsMode.Truncate(2))
+    assert(bounds(truncated, 1) == encoded(StringLiteral("ab"), StringLiteral("xz")))
+    assert(bounds(metricsIn(MetricsMode.Full), 1) == encoded(StringLiteral("abcdef"), StringLiteral("xyz")))
   }
 
   test("several row groups give one bound per column, and ascending split offsets", MetricsRules.columnSizes) {
@@ -199,7 +199,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     val all = ParquetMetrics.of(file, schema, modes)
     assert(all.recordCount == 1000 && all.splitOffsets.size > 1 && all.splitOffsets.head == 4L)
     assert(all.splitOffsets == all.splitOffsets.sorted)
-    assert(bounds(all.metrics, 1) == of(LongLiteral(0), LongLiteral(999)))
+    assert(bounds(all.metrics, 1) == encoded(LongLiteral(0), LongLiteral(999)))
     assert(all.metrics.valueCount(1).contains(1000L))
   }
 
@@ -226,7 +226,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     }
     val m = ParquetMetrics.of(file, schema, modes).metrics
     assert(m.valueCounts.contains(Map(2 -> 1L, 3 -> 1L)) && m.columnSizes.exists(_.keySet == Set(1, 2, 3)))
-    assert(bounds(m, 2) == of(TimestampTzLiteral(5000), TimestampTzLiteral(5000)))
-    assert(bounds(m, 3) == of(LongLiteral(9), LongLiteral(9)))
+    assert(bounds(m, 2) == encoded(TimestampTzLiteral(5000), TimestampTzLiteral(5000)))
+    assert(bounds(m, 3) == encoded(LongLiteral(9), LongLiteral(9)))
   }
 }

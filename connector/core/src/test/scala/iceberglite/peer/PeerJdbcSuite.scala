@@ -52,7 +52,7 @@ class PeerJdbcSuite extends AnyFunSuite {
       FilesBelow.of(directory).map(f => s"file://$f").filter(_.endsWith(".metadata.json"))
   }
 
-  private val databases = Seq(TestDatabase.Sqlite, TestDatabase.WholePostgres)
+  private val databases = Seq(TestDatabase.Sqlite, TestDatabase.PostgresPerTest)
 
   private def onEach(name: String)(body: Shared => Unit): Unit = databases.foreach { kind =>
     test(s"$name (${kind.name})", Sampling.slowUnless(kind.name == "SQLite"): _*) {

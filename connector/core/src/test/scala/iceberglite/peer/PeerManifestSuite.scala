@@ -126,10 +126,10 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     content <- ManifestContent.all
     if content == ManifestContent.Data || version > V1
   } {
-    val what = s"a version $version manifest of ${content.name}"
+    val manifest = s"a version $version manifest of ${content.name}"
 
     test(
-      s"Apache Iceberg reads $what of this library unchanged",
+      s"Apache Iceberg reads $manifest of this library unchanged",
       ManifestRules.fieldsById,
       ManifestRules.versions,
       ManifestRules.metricsMaps,
@@ -145,7 +145,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
     test(
-      s"this library reads $what of Apache Iceberg unchanged",
+      s"this library reads $manifest of Apache Iceberg unchanged",
       ManifestRules.fieldsById,
       ManifestRules.inheritsNumbers
     ) {
@@ -157,7 +157,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
     test(
-      s"$what has the same counts and partition summaries as in Apache Iceberg",
+      s"$manifest has the same counts and partition summaries as in Apache Iceberg",
       ManifestRules.summaries,
       ManifestRules.counts
     ) {

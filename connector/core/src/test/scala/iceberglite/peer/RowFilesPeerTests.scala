@@ -162,13 +162,13 @@ abstract class RowFilesPeerTests(format: DataFormat)
   }
 
   private def allOptional(schema: Schema): Schema = {
-    def of(t: Type): Type = t match {
-      case s: StructType => StructType(s.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
-      case l: ListType => l.copy(element = of(l.element), elementRequired = false)
-      case m: MapType => m.copy(value = of(m.value), valueRequired = false)
+    def optionalType(t: Type): Type = t match {
+      case s: StructType => StructType(s.fields.map(f => f.copy(fieldType = optionalType(f.fieldType), required = false)))
+      case l: ListType => l.copy(element = optionalType(l.element), elementRequired = false)
+      case m: MapType => m.copy(value = optionalType(m.value), valueRequired = false)
       case other => other
     }
-    Schema(0, schema.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
+    Schema(0, schema.fields.map(f => f.copy(fieldType = optionalType(f.fieldType), required = false)))
   }
 
   /** Returns the ids of primitive fields outside lists and maps. @param counted selects the structs to include */

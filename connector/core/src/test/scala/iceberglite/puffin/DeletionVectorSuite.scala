@@ -138,19 +138,19 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) {
     val head = "d1d33964"
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    def of(text: String): String = rejection(blobOf(bytes(head + text)))
-    assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
-    assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
-    assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))
-    assert(of(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("keys are not sorted: 1 comes after 1"))
-    assert(of(s"0100000000000000 01000000 $bitmap 01000000").contains("bytes follow the last bitmap"))
-    assert(of("0100000000000000 00000000 3a300000ffffffff").contains("-1 containers"))
-    assert(of("0100000000000000 00000000 3a30000000000100").contains("middle of a bitmap"))
-    assert(of("0100000000000000 00000000 3c30000001000000").contains("cookie"))
-    assert(of("0100000000000000 00000000 3a30000001000000 00000100 10000000 05000300").contains("not sorted"))
-    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, but claims 10"))
-    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 feff0900").contains("past its container"))
-    assert(of("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
+    def rejectionOf(text: String): String = rejection(blobOf(bytes(head + text)))
+    assert(rejectionOf("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
+    assert(rejectionOf("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
+    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))
+    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("keys are not sorted: 1 comes after 1"))
+    assert(rejectionOf(s"0100000000000000 01000000 $bitmap 01000000").contains("bytes follow the last bitmap"))
+    assert(rejectionOf("0100000000000000 00000000 3a300000ffffffff").contains("-1 containers"))
+    assert(rejectionOf("0100000000000000 00000000 3a30000000000100").contains("middle of a bitmap"))
+    assert(rejectionOf("0100000000000000 00000000 3c30000001000000").contains("cookie"))
+    assert(rejectionOf("0100000000000000 00000000 3a30000001000000 00000100 10000000 05000300").contains("not sorted"))
+    assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, but claims 10"))
+    assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0100 feff0900").contains("past its container"))
+    assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
   }
 
   test("a position close to the highest allowed position does not allocate the bitmaps of all lower positions") {

@@ -75,10 +75,10 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("files of every format are split at their split offsets, or evenly if they have no offsets") {
-    def of(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
-    val orc = of(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
+    def inFormat(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
+    val orc = inFormat(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
     assert(asText(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
-    val avro = of(FileFormat.Avro, task("f", 100))
+    val avro = inFormat(FileFormat.Avro, task("f", 100))
     assert(asText(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 

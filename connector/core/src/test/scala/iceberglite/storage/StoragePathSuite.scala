@@ -4,27 +4,27 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class StoragePathSuite extends AnyFunSuite {
   private val local = "file:///"
-  private def of(path: String, default: String = local) = StoragePath.of(path, default)
+  private def pathOf(path: String, default: String = local) = StoragePath.of(path, default)
 
   test("paths with equivalent schemes, without a scheme, or with repeated slashes are the same location") {
-    assert(Seq("s3://b/wh/t", "s3n://b/wh//t", "S3A://b/wh/t/").flatMap(of(_)).distinct.size == 1)
-    assert(Seq("/wh/t", "file:/wh/t", "file:///wh//t/").flatMap(of(_)).distinct.size == 1)
-    assert(of("/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t") && of("hdfs:/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t"))
+    assert(Seq("s3://b/wh/t", "s3n://b/wh//t", "S3A://b/wh/t/").flatMap(pathOf(_)).distinct.size == 1)
+    assert(Seq("/wh/t", "file:/wh/t", "file:///wh//t/").flatMap(pathOf(_)).distinct.size == 1)
+    assert(pathOf("/wh/t", "hdfs://nn") == pathOf("hdfs://nn/wh/t") && pathOf("hdfs:/wh/t", "hdfs://nn") == pathOf("hdfs://nn/wh/t"))
   }
 
   test("paths on different file systems, or with only a common prefix, are different locations") {
     val distinctPaths =
       Seq("/wh/t", "hdfs://nn/wh/t", "hdfs://other/wh/t", "viewfs://nn/wh/t", "s3://wh/t", "/wh/t2", "/wh/T")
-    assert(distinctPaths.flatMap(of(_)).distinct.size == distinctPaths.size)
-    assert(of("/wh/t", "hdfs://nn") != of("file:/wh/t", "hdfs://nn"))
-    assert(!of("/wh/t2/f").get.isBelow(of("/wh/t").get) && !of("/wh/t").get.isBelow(of("/wh/t").get))
-    assert(of("/wh/t/f").get.isBelow(of("/wh/t").get))
+    assert(distinctPaths.flatMap(pathOf(_)).distinct.size == distinctPaths.size)
+    assert(pathOf("/wh/t", "hdfs://nn") != pathOf("file:/wh/t", "hdfs://nn"))
+    assert(!pathOf("/wh/t2/f").get.isBelow(pathOf("/wh/t").get) && !pathOf("/wh/t").get.isBelow(pathOf("/wh/t").get))
+    assert(pathOf("/wh/t/f").get.isBelow(pathOf("/wh/t").get))
   }
 
   test("a path that storages may interpret differently is not a location") {
     val ambiguous =
       Seq("/wh/../t", "/wh/./t", "/wh/%2e%2E/t", "s3://b/..", "wh/t", "file:wh/t", "//wh/t", "", "s3:", "a:b")
-    ambiguous.foreach(path => assert(of(path).isEmpty, path))
-    assert(of("/wh/..t/a..b/%2ef").isDefined)
+    ambiguous.foreach(path => assert(pathOf(path).isEmpty, path))
+    assert(pathOf("/wh/..t/a..b/%2ef").isDefined)
   }
 }

@@ -48,7 +48,7 @@ object TestDatabase {
   }
 
   /** Creates one database for each test, for tests that list all schemas. */
-  object WholePostgres extends TestDatabase {
+  object PostgresPerTest extends TestDatabase {
     override val name = "PostgreSQL"
     override def withNew[A](body: JdbcDatabase => A): A = body(Servers.postgres.newDatabase())
     override def busy: SQLException = Postgres.busy

@@ -69,16 +69,16 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     ("nested", nested, "snappy"),
     ("deletes", deletes, "gzip")
   )
-    .foreach { case (what, columns, codec) =>
+    .foreach { case (content, columns, codec) =>
       test(
-        s"reading damaged $what files ($codec) succeeds or throws IcebergError",
+        s"reading damaged $content files ($codec) succeeds or throws IcebergError",
         ParquetRules.damagedFiles,
         MoreRoundsTag
       ) {
         val valid = sample(columns, codec)
         assert(readAll(valid, columns).size == 200)
-        Fuzz.bytes(s"parquet $what $codec", 50, Vector(valid))(readAll(_, columns))
-        Fuzz.run(s"parquet footer $what $codec", 80) { random =>
+        Fuzz.bytes(s"parquet $content $codec", 50, Vector(valid))(readAll(_, columns))
+        Fuzz.run(s"parquet footer $content $codec", 80) { random =>
           val size = ByteBuffer.wrap(valid.slice(valid.length - 8, valid.length - 4).reverse).getInt
           val (head, footer) = valid.dropRight(8).splitAt(valid.length - 8 - size)
           val damaged = Fuzz.mutate(footer, random)

@@ -221,12 +221,12 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(m.nullValueCounts.contains(Map(1 -> 0L, 2 -> 1L, 3 -> 0L, 4 -> 0L, 5 -> 0L, 6 -> 3L)))
     assert(m.valueCounts.get.values.toSet == Set(3L) && m.columnSizes.get.keySet == (1 to 6).toSet)
     def bounds(id: Int) = for (l <- m.lowerBound(id); u <- m.upperBound(id)) yield (l, u)
-    def of(lower: Literal, upper: Literal) = Some((SingleValue.encode(lower), SingleValue.encode(upper)))
-    assert(bounds(1) == of(DoubleLiteral(-1.5), DoubleLiteral(2.5)))
+    def encoded(lower: Literal, upper: Literal) = Some((SingleValue.encode(lower), SingleValue.encode(upper)))
+    assert(bounds(1) == encoded(DoubleLiteral(-1.5), DoubleLiteral(2.5)))
     assert(bounds(2).isEmpty && bounds(6).isEmpty)
-    assert(bounds(3) == of(DoubleLiteral(-0.0), DoubleLiteral(-0.0)))
-    assert(bounds(4) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
-    assert(bounds(5) == of(DoubleLiteral(Double.NegativeInfinity), DoubleLiteral(Double.PositiveInfinity)))
+    assert(bounds(3) == encoded(DoubleLiteral(-0.0), DoubleLiteral(-0.0)))
+    assert(bounds(4) == encoded(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
+    assert(bounds(5) == encoded(DoubleLiteral(Double.NegativeInfinity), DoubleLiteral(Double.PositiveInfinity)))
   }
 
   test(

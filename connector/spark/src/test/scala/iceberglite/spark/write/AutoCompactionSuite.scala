@@ -59,7 +59,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(filesIn(t, 1) == 5 && rows(s"SELECT * FROM $t").size == 10)
   }
 
-  test("the limits bound the number and the size of the files", Slow) {
+  test("max-files and max-bytes limit the number and the total size of the files that one compaction replaces", Slow) {
     val t = create(enabled :+ ("iceberg-lite.auto-compact.max-files" -> "3"): _*)
     (1 to 4).foreach(insert(t, _, 1))
     assert(filesIn(t, 1) == 4)
