@@ -311,7 +311,10 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     override def close(): Unit = closed = true
   }
 
-  test("a metadata file whose decompressed size is above the limit for metadata files is rejected", ManifestRules.metadataBombs) {
+  test(
+    "a metadata file whose decompressed size is above the limit for metadata files is rejected",
+    ManifestRules.metadataBombs
+  ) {
     val out = new java.io.ByteArrayOutputStream
     val zip = new java.util.zip.GZIPOutputStream(out)
     val spaces = Array.fill(1 << 20)(' '.toByte)

@@ -143,7 +143,8 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
       metrics(mode, Map(1 -> fromWriter), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
     assert(metricsIn(MetricsMode.Full).nanValueCount(1).contains(1L))
     assert(bounds(metricsIn(MetricsMode.Truncate(1)), 1) == encoded(DoubleLiteral(1.0), DoubleLiteral(0.5)))
-    assert(bounds(metricsIn(MetricsMode.Counts), 1) == ((None, None)) && metricsIn(MetricsMode.Counts).nanValueCount(1).contains(1L))
+    assert(bounds(metricsIn(MetricsMode.Counts), 1) == ((None, None)) && metricsIn(MetricsMode.Counts).nanValueCount(1)
+      .contains(1L))
     assert(metricsIn(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
   }
 
@@ -184,8 +185,11 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   test("metrics modes determine the stored metrics", MetricsRules.modes) {
     val rows: Seq[Group => Unit] = Seq(_.append("s", "abcdef"), _.append("s", "xyz"))
     def metricsIn(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
-    assert(metricsIn(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && metricsIn(MetricsMode.NoMetrics).columnSize(1).isEmpty)
-    assert(metricsIn(MetricsMode.Counts).valueCount(1).contains(2L) && metricsIn(MetricsMode.Counts).lowerBound(1).isEmpty)
+    assert(metricsIn(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && metricsIn(MetricsMode.NoMetrics)
+      .columnSize(1).isEmpty)
+    assert(
+      metricsIn(MetricsMode.Counts).valueCount(1).contains(2L) && metricsIn(MetricsMode.Counts).lowerBound(1).isEmpty
+    )
     val truncated = metricsIn(MetricsMode.Truncate(2))
     assert(bounds(truncated, 1) == encoded(StringLiteral("ab"), StringLiteral("xz")))
     assert(bounds(metricsIn(MetricsMode.Full), 1) == encoded(StringLiteral("abcdef"), StringLiteral("xyz")))

@@ -163,7 +163,8 @@ abstract class RowFilesPeerTests(format: DataFormat)
 
   private def allOptional(schema: Schema): Schema = {
     def optionalType(t: Type): Type = t match {
-      case s: StructType => StructType(s.fields.map(f => f.copy(fieldType = optionalType(f.fieldType), required = false)))
+      case s: StructType =>
+        StructType(s.fields.map(f => f.copy(fieldType = optionalType(f.fieldType), required = false)))
       case l: ListType => l.copy(element = optionalType(l.element), elementRequired = false)
       case m: MapType => m.copy(value = optionalType(m.value), valueRequired = false)
       case other => other

@@ -141,14 +141,20 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def rejectionOf(text: String): String = rejection(blobOf(bytes(head + text)))
     assert(rejectionOf("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
     assert(rejectionOf("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
-    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))
-    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("keys are not sorted: 1 comes after 1"))
+    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains(
+      "keys are not sorted: 0 comes after 1"
+    ))
+    assert(rejectionOf(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains(
+      "keys are not sorted: 1 comes after 1"
+    ))
     assert(rejectionOf(s"0100000000000000 01000000 $bitmap 01000000").contains("bytes follow the last bitmap"))
     assert(rejectionOf("0100000000000000 00000000 3a300000ffffffff").contains("-1 containers"))
     assert(rejectionOf("0100000000000000 00000000 3a30000000000100").contains("middle of a bitmap"))
     assert(rejectionOf("0100000000000000 00000000 3c30000001000000").contains("cookie"))
     assert(rejectionOf("0100000000000000 00000000 3a30000001000000 00000100 10000000 05000300").contains("not sorted"))
-    assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, but claims 10"))
+    assert(
+      rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, but claims 10")
+    )
     assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0100 feff0900").contains("past its container"))
     assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
   }

@@ -208,7 +208,10 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("bytes expand to"))
   }
 
-  test("a blob whose claimed uncompressed size is above the limit for blobs is rejected", StatisticsRules.puffinIsChecked) {
+  test(
+    "a blob whose claimed uncompressed size is above the limit for blobs is rejected",
+    StatisticsRules.puffinIsChecked
+  ) {
     val bomb = PuffinCodec.ZStandard.compress(new Array[Byte]((1 << 28) + 1))
     assert(bomb.length < 100000)
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the limit"))

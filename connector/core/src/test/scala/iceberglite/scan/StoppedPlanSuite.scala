@@ -55,7 +55,9 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(names(scan(t).plan(Some(1000))) == names(scan(t).plan()) && names(scan(t).plan(Some(0))).isEmpty)
   }
 
-  test("rows of files with a residual filter, or with deletes of unknown positions, do not count toward the row limit") {
+  test(
+    "rows of files with a residual filter, or with deletes of unknown positions, do not count toward the row limit"
+  ) {
     val t = tableOf(3)
     assert(scan(t, Equal(Term.Named("id"), IntLiteral(1))).plan(Some(1)).tasks.size == 3)
     t.append(positionDeletes("p", of = Some("f2")))

@@ -9,7 +9,9 @@ class StoragePathSuite extends AnyFunSuite {
   test("paths with equivalent schemes, without a scheme, or with repeated slashes are the same location") {
     assert(Seq("s3://b/wh/t", "s3n://b/wh//t", "S3A://b/wh/t/").flatMap(pathOf(_)).distinct.size == 1)
     assert(Seq("/wh/t", "file:/wh/t", "file:///wh//t/").flatMap(pathOf(_)).distinct.size == 1)
-    assert(pathOf("/wh/t", "hdfs://nn") == pathOf("hdfs://nn/wh/t") && pathOf("hdfs:/wh/t", "hdfs://nn") == pathOf("hdfs://nn/wh/t"))
+    assert(pathOf("/wh/t", "hdfs://nn") == pathOf("hdfs://nn/wh/t") && pathOf("hdfs:/wh/t", "hdfs://nn") == pathOf(
+      "hdfs://nn/wh/t"
+    ))
   }
 
   test("paths on different file systems, or with only a common prefix, are different locations") {

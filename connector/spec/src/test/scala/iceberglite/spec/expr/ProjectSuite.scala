@@ -131,7 +131,8 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       )
     )
     val residual = new Residual(filter, spec(2 -> Day), schema)
-    def residualFor(date: String) = residual.of(PartitionTuple(Vector(DateTime.parseDate(date).map(DateLiteral)))).toString
+    def residualFor(date: String) =
+      residual.of(PartitionTuple(Vector(DateTime.parseDate(date).map(DateLiteral)))).toString
     assert(residualFor("2024-04-30") == "false")
     assert(residualFor("2024-05-01") == "(ts >= TIMESTAMP '2024-05-01T12:00:00' AND id = 5)")
     assert(residualFor("2024-05-02") == "id = 5")
