@@ -16,6 +16,9 @@ import iceberglite.storage.FileIO
 trait DataFormat {
   def format: FileFormat
 
+  /** Whether the bounds of numbers, dates and timestamps are values of the file, as opposed to rounded values. */
+  def boundsAreExact: Boolean
+
   /**
    * Reads the rows of a file. The fields of `expected` are matched by id at every level. Values of narrower types are
    * promoted to the expected types. The values of fields that the file lacks are determined by [[ColumnSource]]. A

@@ -11,7 +11,12 @@ object DataFormats {
   /** All supported formats of data files. */
   val all: Seq[DataFormat] = Seq(ParquetData, OrcData, AvroData)
 
-  def of(format: FileFormat): DataFormat = all.find(_.format == format).getOrElse(
+  /** Returns a format by its name in table properties; absent if data files cannot have the format. */
+  def named(name: String): Option[DataFormat] = FileFormat.parse(name).flatMap(find)
+
+  def find(format: FileFormat): Option[DataFormat] = all.find(_.format == format)
+
+  def of(format: FileFormat): DataFormat = find(format).getOrElse(
     throw Unsupported(s"data files of format ${format.name}", s"Supported: ${all.map(_.format.name).mkString(", ")}")
   )
 }

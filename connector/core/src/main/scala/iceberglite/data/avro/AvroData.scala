@@ -10,6 +10,8 @@ import iceberglite.spec.types.Type.StructType
 object AvroData extends DataFormat {
   override def format: FileFormat = FileFormat.Avro
 
+  override def boundsAreExact: Boolean = true
+
   override def read(source: DataSource, expected: StructType): RecordIterator = AvroRecords.open(source, expected)
 
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =

@@ -10,6 +10,9 @@ import iceberglite.spec.types.Type.StructType
 object OrcData extends DataFormat {
   override def format: FileFormat = FileFormat.Orc
 
+  /** False, because writers round the bounds of timestamps to milliseconds. */
+  override def boundsAreExact: Boolean = false
+
   override def read(source: DataSource, expected: StructType): RecordIterator = OrcRecords.open(source, expected)
 
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =

@@ -15,6 +15,8 @@ import iceberglite.storage.DataOutput
 object ParquetData extends DataFormat {
   override def format: FileFormat = FileFormat.Parquet
 
+  override def boundsAreExact: Boolean = true
+
   override def read(source: DataSource, expected: StructType): RecordIterator = new ParquetRecords(source, expected)
 
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =

@@ -4,9 +4,9 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 
+import iceberglite.data.DataFormats
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.file.FileFormat
 import iceberglite.spec.partition.UnboundPartitionField
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.{DeclaredType, Schema}
@@ -52,10 +52,9 @@ final case class TableDefinition(
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
     case None | Some(Providers.Iceberg | Providers.IcebergLite) => Map.empty
-    case Some(name) => FileFormat.parse(name) match {
-        case Some(format @ (FileFormat.Parquet | FileFormat.Orc | FileFormat.Avro)) =>
-          Map(TableProperty.WriteFormat.key -> format.name)
-        case _ => throw InvalidArgument("table provider", name, "Create tables of this catalog with USING iceberg")
+    case Some(name) => DataFormats.named(name) match {
+        case Some(data) => Map(TableProperty.WriteFormat.key -> data.format.name)
+        case None => throw InvalidArgument("table provider", name, "Create tables of this catalog with USING iceberg")
       }
   }
 }

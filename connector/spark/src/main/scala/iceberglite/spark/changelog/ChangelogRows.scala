@@ -101,8 +101,9 @@ final private class ChangelogRows(changes: DataFrame) {
    */
   private def part(positions: Seq[Int]): (Column, DataType) =
     positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {
-      case ((value, valueType), position) =>
-        (new Column(GetStructField(value.expr, position)), valueType.asInstanceOf[StructType](position).dataType)
+      case ((value, struct: StructType), position) =>
+        (new Column(GetStructField(value.expr, position)), struct(position).dataType)
+      case ((_, other), _) => throw new IllegalStateException(s"A path of fields leads to a ${other.sql}, not a struct")
     }
 
   private def repeatedIdentifierError(identifiers: Seq[ChangelogView.Identifier]): Column = {

@@ -18,7 +18,7 @@ import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
-import iceberglite.spark.read.planning.ScanFiles
+import iceberglite.spark.read.planning.{ScanFiles, ScanSource}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.schema.{MetadataColumns, Schema}
@@ -92,7 +92,7 @@ final class ChangelogScanBuilder(
     def conjunction(filters: Vector[ConvertedFilter]): Expression =
       filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
     val commits = Some(CommitScan.Changes(range, conjunction(changeFilters)))
-    new ScanFiles(table, range.end, schema, conjunction(rowFilters), caseSensitive, commits)
+    ScanFiles(ScanSource(table, range.end, schema, caseSensitive, commits), conjunction(rowFilters))
   }
 }
 

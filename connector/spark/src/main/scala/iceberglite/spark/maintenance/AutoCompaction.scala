@@ -7,11 +7,12 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
-import iceberglite.maintenance.compact.{FileGroupBudget, RewriteOptions, TouchedPartitions}
+import iceberglite.maintenance.compact.{FileGroup, FileGroupBudget, RewriteOptions, TouchedPartitions}
 import iceberglite.spark.conf.AutoCompact
 import iceberglite.spark.error.Causes
 import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest}
 import iceberglite.spec.Redaction
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{SnapshotTarget, Table}
 
 /**
@@ -59,27 +60,29 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
   ): Unit = {
     val newest = committed.refresh()
     val head = to.head(newest.metadata)
-    if (head.map(_.snapshotId) == to.head(committed.metadata).map(_.snapshotId)) head.foreach { snapshot =>
-      val budget = FileGroupBudget(limits.maxBytes, limits.maxFiles.toLong)
-      val options =
-        budget.limit(RewriteOptions.of(Map("min-input-files" -> limits.minInputFiles.toString), newest.metadata))
-      val partitions = TouchedPartitions.of(newest, snapshot, options)
-      if (partitions.tuples.nonEmpty) {
-        val rewrite =
-          new DataFileRewrite(
-            session,
-            newest,
-            to,
-            partitions.where,
-            options,
-            RowOrdering.Kept,
-            { groups =>
-              budget.select(groups.filter(partitions.contains), options, newest.properties)
-            }
-          )
-        val (_, result) = rewrite.run()
-        log.info(s"Compacted ${result.rewrittenFiles} files of ${newest.name} to ${result.addedFiles} after a write")
+    if (head.map(_.snapshotId) == to.head(committed.metadata).map(_.snapshotId))
+      head.foreach(compact(session, newest, _, to, limits))
+  }
+
+  /** Compacts the partitions to which a snapshot, the newest of its branch, has added files. */
+  private def compact(
+      session: SparkSession,
+      newest: Table,
+      snapshot: Snapshot,
+      to: SnapshotTarget.Branch,
+      limits: AutoCompact
+  ): Unit = {
+    val budget = FileGroupBudget(limits.maxBytes, limits.maxFiles.toLong)
+    val options =
+      budget.limit(RewriteOptions.of(Map("min-input-files" -> limits.minInputFiles.toString), newest.metadata))
+    val partitions = TouchedPartitions.of(newest, snapshot, options)
+    if (partitions.tuples.nonEmpty) {
+      val select = { groups: Vector[FileGroup] =>
+        budget.select(groups.filter(partitions.contains), options, newest.properties)
       }
+      val (_, result) =
+        new DataFileRewrite(session, newest, to, partitions.where, options, RowOrdering.Kept, select).run()
+      log.info(s"Compacted ${result.rewrittenFiles} files of ${newest.name} to ${result.addedFiles} after a write")
     }
   }
 }

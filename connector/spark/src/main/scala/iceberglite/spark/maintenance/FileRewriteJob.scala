@@ -24,7 +24,7 @@ import iceberglite.spark.conf.{Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.rowlevel.CarryOverColumns
 import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WriteRequest, WrittenFiles}
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{SnapshotTarget, Table}
 
@@ -71,9 +71,7 @@ final private[iceberglite] class FileRewriteJob(
     val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
-    // The ORC writer limits its memory by the sizes of Spark's rows.
-    val asVectors = plan.files.format.format == FileFormat.Parquet
-    val written = PackJob.run(session, scan, writers, asVectors, writeCommit.registerFile)
+    val written = PackJob.run(session, scan, writers, plan.files.format.acceptsVectors, writeCommit.registerFile)
     // Only rows of one partition are certainly written in the order in which they are read.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>

@@ -35,6 +35,6 @@ object Procedure {
   val Namespace = "system"
 
   /** Returns a column of a result, with a comment. */
-  private[spark] def column(name: String, kind: DataType, doc: String, nullable: Boolean = false): StructField =
+  private[iceberglite] def column(name: String, kind: DataType, doc: String, nullable: Boolean = false): StructField =
     StructField(name, kind, nullable).withComment(doc)
 }

@@ -57,7 +57,7 @@ object Restore extends Procedure {
   }
 
   /** Restores a state of a table. Returns the row of the result. */
-  private[spark] def restore(table: String, point: RestorePoint, context: ProcedureContext): Seq[Row] = {
+  private[iceberglite] def restore(table: String, point: RestorePoint, context: ProcedureContext): Seq[Row] = {
     val restoring = new action.Restore(point)
     context.change(table)(_ => restoring)
     val report = restoring.report

@@ -96,7 +96,7 @@ object RewriteDataFiles extends Procedure {
   }
 
   /** Returns the row of the result. @param groups the file groups that were chosen */
-  private[spark] def row(
+  private[iceberglite] def row(
       result: RewriteResult,
       groups: Vector[FileGroup],
       table: Table,

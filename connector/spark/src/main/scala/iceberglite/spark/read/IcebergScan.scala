@@ -150,8 +150,9 @@ final private[iceberglite] class IcebergScan(
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = scanColumns.fields.filterNot(f => scanColumns.metadataIds(f.id))
 
-  // Spark sets the filter when it has the keys of a join's other side, and requests a new batch directly afterwards. If
-  // two joins share the scan, only the filters that were set last apply.
+  // Spark's interface forces this state: `filter` returns nothing, and the scan of the plan cannot be replaced. Spark
+  // sets the filter when it has the keys of a join's other side, and requests a new batch directly afterwards. If two
+  // joins share the scan, only the filters that were set last apply.
   @volatile private var runtimeFilter: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
 
   private lazy val runtimeFilterColumns: Vector[NestedField] =

@@ -25,7 +25,7 @@ import iceberglite.spark.read.aggregate.AggregateScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
 import iceberglite.spark.read.partitioning.KeyGrouping
-import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, StatementFiles}
+import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, ScanSource, StatementFiles}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
@@ -62,6 +62,16 @@ final class IcebergScanBuilder(
   private val planning = ScanPlanning.of(options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
+  private val source = ScanSource(
+    table,
+    snapshot,
+    schema,
+    caseSensitive,
+    appended.map(CommitScan.Appends),
+    Some(planning),
+    wholeFiles
+  )
+
   private var pushed: Array[Predicate] = Array.empty
   private var scanColumns: ScanColumns = ScanColumns.all(schema)
   private var files: ScanFiles = filesWith(AlwaysTrue)
@@ -69,14 +79,26 @@ final class IcebergScanBuilder(
 
   /** Pushes filters down. @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
-    val usable = predicates.filterNot(files.widened.areUsedIn)
-    val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
-    val filters = new SparkFilters(schema, caseSensitive, new PartitionStrings(ranges))
-    val converted = predicates.map(p => p -> (if (usable.contains(p)) filters.convert(p) else None))
-    pushed = converted.collect { case (p, Some(_)) => p }
-    files = filesFor(converted.flatMap(_._2))
+    val filters = converted(predicates)
+    pushed = filters.collect { case (p, Some(_)) => p }
+    files = filesFor(filters.flatMap(_._2))
     val byMetrics = ReadOptions.filtersByMetrics(options)
-    converted.collect { case (p, c) if !c.exists(f => f.exact && files.isTrueForAllRows(f.expression, byMetrics)) => p }
+    filters.collect { case (p, c) if !c.exists(f => f.exact && files.isTrueForAllRows(f.expression, byMetrics)) => p }
+  }
+
+  /**
+   * Converts filters. A filter whose conversion is not exact is converted again, with the values that string columns
+   * have in the files that the other filters select.
+   */
+  private def converted(predicates: Array[Predicate]): Array[(Predicate, Option[ConvertedFilter])] = {
+    val (unusable, usable) = predicates.partition(files.widened.areUsedIn)
+    val filters = new SparkFilters(schema, caseSensitive)
+    val first = usable.map(p => p -> filters.convert(p)).toMap
+    val strings = new PartitionStrings(filesFor(usable.flatMap(first(_))))
+    val filtersOnStrings = new SparkFilters(schema, caseSensitive, strings)
+    predicates.map { p =>
+      p -> (if (unusable.contains(p)) None else first(p).filter(_.exact).orElse(filtersOnStrings.convert(p)))
+    }
   }
 
   override def pushedPredicates(): Array[Predicate] = pushed
@@ -154,14 +176,5 @@ final class IcebergScanBuilder(
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))
 
   private def filesWith(filter: Expression): ScanFiles =
-    new ScanFiles(
-      table,
-      snapshot,
-      schema,
-      filter,
-      caseSensitive,
-      appended.map(CommitScan.Appends),
-      Some(planning),
-      wholeFiles
-    )
+    ScanFiles(source, filter)
 }

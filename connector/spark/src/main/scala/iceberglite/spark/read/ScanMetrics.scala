@@ -4,31 +4,52 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 
 import iceberglite.scan.ScanReport
 
-/** The metrics of a scan in the SQL tab of Spark's UI. Spark instantiates each metric class by its name. */
+/** A metric of a scan in the SQL tab of Spark's UI. Spark instantiates the classes by name. */
+sealed abstract class ScanMetric(override val name: String, override val description: String) extends CustomSumMetric {
+
+  /** Returns the metric with its value in one scan or task. */
+  private[read] def of(scan: Long): CustomTaskMetric = ScanMetrics.Value(name, scan)
+}
+
+final class ResultDataFiles extends ScanMetric("resultDataFiles", "data files to read")
+
+final class SkippedDataFiles extends ScanMetric("skippedDataFiles", "data files skipped")
+
+final class ResultDeleteFiles extends ScanMetric("resultDeleteFiles", "delete files to apply")
+
+final class TotalDataFileSize extends ScanMetric("totalDataFileSize", "size of the data files to read (bytes)")
+
+final class TotalDataManifests extends ScanMetric("totalDataManifest", "data manifests")
+
+final class ScannedDataManifests extends ScanMetric("scannedDataManifests", "data manifests read")
+
+final class SkippedDataManifests extends ScanMetric("skippedDataManifests", "data manifests skipped")
+
+final class TotalPlanningDuration extends ScanMetric("totalPlanningDuration", "time of planning (ms)")
+
+final class FilesReadByRows extends ScanMetric("filesReadByRows", "files read by rows")
+
 private[read] object ScanMetrics {
 
-  def all: Array[CustomMetric] = Array(
-    new ResultDataFiles,
-    new SkippedDataFiles,
-    new ResultDeleteFiles,
-    new TotalDataFileSize,
-    new TotalDataManifests,
-    new ScannedDataManifests,
-    new SkippedDataManifests,
-    new TotalPlanningDuration,
-    new FilesReadByRows
+  /** The metrics of planning, each with its value in a scan. */
+  private val ofPlanning: Vector[(ScanMetric, ScanReport => Long)] = Vector(
+    new ResultDataFiles -> (_.resultFiles),
+    new SkippedDataFiles -> (report => report.skippedFiles.getOrElse(report.prunedFiles)),
+    new ResultDeleteFiles -> (_.deleteFiles),
+    new TotalDataFileSize -> (_.resultBytes),
+    new TotalDataManifests -> (_.totalManifests.toLong),
+    new ScannedDataManifests -> (_.readManifests.toLong),
+    new SkippedDataManifests -> (_.skippedManifests.toLong)
   )
 
-  def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] = Array(
-    TaskMetric((new ResultDataFiles).name, report.resultFiles),
-    TaskMetric((new SkippedDataFiles).name, report.skippedFiles.getOrElse(report.prunedFiles)),
-    TaskMetric((new ResultDeleteFiles).name, report.deleteFiles),
-    TaskMetric((new TotalDataFileSize).name, report.resultBytes),
-    TaskMetric((new TotalDataManifests).name, report.totalManifests.toLong),
-    TaskMetric((new ScannedDataManifests).name, report.readManifests.toLong),
-    TaskMetric((new SkippedDataManifests).name, report.skippedManifests.toLong),
-    TaskMetric((new TotalPlanningDuration).name, planningMs)
-  )
+  private val planningTime = new TotalPlanningDuration
+  private val readByRows = new FilesReadByRows
+
+  def all: Array[CustomMetric] = (ofPlanning.map(_._1) :+ planningTime :+ readByRows).toArray
+
+  /** Returns the metrics of a scan. @param planningMs the duration of its planning in ms */
+  def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] =
+    (ofPlanning.map { case (metric, value) => metric.of(value(report)) } :+ planningTime.of(planningMs)).toArray
 
   /**
    * Returns the metrics of one Spark task.
@@ -36,53 +57,7 @@ private[read] object ScanMetrics {
    * @param filesReadByRows the number of data files whose rows were decoded one by one, because no columnar reader
    *   supports the files
    */
-  def ofFiles(filesReadByRows: Long): Array[CustomTaskMetric] =
-    Array(TaskMetric((new FilesReadByRows).name, filesReadByRows))
+  def ofFiles(filesReadByRows: Long): Array[CustomTaskMetric] = Array(readByRows.of(filesReadByRows))
 
-  final private case class TaskMetric(override val name: String, override val value: Long) extends CustomTaskMetric
-}
-
-final class ResultDataFiles extends CustomSumMetric {
-  override def name: String = "resultDataFiles"
-  override def description: String = "data files to read"
-}
-
-final class SkippedDataFiles extends CustomSumMetric {
-  override def name: String = "skippedDataFiles"
-  override def description: String = "data files skipped"
-}
-
-final class ResultDeleteFiles extends CustomSumMetric {
-  override def name: String = "resultDeleteFiles"
-  override def description: String = "delete files to apply"
-}
-
-final class TotalDataFileSize extends CustomSumMetric {
-  override def name: String = "totalDataFileSize"
-  override def description: String = "size of the data files to read (bytes)"
-}
-
-final class TotalDataManifests extends CustomSumMetric {
-  override def name: String = "totalDataManifest"
-  override def description: String = "data manifests"
-}
-
-final class ScannedDataManifests extends CustomSumMetric {
-  override def name: String = "scannedDataManifests"
-  override def description: String = "data manifests read"
-}
-
-final class SkippedDataManifests extends CustomSumMetric {
-  override def name: String = "skippedDataManifests"
-  override def description: String = "data manifests skipped"
-}
-
-final class TotalPlanningDuration extends CustomSumMetric {
-  override def name: String = "totalPlanningDuration"
-  override def description: String = "time of planning (ms)"
-}
-
-final class FilesReadByRows extends CustomSumMetric {
-  override def name: String = "filesReadByRows"
-  override def description: String = "files read by rows"
+  final private[read] case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
 }

@@ -109,6 +109,7 @@ private object FanOutRouterSuite {
 
     override def format: FileFormat = FileFormat.Parquet
     override def unitSize: Long = 100L
+    override def acceptsVectors: Boolean = false
 
     override def newFiles(): NewDataFiles = new NewDataFiles {
       override def open(path: String): DataFileWriter = {

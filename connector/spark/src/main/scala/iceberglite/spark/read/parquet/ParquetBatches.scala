@@ -131,7 +131,22 @@ private[read] object ParquetBatches {
       if (read.filter.isEmpty && projection.needsPosition) RowPositions.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && positions.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)
-    val reader = new VectorizedParquetRecordReader(
+    val reader = vectorizedReader(settings)
+    try {
+      val split = new FileSplit(read.path, task.start, task.length, Array.empty[String])
+      val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
+      reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
+      val decoder = new VectorDecoder(reader)
+      new ParquetBatches(decoder, projection.columns, positions, deletes, settings.rows, decodesRowByRow = false)
+    } catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+  }
+
+  private def vectorizedReader(settings: BatchSettings): VectorizedParquetRecordReader =
+    new VectorizedParquetRecordReader(
       null,
       RebaseMode,
       RebaseZone,
@@ -140,24 +155,6 @@ private[read] object ParquetBatches {
       settings.offHeap,
       settings.rows
     )
-    try {
-      val split = new FileSplit(read.path, task.start, task.length, Array.empty[String])
-      val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
-      reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
-      new ParquetBatches(
-        new VectorDecoder(reader),
-        projection.columns,
-        positions,
-        deletes,
-        settings.rows,
-        decodesRowByRow = false
-      )
-    } catch {
-      case e: Throwable =>
-        reader.close()
-        throw e
-    }
-  }
 
   private[parquet] def openRowByRow(
       read: PreparedRead,

@@ -14,52 +14,47 @@ import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 
 /**
+ * What a scan reads.
+ *
+ * @param schema the columns to which filters refer
+ * @param commits the commits that are read; absent to read the snapshot itself
+ * @param planning where manifests are read; absent to read them on the driver
+ * @param wholeFiles whether all rows of the files are read
+ */
+final private[iceberglite] case class ScanSource(
+    table: Table,
+    snapshot: Option[Snapshot],
+    schema: Schema,
+    caseSensitive: Boolean,
+    commits: Option[CommitScan] = None,
+    planning: Option[ScanPlanning] = None,
+    wholeFiles: Boolean = false
+)
+
+/**
  * The files of one scan. They are planned once, for filter pushdown, statistics, EXPLAIN and reading.
  *
  * @param filter a condition that is true for all rows that Spark needs
  * @param limit the limit on the rows that Spark needs
- * @param existingPlan the plan of all files and the duration of its planning, if it exists already
- * @param commits the commits that are read; absent to read the snapshot itself
- * @param planning where manifests are read; absent to read them on the driver
  * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
- * @param wholeFiles whether all rows of the files are read
+ * @param existingPlan the plan of all files and the duration of its planning, if it exists already
  */
-final private[iceberglite] class ScanFiles private (
-    val table: Table,
-    val snapshot: Option[Snapshot],
-    val schema: Schema,
-    val filter: Expression,
-    caseSensitive: Boolean,
-    val limit: RowLimit,
-    existingPlan: Option[(ScanPlan, Long)],
-    val commits: Option[CommitScan],
-    planning: Option[ScanPlanning],
-    metricsColumns: Set[Int],
-    wholeFiles: Boolean
+final private[iceberglite] case class ScanFiles(
+    source: ScanSource,
+    filter: Expression,
+    limit: RowLimit = RowLimit.Unlimited,
+    metricsColumns: Set[Int] = Set.empty,
+    existingPlan: Option[(ScanPlan, Long)] = None
 ) extends ErrorBoundary {
-  def this(
-      table: Table,
-      snapshot: Option[Snapshot],
-      schema: Schema,
-      filter: Expression,
-      caseSensitive: Boolean,
-      commits: Option[CommitScan] = None,
-      planning: Option[ScanPlanning] = None,
-      wholeFiles: Boolean = false
-  ) =
-    this(
-      table,
-      snapshot,
-      schema,
-      filter,
-      caseSensitive,
-      RowLimit.Unlimited,
-      None,
-      commits,
-      planning,
-      Set.empty,
-      wholeFiles
-    )
+  import source.{caseSensitive, planning, wholeFiles}
+
+  def table: Table = source.table
+
+  def snapshot: Option[Snapshot] = source.snapshot
+
+  def schema: Schema = source.schema
+
+  def commits: Option[CommitScan] = source.commits
 
   private lazy val planAndDuration: (ScanPlan, Long) = in {
     val start = System.nanoTime()
@@ -86,22 +81,8 @@ final private[iceberglite] class ScanFiles private (
    *
    * @param newLimit the limit
    */
-  def limitedTo(newLimit: RowLimit): ScanFiles = {
-    val existingPlan = if (isPlanned) Some(planAndDuration) else None
-    new ScanFiles(
-      table,
-      snapshot,
-      schema,
-      filter,
-      caseSensitive,
-      newLimit,
-      existingPlan,
-      commits,
-      planning,
-      metricsColumns,
-      wholeFiles
-    )
-  }
+  def limitedTo(newLimit: RowLimit): ScanFiles =
+    copy(limit = newLimit, existingPlan = if (isPlanned) Some(planAndDuration) else None)
 
   /**
    * Returns the files with the metrics of more columns, if available. For a large number of files, a plan keeps only
@@ -111,23 +92,7 @@ final private[iceberglite] class ScanFiles private (
    */
   def withMetricsOf(ids: Set[Int]): ScanFiles =
     if (plan.statsToKeep.hasAll(ids)) this
-    else
-      copyWith(filter, metricsColumns ++ ids)
-
-  private def copyWith(filter: Expression, metricsColumns: Set[Int]): ScanFiles =
-    new ScanFiles(
-      table,
-      snapshot,
-      schema,
-      filter,
-      caseSensitive,
-      limit,
-      None,
-      commits,
-      planning,
-      metricsColumns,
-      wholeFiles
-    )
+    else copy(metricsColumns = metricsColumns ++ ids, existingPlan = None)
 
   def plan: ScanPlan = planAndDuration._1
 
@@ -148,7 +113,7 @@ final private[iceberglite] class ScanFiles private (
    * @param byMetrics whether it is also determined by the metrics of the files
    */
   def isTrueForAllRows(condition: Expression, byMetrics: Boolean = false): Boolean = {
-    val bound = Bind(condition, schema, caseSensitive)
+    val bound = bind(condition)
     bound == AlwaysTrue || (byMetrics || isOnPartitionSources(bound)) && holdsFor(bound, byMetrics)
   }
 
@@ -192,7 +157,7 @@ final private[iceberglite] class ScanFiles private (
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
-      copyWith(Expression.and(filter, bound), metricsColumns).plan.tasks
+      copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
     }
 
   /** Returns a function that creates the filter for the rows of a file. */

@@ -2,6 +2,7 @@ package iceberglite.spark.read.stats
 
 import scala.collection.mutable
 
+import iceberglite.data.DataFormats
 import iceberglite.metrics.ColumnBounds
 import iceberglite.scan.FileScanTask
 import iceberglite.spec.file.{FileFormat, Metrics}
@@ -76,12 +77,13 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
     bound.flatMap(SingleValue.decodeValid(t, _)).filterNot(ColumnBounds.isNan)
 
   /**
-   * Whether bounds are values of rows. Bounds of strings and binaries may be truncated to an unknown length, and
-   * timestamp bounds from ORC files may be rounded to milliseconds.
+   * Whether bounds are values of rows. Bounds of strings and binaries may be truncated to an unknown length, and some
+   * formats round the bounds of timestamps.
    */
   private def boundsAreValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
     case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType => true
-    case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => format != FileFormat.Orc
+    case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
+      DataFormats.find(format).exists(_.boundsAreExact)
     case StringType | UuidType | _: FixedType | BinaryType => false
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => false
   }

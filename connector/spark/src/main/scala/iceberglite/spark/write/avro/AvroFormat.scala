@@ -37,6 +37,9 @@ final private[write] class AvroFormat(
 
   override def unitSize: Long = AvroContainer.BlockSize.toLong
 
+  /** False, because the writer reads each value of a row separately, which is slower from vectors. */
+  override def acceptsVectors: Boolean = false
+
   override def newFiles(): NewDataFiles = new Files
 
   final private class Files extends NewDataFiles {

@@ -18,6 +18,12 @@ private[iceberglite] trait DataFileFormat extends Serializable {
    */
   def unitSize: Long
 
+  /**
+   * Whether rows may be given as rows of column vectors. False if the writer limits its memory by the sizes of Spark's
+   * rows.
+   */
+  def acceptsVectors: Boolean
+
   /** Creates the object with which a task creates its files. */
   def newFiles(): NewDataFiles
 }

@@ -34,6 +34,8 @@ final private[write] class ParquetFormat(
 
   override def unitSize: Long = settings.rowGroupSize
 
+  override def acceptsVectors: Boolean = true
+
   override def newFiles(): NewDataFiles = new Files
 
   final private class Files extends NewDataFiles {

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
-import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning}
+import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, ScanSource}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
@@ -30,7 +30,9 @@ class ManyFilesSuite extends AnyFunSuite with SharedSession {
     val modes = PlanningModes(PlanningMode.Local, PlanningMode.Local)
     val planning = new ScanPlanning(spark, modes, manifestBytes)
     val metadata = table.metadata
-    new ScanFiles(table, metadata.currentSnapshot, metadata.schema, filter, true, None, Some(planning))
+    val source =
+      ScanSource(table, metadata.currentSnapshot, metadata.schema, caseSensitive = true, planning = Some(planning))
+    ScanFiles(source, filter)
   }
 
   private val keyFilter = In(Term.Named("id"), Set(13L, 44L, 1000L).map(LongLiteral(_)))
