@@ -46,7 +46,9 @@ object SourceFiles {
   /** Returns the methods and lazy values of a source that have a body. */
   def definitions(code: String): Vector[Definition] = definition.findAllMatchIn(code).toVector.flatMap { m =>
     val lineOfName = code.substring(0, m.start(2)).count(_ == '\n') + 1
-    startOfBody(code, m.end).map(s => Definition(m.group(2), m.group(1).contains("override"), code.substring(s), lineOfName))
+    startOfBody(code, m.end).map(s =>
+      Definition(m.group(2), m.group(1).contains("override"), code.substring(s), lineOfName)
+    )
   }
 
   /** Returns the index after the equals sign of a definition; absent if the definition is abstract. */
@@ -67,4 +69,36 @@ object SourceFiles {
   /** Whether a line ends a declaration without a body. */
   private def endsDeclaration(before: String, after: String): Boolean =
     !before.trim.endsWith(":") && !after.trim.startsWith("(") && !after.trim.startsWith(":")
+
+  /** @param length the number of its lines, from `def` to the end of its body */
+  final case class Function(name: String, length: Int)
+
+  private val functionStart =
+    """^(\s*)(?:(?:override|final|private|protected|implicit|@tailrec)(?:\[\w+\])?\s+)*def\s+([^\s(\[:]+)""".r
+
+  /** Returns the functions of a source. They end by their indentation, which the formatter sets. */
+  def functions(file: Path): Vector[Function] = {
+    val lines = code(file).split('\n').toVector
+    lines.indices.toVector.flatMap { start =>
+      functionStart.findFirstMatchIn(lines(start)).map { m =>
+        Function(m.group(2), lastLine(lines, start, m.group(1).length) - start + 1)
+      }
+    }
+  }
+
+  /** Returns the index of the last line of a function. */
+  private def lastLine(lines: Vector[String], start: Int, indentation: Int): Int = {
+    @tailrec def next(i: Int, last: Int): Int =
+      if (i == lines.size) last
+      else if (lines(i).trim.isEmpty) next(i + 1, last)
+      else {
+        val depth = lines(i).prefixLength(_ == ' ')
+        val closes = depth == indentation && ")}".contains(lines(i).trim.head)
+        if (depth > indentation) next(i + 1, i)
+        else if (closes && Seq("{", "(", "=", "=>").exists(lines(i).endsWith)) next(i + 1, i)
+        else if (closes) i
+        else last
+      }
+    next(start + 1, start)
+  }
 }

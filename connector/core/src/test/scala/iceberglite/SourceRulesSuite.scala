@@ -13,11 +13,12 @@ class SourceRulesSuite extends AnyFunSuite {
   private val spark: Vector[Path] = SourceFiles.in("spark/src/main")
 
   /** The interfaces with which Spark calls the connector on the driver. */
-  private val callable = ("""\b(?:extends|with)\s+(?:Table|TableCatalog|StagingTableCatalog|LiteCatalog|FunctionCatalog|""" +
-    """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|Batch|""" +
-    """WriteBuilder|Write|BatchWrite|DeltaWriteBuilder|DeltaWrite|DeltaBatchWrite|RowLevelOperation|""" +
-    """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
-    """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r
+  private val callable =
+    ("""\b(?:extends|with)\s+(?:Table|TableCatalog|StagingTableCatalog|LiteCatalog|FunctionCatalog|""" +
+      """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|Batch|""" +
+      """WriteBuilder|Write|BatchWrite|DeltaWriteBuilder|DeltaWrite|DeltaBatchWrite|RowLevelOperation|""" +
+      """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
+      """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r
 
   /** Sources whose classes implement these interfaces, but only with values or by calls of other such classes. */
   private val delegating = Set(
@@ -88,5 +89,60 @@ class SourceRulesSuite extends AnyFunSuite {
       if (next == names) names else extended(next)
     }
     extended(Set.empty)
+  }
+
+  private val all: Vector[Path] = Seq("spec", "core", "spark").flatMap(p => SourceFiles.in(s"$p/src/main")).toVector
+
+  /** Functions of more than 30 lines: constructions and matches with a line for each member of the specification. */
+  private val bySpecification = Set(
+    "spec/json/TableMetadataReader.scala:read",
+    "spec/update/MetadataBuilder.scala:applyUpdate",
+    "spec/json/MetadataUpdateJson.scala:write"
+  )
+
+  /** Functions of core that are slightly longer. This list must not grow. */
+  private val longFunctions = bySpecification ++ Set(
+    "tree/manifestlist/EncodedMap.scala:endOfMap",
+    "maintenance/orphan/OrphanSearch.scala:find",
+    "catalog/rest/RestServer.scala:connect",
+    "data/orc/OrcTail.scala:check",
+    "maintenance/compact/FileGroup.scala:plan",
+    "avro/FieldDecoder.scala:skipper",
+    "maintenance/CloneTable.scala:apply"
+  )
+
+  test("a function has at most 30 lines") {
+    val long = for (file <- all; f <- SourceFiles.functions(file) if f.length > 30)
+      yield s"${SourceFiles.shortName(file)}:${f.name}"
+    assert(bySpecification.subsetOf(long.toSet))
+    assert((long.toSet -- longFunctions).isEmpty)
+  }
+
+  test("members for the connector only are private[iceberglite], because Spark also has a package spark") {
+    assert(all.filter(f => SourceFiles.code(f).contains("private[spark]")).isEmpty)
+  }
+
+  /** What a rule must not do: keep state, or change the session or the state of a statement. */
+  private val impure =
+    """(?:^|[({;\s])var\s|\.experimental\b|\bconf\.set|\.unsetConf\b|\.context\.(?!analysis\b)|\bupdateAnalysis\b""".r
+
+  /** The places where rules publish what they find, each in one line; see `StatementContext`. */
+  private val publications = Set(
+    "spark/rules/PrepareRowLevelOperations.scala" -> ".context.publish(",
+    "spark/rules/RewriteMergeJoin.scala" -> ".context.publishReadTasks("
+  )
+
+  test("rules are functions of plans, and only publish in the context of a statement") {
+    val rules = SourceFiles.in("spark/src/main/scala/iceberglite/spark/rules")
+    val found = for {
+      file <- rules
+      line <- SourceFiles.code(file).split('\n') if impure.findFirstIn(line).isDefined
+    } yield SourceFiles.shortName(file) -> line.trim
+    assert(rules.size > 10)
+    val violations = found.filterNot { case (file, line) =>
+      publications.exists(p => p._1 == file && line.contains(p._2))
+    }
+    assert(violations.isEmpty)
+    assert(found.size == publications.size)
   }
 }

@@ -95,6 +95,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   private def load(ident: Identifier, requested: TimeTravel): SparkTableInterface = in(ident) {
     SessionSettings.check(SparkSession.active)
+    SparkSessionExtensions.registerLastRules(SparkSession.active)
     val resolved = tables.find(ident)
     val travel = if (requested == TimeTravel.Latest) resolved.travel else requested
     if (requested != TimeTravel.Latest && resolved.travel != TimeTravel.Latest) {

@@ -10,7 +10,6 @@ import iceberglite.spark.read.aggregate.AggregateScanStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
-  AddLastOptimizerRule,
   DropUnstableGroupFilters,
   MarkDeletedRows,
   MarkWholeFileScans,
@@ -25,6 +24,7 @@ import iceberglite.spark.rules.{
   RewriteUpdateWithSubquery,
   StoragePartitionedJoins
 }
+import iceberglite.spark.session.BucketingSettings
 import iceberglite.spark.sql.{
   AnalyzeColumns,
   DeferredStatement,
@@ -80,12 +80,6 @@ object SparkSessionExtensions {
     override def inject(extensions: Extensions): Unit = extensions.injectPreCBORule(_ => rule)
   }
 
-  /** Runs after all other rules of the optimizer. */
-  final private case class Last(rule: Rule[LogicalPlan]) extends Injection {
-    override def inject(extensions: Extensions): Unit =
-      extensions.injectPostHocResolutionRule(new AddLastOptimizerRule(_, rule))
-  }
-
   /** Runs as a planning strategy, before Spark's own strategies. */
   final private case class Planning(strategy: SparkStrategy) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectPlannerStrategy(_ => strategy)
@@ -111,9 +105,25 @@ object SparkSessionExtensions {
     Optimization(RewriteMergeJoin),
     Optimization(DropUnstableGroupFilters),
     BeforeScans(MarkWholeFileScans),
-    Last(StoragePartitionedJoins),
-    Last(RestoreRelationBeforeMerge),
-    Last(AddBroadcastPruning),
     Planning(AggregateScanStrategy)
   )
+
+  /** The rules that run after all of Spark's own optimizer rules, when the plan contains scans. */
+  private val lastRules: Seq[Rule[LogicalPlan]] =
+    Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning)
+
+  /**
+   * Registers the last rules in a session that has the extensions. Spark 3.5 has no extension point for such rules, and
+   * the session does not exist yet when Spark requests the rules of its extensions. Therefore, a catalog calls this
+   * method when it loads a table, because the rules concern only plans with such tables. All sessions share one
+   * instance of each rule, so that a session registers it only once.
+   */
+  private[iceberglite] def registerLastRules(session: SparkSession): Unit =
+    if (BucketingSettings.hasExtensions(session)) {
+      val experimental = session.experimental
+      experimental.synchronized {
+        val missing = lastRules.diff(experimental.extraOptimizations)
+        if (missing.nonEmpty) experimental.extraOptimizations ++= missing
+      }
+    }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spark.write.{IcebergWrite, RowCounting, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
@@ -20,10 +20,7 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation
     with ErrorBoundary {
-  private var scan: Option[CopyOnWriteScanBuilder] = None
-
-  /** How the files are packed into tasks. The packing is set when the write is planned, before Spark runs the scan. */
-  @volatile private var packing: Option[RewritePacking] = None
+  private val context = statement.context
 
   override protected def errorName: String = statement.table.name
 
@@ -33,25 +30,18 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
 
   override def requiredMetadataAttributes(): Array[NamedReference] = in(statement.metadata(FilePath.name))
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
-    val builder = scanOfWholeFiles(options)
-    scan = Some(builder)
-    builder
-  }
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in(scanOfWholeFiles(options))
 
   private def scanOfWholeFiles(options: CaseInsensitiveStringMap): CopyOnWriteScanBuilder =
-    new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
+    new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), context)
 
   /**
    * Returns the files that the statement has read. Spark does not read the table if it finds that no row is needed. In
    * this case, a DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
    */
-  private def readFiles: StatementFiles = scan match {
-    case Some(builder) => builder.files
-    case None if overwrites =>
-      val scanOfAllFiles = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
-      scanOfAllFiles.build()
-      scanOfAllFiles.files
+  private def readFiles: StatementFiles = context.read match {
+    case Some(read) => read.files
+    case None if overwrites => scanOfWholeFiles(CaseInsensitiveStringMap.empty).build().files
     case None => StatementFiles.Empty
   }
 
@@ -73,8 +63,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
     RowPlans.of(statement, info, statement.distribution)
   else {
-    val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Empty)(_.files).tasks)
-    packing = placement.packing
+    val placement = new RewritePlacement(statement, context.read.fold(StatementFiles.Empty)(_.files).tasks)
+    context.publishPacking(placement.packing)
     val mode = StatementRequirements.forCopyOnWrite(statement, placement.writesInReadTasks)
     val plan = RowPlans.of(statement, info, mode)
     plan.copy(requirements = StatementRequirements.byFile(statement, mode, plan.requirements))

@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScan
-import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.schema.MetadataColumns
 
@@ -25,25 +25,27 @@ import iceberglite.spec.schema.MetadataColumns
  * Reads whole files, for a statement that replaces them. If the condition allows it, Spark first runs a query that
  * finds the files with a row to change. All other files are neither read nor replaced.
  *
- * @param packing how the files are packed into tasks, known after the write is planned; absent for the packing of
- *   ordinary scans
+ * @param context has the packing of the files into tasks after the write is planned, and the selected files after the
+ *   first query
  */
-final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () => Option[RewritePacking])
+final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: StatementContext)
     extends Scan
+    with StatementRead
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering
     with ErrorBoundary {
   override protected def errorName: String = inner.files.table.name
 
-  /** The paths of the files with a row to change; absent if Spark did not determine them. */
-  @volatile private var filesWithChanges: Option[Set[String]] = None
-
   private lazy val candidates: Vector[FileScanTask] = inner.plannedTasks.map(_.copy(residual = AlwaysTrue))
 
   private def tasks: Vector[FileScanTask] =
-    filesWithChanges.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))
+    context.selectedPaths.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))
 
-  def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
+  override def files: StatementFiles = in(StatementFiles(tasks, inner.filter))
+
+  override def isOneTask: Boolean = in(taskCount <= 1)
+
+  private def taskCount: Int = inner.packing.packForRewrite(tasks, context.packing).size
 
   /** Returns the schema. Columns that the scan passes to the write are not marked as metadata columns. */
   override def readSchema(): StructType = in(StructType(inner.readSchema().map { column =>
@@ -51,23 +53,19 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
   }))
 
   override def description(): String =
-    in(s"${inner.descriptionWith(inner.packing.packForRewrite(tasks, packing()).size)} whole files")
+    in(s"${inner.descriptionWith(taskCount)} whole files")
 
   override def estimateStatistics(): Statistics = in(inner.estimateStatistics())
 
   override def columnarSupportMode(): ColumnarSupportMode = in(inner.columnarSupportMode())
 
-  override def toBatch: Batch = in(inner.batchOf(tasks, packing()))
+  override def toBatch: Batch = in(inner.batchOf(tasks, context.packing))
 
   override def filterAttributes(): Array[NamedReference] = in(Array(Expressions.column(MetadataColumns.FilePath.name)))
 
-  /**
-   * Restricts the files to those with a row to change. Only the first call has an effect: an UPDATE with a subquery
-   * reads the files twice, and must replace exactly the files that it read first.
-   */
-  override def filter(predicates: Array[Predicate]): Unit = in(synchronized {
-    if (filesWithChanges.isEmpty) filesWithChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))
-  })
+  /** Restricts the files to those with a row to change. */
+  override def filter(predicates: Array[Predicate]): Unit =
+    in(context.restrictTo(predicates.map(pathsOf).reduce(_ intersect _)))
 
   private def pathsOf(predicate: Predicate): Set[String] = predicate.children.toVector match {
     case (column: NamedReference) +: values

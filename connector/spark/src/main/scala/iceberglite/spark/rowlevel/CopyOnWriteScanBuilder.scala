@@ -1,28 +1,23 @@
 package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.connector.expressions.filter.Predicate
-import org.apache.spark.sql.connector.read.{Scan, SupportsPushDownRequiredColumns, SupportsPushDownV2Filters}
+import org.apache.spark.sql.connector.read.{SupportsPushDownRequiredColumns, SupportsPushDownV2Filters}
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScanBuilder
-import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 
 /**
  * Builds a scan of the files that a statement will replace. It reads all rows of every file that may have a row that
  * satisfies the condition.
  *
- * @param packing how the files are packed into tasks; called when Spark runs the scan
+ * @param context receives the scan
  */
-final private[iceberglite] class CopyOnWriteScanBuilder(
-    inner: IcebergScanBuilder,
-    packing: () => Option[RewritePacking]
-) extends SupportsPushDownV2Filters
+final private[rowlevel] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, context: StatementContext)
+    extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
     with ErrorBoundary {
   override protected def errorName: String = inner.tableName
-
-  private var scan: Option[CopyOnWriteScan] = None
 
   /**
    * Pushes conditions down to select files. Spark evaluates the conditions that the partition values of files do not
@@ -34,12 +29,9 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
 
   override def pruneColumns(required: StructType): Unit = in(inner.pruneColumns(required))
 
-  override def build(): Scan = in {
-    val built = new CopyOnWriteScan(inner.buildUngrouped(), packing)
-    scan = Some(built)
-    built
+  override def build(): CopyOnWriteScan = in {
+    val scan = new CopyOnWriteScan(inner.buildUngrouped(), context)
+    context.publishRead(scan)
+    scan
   }
-
-  /** Returns the files that the statement reads, after Spark has planned the scan. */
-  def files: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 }

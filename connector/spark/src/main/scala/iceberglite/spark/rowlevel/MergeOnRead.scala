@@ -13,7 +13,7 @@ import org.apache.spark.sql.connector.write.{
   RequiresDistributionAndOrdering,
   SupportsDelta
 }
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.error.ErrorBoundary
@@ -27,8 +27,6 @@ import iceberglite.spec.types.NestedField
 final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
     extends SupportsDelta
     with ErrorBoundary {
-  private var scan: Option[IcebergScanBuilder] = None
-
   override protected def errorName: String = statement.table.name
 
   override def command(): Command = statement.command
@@ -54,18 +52,24 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val builder = statement.scanBuilder(options, wholeFiles = false)
-    scan = Some(builder)
+    statement.context.publishRead(readOf(builder))
     builder
   }
 
-  private def readFiles: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
+  /** Returns the read of a builder. Its files are complete when Spark has planned the scan. */
+  private def readOf(builder: IcebergScanBuilder): StatementRead = new StatementRead {
+    override def files: StatementFiles = in(builder.statementFiles)
+    override def isOneTask: Boolean = in(builder.readsInOneTask)
+  }
+
+  private def readFiles: StatementFiles = statement.context.read.fold(StatementFiles.Empty)(_.files)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = in {
       val isDelete = statement.command == Command.DELETE
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rowPlan = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
-      val isOneTask = statement.writesInReadTasks && scan.forall(_.readsInOneTask)
+      val isOneTask = statement.writesInReadTasks && statement.context.read.forall(_.isOneTask)
       val requirements = StatementRequirements.forMergeOnRead(statement, rowPlan, isOneTask)
       new ChangeWrite(statement, rowPlan, requirements, new ChangedFiles(statement, () => readFiles), metadataOf(info))
     }
@@ -76,9 +80,14 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
       new IllegalStateException("Spark did not pass the requested metadata columns")
     )
     ChangeMetadata(
-      schema(MetadataColumns.PartitionName).dataType.asInstanceOf[StructType].size,
+      partitionSize(schema(MetadataColumns.PartitionName).dataType),
       if (statement.hasLineage) Some(schema.fieldIndex(MetadataColumns.RowId.name)) else None
     )
+  }
+
+  private def partitionSize(partition: DataType): Int = partition match {
+    case struct: StructType => struct.size
+    case other => throw new IllegalStateException(s"Spark passed the partition as ${other.sql}")
   }
 
   override def toString: String = s"merge-on-read ${statement.command} of ${statement.table.name}"

@@ -44,7 +44,7 @@ final private[iceberglite] class RowLevelStatement(
     val command: Command,
     val target: WriteAuditPublish.Target,
     val session: SparkSession,
-    context: StatementContext,
+    val context: StatementContext,
     val options: StatementOptions,
     val merge: Option[SchemaMerge],
     val followUps: Seq[CommitFollowUp]
@@ -57,9 +57,6 @@ final private[iceberglite] class RowLevelStatement(
 
   /** Whether rows are written by the tasks that read them. */
   def writesInReadTasks: Boolean = context.writesInReadTasks
-
-  /** Records that rows are written by the tasks that read them. Called for a MERGE when Spark has planned its joins. */
-  def setWritesInReadTasks(): Unit = context.setWritesInReadTasks()
 
   private val properties = RowLevelStatement.propertiesOf(command)
 

@@ -1,5 +1,7 @@
 package iceberglite.spark.rowlevel
 
+import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+
 /**
  * The state that the rules, the scans and the write of one statement share. All other rules and operations are
  * functions of their inputs; this state exists because Spark offers no other way:
@@ -10,17 +12,31 @@ package iceberglite.spark.rowlevel
  *     times; all reads must use one version of the table.
  *   - Spark chooses the join of a MERGE after it has created the operation.
  *
- * A context belongs to one resolved target of a statement, and is used by the thread that plans it.
+ * A context belongs to one resolved target of a statement, and is used by the thread that plans it. Spark makes these
+ * calls in this order; each publishes what the later ones need:
+ *
+ *   1. The analyzer applies `PrepareRowLevelOperations`: [[publish]].
+ *   1. The analyzer requests the operation of the statement from the table: [[start]].
+ *   1. The optimizer applies `RewriteMergeJoin`: [[publishReadTasks]].
+ *   1. The optimizer builds the scan of the operation, after it has pushed filters down: [[publishRead]].
+ *   1. The optimizer builds the write: [[publishPacking]] for copy-on-write. Without a scan, the write reads no files.
+ *   1. Before Spark runs the scan of copy-on-write, it passes the paths of the files with a row to change, once for
+ *      each place where the plan reads the scan: [[restrictTo]].
+ *   1. Spark requests the batch of the scan, which uses [[packing]] and [[selectedPaths]].
+ *   1. Spark commits the write, which replaces the files of [[read]].
  */
 final private[iceberglite] class StatementContext {
   @volatile private var currentAnalysis = StatementAnalysis()
   @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false
+  @volatile private var plannedRead = Option.empty[StatementRead]
+  @volatile private var plannedPacking = Option.empty[RewritePacking]
+  @volatile private var restriction = Option.empty[Set[String]]
 
   /** The properties of the statement that only its plan contains. They are complete when the plan is analyzed. */
   def analysis: StatementAnalysis = currentAnalysis
 
-  def updateAnalysis(change: StatementAnalysis => StatementAnalysis): Unit = currentAnalysis = change(currentAnalysis)
+  def publish(analysis: StatementAnalysis): Unit = currentAnalysis = analysis
 
   /**
    * The statement; absent before Spark has created its operation. Later reads of the table use the version of the table
@@ -37,5 +53,34 @@ final private[iceberglite] class StatementContext {
   def writesInReadTasks: Boolean = currentAnalysis.isRowByRow || joinPreservesTasks
 
   /** Records that the join of a MERGE leaves the rows in the tasks that read them. */
-  def setWritesInReadTasks(): Unit = joinPreservesTasks = true
+  def publishReadTasks(): Unit = joinPreservesTasks = true
+
+  /** The read of the rows to change; absent if Spark does not read the table, because no row is needed. */
+  def read: Option[StatementRead] = plannedRead
+
+  def publishRead(read: StatementRead): Unit = plannedRead = Some(read)
+
+  /** How copy-on-write packs files into tasks; absent for the packing of ordinary scans. */
+  def packing: Option[RewritePacking] = plannedPacking
+
+  def publishPacking(packing: Option[RewritePacking]): Unit = plannedPacking = packing
+
+  /** The paths of the files with a row to change; absent if Spark did not determine them. */
+  def selectedPaths: Option[Set[String]] = restriction
+
+  /**
+   * Restricts the files to those with a row to change. Only the first call has an effect: an UPDATE with a subquery
+   * reads the files twice, and must replace exactly the files that it read first.
+   */
+  def restrictTo(paths: => Set[String]): Unit = synchronized(if (restriction.isEmpty) restriction = Some(paths))
+}
+
+/** The read of the rows that a statement may change. */
+private[rowlevel] trait StatementRead {
+
+  /** The files that the statement reads. */
+  def files: StatementFiles
+
+  /** Whether a single task reads all files. */
+  def isOneTask: Boolean
 }

@@ -22,7 +22,8 @@ import org.apache.spark.sql.types.{BooleanType, NullType}
  */
 private[rules] object NullConditions {
 
-  def castNulls[P <: LogicalPlan](command: P): P = (command match {
+  /** Returns a command with conditions of the type BOOLEAN. */
+  def castNulls(command: LogicalPlan): LogicalPlan = command match {
     case d: DeleteFromTable => d.copy(condition = castNulls(d.condition))
     case u: UpdateTable => u.copy(condition = u.condition.map(c => castNulls(c)))
     case m: MergeIntoTable => m.copy(
@@ -32,7 +33,7 @@ private[rules] object NullConditions {
         notMatchedBySourceActions = m.notMatchedBySourceActions.map(a => castNulls(a))
       )
     case other => other
-  }).asInstanceOf[P]
+  }
 
   private def castNulls(action: MergeAction): MergeAction = action match {
     case d: DeleteAction => d.copy(condition = d.condition.map(c => castNulls(c)))

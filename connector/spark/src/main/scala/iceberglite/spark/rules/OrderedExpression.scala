@@ -3,6 +3,7 @@ package iceberglite.spark.rules
 import java.time.temporal.ChronoUnit
 import java.time.{Instant, ZoneId}
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -36,17 +37,22 @@ final private[rules] class OrderedExpression(val column: Expression, expression:
    */
   def thresholdFor(value: Long): Option[Threshold] =
     try {
-      var (below, from) = limits(column.dataType)
+      val (below, from) = limits(column.dataType)
       if (evaluate(below) >= value || evaluate(from) < value) None
       else {
-        while (below + 1 < from) {
-          // Compute the middle without the difference of the two values, which may overflow a long.
-          val middle = (below >> 1) + (from >> 1) + (below & from & 1)
-          if (evaluate(middle) < value) below = middle else from = middle
-        }
-        Some(Threshold(from, marginAt(from)))
+        val first = firstReaching(value, below, from)
+        Some(Threshold(first, marginAt(first)))
       }
     } catch { case NonFatal(_) => None }
+
+  /** Bisects the column values after `below`, for which the expression is less, up to `from`, for which it is not. */
+  @tailrec private def firstReaching(value: Long, below: Long, from: Long): Long =
+    if (below + 1 >= from) from
+    else {
+      // Compute the middle without the difference of the two values, which may overflow a long.
+      val middle = (below >> 1) + (from >> 1) + (below & from & 1)
+      if (evaluate(middle) < value) firstReaching(value, middle, from) else firstReaching(value, below, middle)
+    }
 
   private def evaluate(value: Long): Long = {
     val typed: Any = if (column.dataType == DateType) value.toInt else value

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   AttributeSet,
   Expression,
-  Literal,
   MetadataAttribute,
   MetadataAttributeWithLogicalName,
   OuterReference,
@@ -13,26 +12,19 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
   Assignment,
-  BROADCAST,
-  DeleteAction,
   DeleteFromTable,
-  DeleteFromTableWithFilters,
   InsertAction,
   LogicalPlan,
   MergeAction,
   MergeIntoTable,
   ReplaceData,
-  ResolvedHint,
-  UnaryNode,
   UpdateAction,
   UpdateTable
 }
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.rowlevel.CarryOverColumns
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -47,21 +39,32 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => prepared(withoutMetadata(pinned(NullConditions.castNulls(d)), d.table))
-    case u: UpdateTable if u.resolved && u.aligned =>
-      prepared(withoutMetadata(pinned(NullConditions.castNulls(u)), u.table))
+    case d: DeleteFromTable if d.resolved => prepared(d, d.table)
+    case u: UpdateTable if u.resolved && u.aligned => prepared(u, u.table)
     case m: MergeIntoTable if m.resolved && m.aligned =>
-      val source = pinnedTables(m.sourceTable)
-      prepared(withoutMetadata(pinned(NullConditions.castNulls(m.copy(sourceTable = source))), m.targetTable))
+      prepared(m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable)
+  }
+
+  /** Returns the prepared command, and publishes its analysis, which Spark does not pass to the operation. */
+  private def prepared(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
+    val pinnedCommand = pinned(NullConditions.castNulls(command))
+    target match {
+      case Target(table, relation) =>
+        val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
+        val result = RowLevelPreparation(withoutMetadataColumns)
+        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named)))
+        result.plan
+      case _ => pinnedCommand
+    }
   }
 
   /**
    * Pins the tables in the subqueries of a command to their current versions. A statement may read its inputs several
    * times, and must see the same rows each time despite concurrent commits.
    */
-  private def pinned[P <: LogicalPlan](command: P): P = command.transformExpressions {
+  private def pinned(command: LogicalPlan): LogicalPlan = command.transformExpressions {
     case subquery: SubqueryExpression => subquery.withNewPlan(pinnedTables(subquery.plan))
-  }.asInstanceOf[P]
+  }
 
   private def pinnedTables(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
     case relation @ DataSourceV2Relation(table: PinnableTable, _, _, _, _) => relation.copy(table = table.pinned)
@@ -71,21 +74,25 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
    * Removes unused metadata columns from the target. If a condition names a metadata column, Spark adds all metadata
    * columns to the target, and then treats them as columns to write. Only the metadata columns that the statement names
    * are kept. For a table with CHAR columns, Spark does not add any metadata columns.
+   *
+   * @return the command, and the names of the metadata columns that it names
    */
-  private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
-    case Target(table, relation) =>
-      val changed = withoutAssignments(command)
-      val namedColumns = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
-        case MetadataAttributeWithLogicalName(a, name)
-            if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
-      }
-      if (namedColumns.nonEmpty) table.context.updateAnalysis(_.copy(namedMetadata = namedColumns.map(_.name)))
-      val withoutMetadataColumns =
-        if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
-        else relation
+  private def withoutMetadata(
+      command: LogicalPlan,
+      relation: DataSourceV2Relation
+  ): (LogicalPlan, Seq[String]) = {
+    val changed = withoutAssignments(command)
+    val namedColumns = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
+      case MetadataAttributeWithLogicalName(a, name)
+          if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
+    }
+    val withoutMetadataColumns =
+      if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
+      else relation
+    val plan =
       if (namedColumns.isEmpty && withoutMetadataColumns.eq(relation)) command
       else withRelation(changed, relation, withoutMetadataColumns, namedColumns)
-    case _ => command
+    (plan, namedColumns.map(_.name))
   }
 
   /**
@@ -93,7 +100,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
    *
    * @param metadata attributes of the old relation's metadata columns, which have other ids in the new relation
    */
-  private def withRelation(
+  private[rules] def withRelation(
       command: LogicalPlan,
       oldRelation: DataSourceV2Relation,
       newRelation: DataSourceV2Relation,
@@ -139,118 +146,13 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   private def isNull(value: Expression): Boolean = value.foldable && value.eval() == null
 
-  private def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
-
-  private def prepared(command: LogicalPlan): LogicalPlan = command match {
-    // Without this replacement, Spark treats a cached table as a table that does not support deletes.
-    case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) => DeleteFromTableWithFilters(relation, Nil)
-    case delete @ DeleteFromTable(Target(table, relation), _) => preparedDelete(delete, table, relation)
-    case update @ UpdateTable(Target(table, relation), _, _) => preparedUpdate(update, table, relation)
-    case merge @ MergeIntoTable(Target(table, relation), _, _, _, _, _) => preparedMerge(merge, table, relation)
-    case _ => command
-  }
-
-  private def preparedDelete(
-      command: DeleteFromTable,
-      table: SparkTable,
-      relation: DataSourceV2Relation
-  ): LogicalPlan = {
-    val rowByRow = !hasSubquery(command.condition)
-    val countsDeletes = rowByRow && table.hasUncountedDeletes
-    val names = table.carryOverColumns(Command.DELETE).filter(countsDeletes || _ != CarryOverColumns.Change.name)
-    val carried = new CarryOverRewrite(names, relation)
-    table.context.updateAnalysis(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
-    if (carried.isEmpty) command else withCarried(command, relation, carried)
-  }
-
-  private def preparedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
-    val UpdateTable(_, assignments, condition) = command
-    table.context.updateAnalysis(_.copy(
-      isRowByRow = !(condition ++ assignments).exists(hasSubquery),
-      changesPartitions = ChangedPartitions.mayResultFrom(assignments, condition, table),
-      inserts = false
-    ))
-    val carried = new CarryOverRewrite(table.carryOverColumns(Command.UPDATE), relation)
-    if (carried.isEmpty) command
-    else withCarried(command.copy(assignments = assignments ++ carried.updateAssignments), relation, carried)
-  }
-
-  private def preparedMerge(
-      command: MergeIntoTable,
-      table: SparkTable,
-      relation: DataSourceV2Relation
-  ): LogicalPlan = {
-    val MergeIntoTable(_, source, condition, matched, notMatched, notMatchedBySource) = command
-    val isAppend = matched.isEmpty && notMatchedBySource.isEmpty
-    val copiesOnWrite = !isAppend && table.copiesOnWrite(Command.MERGE)
-    val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
-    // For a single DELETE without a condition, Spark accepts several matching source rows. Marking its rows would turn
-    // the DELETE into an update, for which Spark rejects several matching source rows.
-    val marksDeletes = carried.hasChangeColumn && table.hasUncountedDeletes && !isUnconditionalDelete(matched)
-    // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
-    val copyMatched = if (matched.isEmpty && copiesOnWrite) Seq(carried.copyAction) else Nil
-    // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
-    val byMetadata = notMatchedBySource.isEmpty && copiesOnWrite &&
-      (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
-    val copyUnmatched = if (byMetadata) Seq(carried.copyAction) else Nil
-    table.context.updateAnalysis(_.copy(
-      isRowByRow = false,
-      isMerge = true,
-      marksDeletes = marksDeletes,
-      broadcastsSource = hasBroadcastHint(source),
-      findsFilesByMetadata = byMetadata,
-      changesPartitions = changesPartitions(matched ++ notMatchedBySource, condition, table),
-      inserts = notMatched.nonEmpty
-    ))
-    def withUnchanged(merge: MergeIntoTable): MergeIntoTable = merge.copy(
-      matchedActions = merge.matchedActions ++ copyMatched,
-      notMatchedBySourceActions = merge.notMatchedBySourceActions ++ copyUnmatched
-    )
-    if (carried.isEmpty) withUnchanged(command)
-    else withCarried(withUnchanged(withCarryOver(command, carried, marksDeletes)), relation, carried)
-  }
-
-  private def changesPartitions(actions: Seq[MergeAction], condition: Expression, table: SparkTable): Boolean =
-    actions.exists {
-      case update: UpdateAction => ChangedPartitions.mayResultFrom(update.assignments, Some(condition), table)
-      case _ => false
-    }
-
-  private def withCarryOver(merge: MergeIntoTable, carried: CarryOverRewrite, marksDeletes: Boolean): MergeIntoTable =
-    merge.copy(
-      matchedActions = merge.matchedActions.map(carried.withCarryOver(_, marksDeletes)),
-      notMatchedActions = merge.notMatchedActions.map(carried.withCarryOver(_, marksDeletes)),
-      notMatchedBySourceActions = merge.notMatchedBySourceActions.map(carried.withCarryOver(_, marksDeletes))
-    )
-
-  private def hasBroadcastHint(source: LogicalPlan): Boolean = source match {
-    case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)
-    case unary: UnaryNode => hasBroadcastHint(unary.child)
-    case _ => false
-  }
-
-  private def isUnconditionalDelete(actions: Seq[MergeAction]): Boolean = actions match {
-    case Seq(DeleteAction(None)) => true
-    case _ => false
-  }
+  private[rules] def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
 
   /** Matches the iceberg-lite table that a statement changes. */
-  private object Target {
+  private[rules] object Target {
     def unapply(plan: LogicalPlan): Option[(SparkTable, DataSourceV2Relation)] = plan.collectFirst {
-      case relation: DataSourceV2Relation if relation.table.isInstanceOf[SparkTable] =>
-        (relation.table.asInstanceOf[SparkTable], relation)
+      case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) => (table, relation)
     }
-  }
-
-  private def hasSubquery(e: Expression): Boolean = SubqueryExpression.hasSubquery(e)
-
-  private def withCarried(
-      command: LogicalPlan,
-      relation: DataSourceV2Relation,
-      carried: CarryOverRewrite
-  ): LogicalPlan = {
-    val others = relation.output.filterNot(a => carried.names(a.name))
-    withRelation(command, relation, relation.copy(output = others ++ carried.columns), relation.metadataOutput)
   }
 }
 

@@ -40,31 +40,43 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
         case copy: CopyOnWrite =>
-          val joins = new Joins(copy.statement.analysis, table, original)
-          val joined = joins.rewrite(query)
-          if (joins.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined)))
-            copy.statement.setWritesInReadTasks()
-          val coalesced = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
-          else joined
-          write.copy(query = coalesced)
+          val joined = new Joins(copy.statement.analysis, table, original).rewrite(query)
+          if (writesInReadTasks(joined, copy)) copy.statement.context.publishReadTasks()
+          write.copy(query = coalesced(joined, copy))
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
         case delta: MergeOnRead =>
-          write.copy(query = new Joins(delta.statement.analysis, table, original).rewrite(query))
+          write.copy(query = new Joins(delta.statement.analysis, table, original).rewrite(query).plan)
         case _ => plan
       }
     case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
         if table.context.analysis.isMerge =>
-      write.copy(query = new Joins(table.context.analysis, relation, relation).rewrite(query))
+      write.copy(query = new Joins(table.context.analysis, relation, relation).rewrite(query).plan)
     case _ => plan
   }
+
+  private def writesInReadTasks(joined: Joined, copy: CopyOnWrite): Boolean =
+    joined.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined.plan))
+
+  /** Limits the number of tasks to those that read the table, if new rows come from an additional task. */
+  private def coalesced(joined: Joined, copy: CopyOnWrite): LogicalPlan =
+    (if (joined.addsTasks) copy.maxTasks else None)
+      .fold(joined.plan)(Repartition(_, shuffle = false, joined.plan))
 
   /** Whether a query has subqueries that Spark turns into joins after this rule. Such joins may shuffle rows. */
   private def hasSubqueriesForJoins(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
 
   private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
+
+  /**
+   * A plan whose joins are rewritten.
+   *
+   * @param writesInReadTasks whether rows of the target are written by the tasks that read them
+   * @param addsTasks whether new rows come from an additional task besides those that read the target
+   */
+  final private case class Joined(plan: LogicalPlan, writesInReadTasks: Boolean = false, addsTasks: Boolean = false)
 
   /**
    * Rewrites the joins of one statement.
@@ -102,24 +114,31 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     private val table = tableOf(written)
 
-    /** Whether rows of the target are written by the tasks that read them. */
-    var writesInReadTasks: Boolean = false
-
-    /** Whether new rows come from an additional task besides those that read the target. */
-    var addsTasks: Boolean = false
-
     private def tableOf(plan: LogicalPlan) = plan.collectFirst { case r: DataSourceV2Relation => r.table }
 
     private def readOf(plan: LogicalPlan): Option[DataSourceV2Relation] =
       plan.collectFirst { case r: DataSourceV2Relation if table.exists(_ eq r.table) => r }
 
-    def rewrite(query: LogicalPlan): LogicalPlan = query.transformDown {
+    /** Rewrites the joins top-down, including the joins that a rewrite adds. */
+    def rewrite(query: LogicalPlan): Joined = {
+      val top = rewrittenNode(query)
+      if (!top.plan.eq(query)) top.plan.copyTagsFrom(query)
+      val children = top.plan.children.map(rewrite)
+      Joined(
+        top.plan.withNewChildren(children.map(_.plan)),
+        top.writesInReadTasks || children.exists(_.writesInReadTasks),
+        top.addsTasks || children.exists(_.addsTasks)
+      )
+    }
+
+    private def rewrittenNode(node: LogicalPlan): Joined = node match {
       case join @ Join(_, target, LeftAnti, _, _) if readOf(target).isDefined && !isReduced(target) =>
         join match {
-          case SmallSource(condition) => join.copy(right = matchedRows(target, join.left, condition, join))
-          case _ => join
+          case SmallSource(condition) => Joined(join.copy(right = matchedRows(target, join.left, condition, join)))
+          case _ => Joined(join)
         }
       case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => rewritten(join, kind)
+      case other => Joined(other)
     }
 
     /** Returns the rows of the target that have a match. */
@@ -133,16 +152,12 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       Join(target, copy.plan, LeftSemi, Some(copy.rewrite(condition)), JoinHint(None, broadcast))
     }
 
-    private def rewritten(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
-      case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
-        writesInReadTasks = true
-        splitFullOuter(join, condition)
-      case (LeftOuter, SmallSource(_)) =>
-        writesInReadTasks = true
-        withBroadcast(join)
+    private def rewritten(join: Join, kind: JoinType): Joined = (kind, join) match {
+      case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) => splitFullOuter(join, condition)
+      case (LeftOuter, SmallSource(_)) => Joined(withBroadcast(join), writesInReadTasks = true)
       case (RightOuter, SmallSource(condition)) if !isReduced(join.left) =>
-        join.copy(left = matchedRows(join.left, join.right, condition, join))
-      case _ => join
+        Joined(join.copy(left = matchedRows(join.left, join.right, condition, join)))
+      case _ => Joined(join)
     }
 
     private def withBroadcast(join: Join): Join = join.copy(hint = join.hint.copy(rightHint = broadcast))
@@ -158,7 +173,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /** Returns the target's rows with their matches, and the source's rows without a match. */
-    private def splitFullOuter(join: Join, condition: Expression): LogicalPlan = {
+    private def splitFullOuter(join: Join, condition: Expression): Joined = {
       val Join(target, source, _, _, _) = join
       val targetKeys = deduplicated(Project(keysOf(target, condition), withOriginalTable(target)), join)
       val missing = deduplicated(source, join, targetKeys.plan)
@@ -175,7 +190,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       val left = Join(missing.plan, matchedTargetKeys, LeftAnti, Some(missingCondition), JoinHint.NONE)
       val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
       val matched = withBroadcast(join.copy(joinType = LeftOuter))
-      Union(matched, Project(nulls ++ missing.plan.output, combineNewRows(left, source)))
+      val combined = combineNewRows(left, source)
+      val union = Union(matched, Project(nulls ++ missing.plan.output, combined.plan))
+      combined.copy(plan = union, writesInReadTasks = true)
     }
 
     /**
@@ -184,13 +201,11 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
      * execution, as in a micro-batch of a stream, they are not shuffled, because a shuffle would spread them over all
      * tasks.
      */
-    private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
-      if (analysis.changesPartitions) rows
-      else if (fitsOneTask(source)) {
-        addsTasks = true
-        Repartition(1, shuffle = false, rows)
-      } else if (conf.adaptiveExecutionEnabled) RebalancePartitions(Nil, rows)
-      else rows
+    private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): Joined =
+      if (analysis.changesPartitions) Joined(rows)
+      else if (fitsOneTask(source)) Joined(Repartition(1, shuffle = false, rows), addsTasks = true)
+      else if (conf.adaptiveExecutionEnabled) Joined(RebalancePartitions(Nil, rows))
+      else Joined(rows)
 
     private def keysOf(target: LogicalPlan, condition: Expression) =
       condition.references.intersect(target.outputSet).toSeq

@@ -21,6 +21,7 @@ private[iceberglite] object BucketingSettings {
     if (hasExtensions(session)) requiredKeys.filterNot(conf.contains(_)).foreach(session.conf.set(_, "true"))
   }
 
-  private def hasExtensions(session: SparkSession): Boolean =
+  /** Whether a session has the connector's SQL extensions. */
+  def hasExtensions(session: SparkSession): Boolean =
     session.sessionState.analyzer.extendedResolutionRules.exists(_.getClass.getName.startsWith("iceberglite."))
 }
