@@ -14,6 +14,8 @@ import iceberglite.maintenance.health.{
   FileReplacement,
   MaintenanceAction,
   MaintenanceOptions,
+  OrphanHealth,
+  StepLimits,
   StepReport,
   StepResult,
   StepRunner,
@@ -22,6 +24,7 @@ import iceberglite.maintenance.health.{
   TableMaintenance
 }
 import iceberglite.maintenance.health.MaintenanceAction._
+import iceberglite.maintenance.orphan.{LocalOrphanSearch, OrphanSearch}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -52,7 +55,7 @@ class TableHealthSuite extends AnyFunSuite {
     val table = created().table
     val found = health(table)
     assert(found.snapshotId.isEmpty && found.data.files == 0 && found.manifests.count == 0)
-    assert(found.metadataBytes.exists(_ > 100) && found.orphans.isEmpty)
+    assert(found.metadataBytes.exists(_ > 100) && found.orphans == OrphanHealth.NotSearched)
     val maintenance = new TableMaintenance(table, options(table), new Recorder, TestTables.environment)
     assert(maintenance.plan().map(_.status).distinct == Vector(StepStatus.Skipped))
   }
@@ -62,7 +65,7 @@ class TableHealthSuite extends AnyFunSuite {
     actions.append((1 to 6).map(i => fileOf("a", s"a$i")): _*)
     actions.append((1 to 3).map(i => fileOf("b", s"b$i")) :+ sized(fileOf("b", "large"), 9000): _*)
     val rewrite = FileReplacement(6, 6000, 1)
-    assert(health(actions.table).data == DataFileHealth(10, 18000, 100, 6, 6000, 0, 0, rewrite))
+    assert(health(actions.table).data == DataFileHealth(10, 18000, 100, 6, 6000, 0, 0, rewrite, None))
     val three = health(actions.table, "min-input-files" -> "3").data
     assert(three.smallFiles == 9 && three.rewrite == FileReplacement(9, 9000, 2))
     assert(health(actions.table, "min-input-files" -> "7").data.rewrite == FileReplacement.Empty)
@@ -87,7 +90,8 @@ class TableHealthSuite extends AnyFunSuite {
       equalityDeleteBytes = 2 * size,
       bytes = 2 * size + few.fileSizeInBytes + many.fileSizeInBytes,
       danglingFiles = 1,
-      danglingBytes = size
+      danglingBytes = size,
+      rewrite = FileReplacement.Empty
     ))
   }
 
@@ -161,28 +165,30 @@ class TableHealthSuite extends AnyFunSuite {
     ComputePartitionStats
   )
 
+  private def due(reports: Vector[StepReport]): Vector[StepReport] = reports.filter(_.step.isDue)
+
   private def actionsOf(reports: Vector[StepReport]): Vector[MaintenanceAction] = reports.map(_.step.action)
 
   test("the steps of a fixed table have a fixed order, that of their gain, and a plan changes nothing") {
     val actions = neglected
     val (paths, version) = (actions.store.paths, actions.table.metadataLocation)
     val runner = new Recorder
-    val planned = maintenance(actions, runner).plan()
+    val planned = due(maintenance(actions, runner).plan())
     assert(actionsOf(planned) == order && planned.forall(_.status == StepStatus.Planned))
     val gains = planned.map(_.step.gainPerByte)
     assert(gains == gains.sortBy(-_) && gains.last == 0)
     assert(runner.calls.isEmpty && actions.store.paths == paths && actions.table.metadataLocation == version)
-    val done = maintenance(actions, runner).run()
+    val done = due(maintenance(actions, runner).run())
     assert(actionsOf(done) == order && runner.calls.map(_._1) == order && done.forall(_.status == StepStatus.Done))
   }
 
   test("a step that fails is reported, and the other steps are run") {
     val runner = new Recorder {
-      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: Option[Long]): StepResult =
+      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult =
         if (a == RewriteDataFiles) throw ValidationFailed("Rows were deleted: https://u:secret@host/f")
         else super.run(a, table, o, limit)
     }
-    val reports = maintenance(neglected, runner).run()
+    val reports = due(maintenance(neglected, runner).run())
     val (failed, others) = reports.partition(_.step.action == RewriteDataFiles)
     assert(failed.map(_.status) == Vector(StepStatus.Failed) && others.forall(_.status == StepStatus.Done))
     assert(failed.head.message.exists(m => m.contains("Rows were deleted") && !m.contains("secret")))
@@ -190,7 +196,7 @@ class TableHealthSuite extends AnyFunSuite {
 
   test("a cancellation ends the maintenance") {
     val runner = new Recorder {
-      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: Option[Long]): StepResult =
+      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult =
         if (a == ConvertEqualityDeletes) throw new IllegalStateException("cancelled")
         else super.run(a, table, o, limit)
       override def isCancellation(error: Throwable): Boolean = error.getMessage == "cancelled"
@@ -201,11 +207,11 @@ class TableHealthSuite extends AnyFunSuite {
 
   test("the budget of bytes limits the rewrite of data files, and steps that exceed it are skipped") {
     val runner = new Recorder
-    val reports = maintenance(neglected, runner, "max-bytes" -> "3100").run()
+    val reports = due(maintenance(neglected, runner, "max-bytes" -> "3100").run())
     assert(runner.calls.collect { case (RewriteDataFiles, limit) => limit } == Vector(Some(3000L)))
     val skipped = reports.filter(_.status == StepStatus.Skipped)
     assert(actionsOf(skipped).contains(RewriteManifests) && skipped.forall(_.message.exists(_.contains("max-bytes"))))
-    val planned = maintenance(neglected, runner, "max-bytes" -> "3100").plan()
+    val planned = due(maintenance(neglected, runner, "max-bytes" -> "3100").plan())
     assert(planned.map(_.bytesRewritten).sum <= 3100 && actionsOf(planned) == order)
   }
 
@@ -215,13 +221,13 @@ class TableHealthSuite extends AnyFunSuite {
     var now = laterThan(table).nowMs()
     val environment = TestTables.environment.copy(nowMs = () => now)
     val runner = new Recorder {
-      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: Option[Long]): StepResult = {
+      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult = {
         now += 4000
         super.run(a, table, o, limit)
       }
     }
     val reports =
-      new TableMaintenance(table, options(table, "max-seconds" -> "5"), runner, environment).run()
+      due(new TableMaintenance(table, options(table, "max-seconds" -> "5"), runner, environment).run())
     assert(reports.map(_.status).take(2).forall(_ == StepStatus.Done) && reports.head.seconds == 4.0)
     assert(reports.drop(2).forall(r => r.status == StepStatus.Skipped && r.message.exists(_.contains("max-seconds"))))
   }
@@ -229,9 +235,14 @@ class TableHealthSuite extends AnyFunSuite {
   test("orphan files are removed only on request, and counted by a plan") {
     val actions = neglected
     actions.store.write("mem://t/data/orphan.parquet", Array[Byte](1))
-    assert(!actionsOf(maintenance(actions, new Recorder).plan()).contains(RemoveOrphanFiles))
-    val planned = maintenance(actions, new Recorder, "remove-orphan-files" -> "true").plan().last
-    assert(planned.step.action == RemoveOrphanFiles && planned.filesBefore.exists(_ > 0))
+    val runner = new Recorder
+    val unrequested = maintenance(actions, runner).plan().find(_.step.action == RemoveOrphanFiles).get
+    assert(unrequested.status == StepStatus.Skipped)
+    assert(unrequested.step.reason.contains("remove-orphan-files") && unrequested.step.measures("orphan_files") > 0)
+    assert(!actionsOf(maintenance(actions, runner).run()).contains(RemoveOrphanFiles))
+    val planned = maintenance(actions, new Recorder, "remove-orphan-files" -> "true").plan()
+      .find(_.step.action == RemoveOrphanFiles).get
+    assert(planned.status == StepStatus.Planned && planned.filesBefore.exists(_ > 0))
   }
 
   test("files are not deleted if gc.enabled is false") {
@@ -286,11 +297,13 @@ class TableHealthSuite extends AnyFunSuite {
         action: MaintenanceAction,
         table: Table,
         options: MaintenanceOptions,
-        maxBytes: Option[Long]
+        limits: StepLimits
     ): StepResult = {
-      calls :+= action -> maxBytes
-      StepResult(1, 0, maxBytes.getOrElse(if (action == ConvertEqualityDeletes) 100 else 0))
+      calls :+= action -> limits.maxBytes
+      StepResult(1, 0, limits.maxBytes.getOrElse(if (action == ConvertEqualityDeletes) 100 else 0))
     }
+
+    override def orphanSearch: OrphanSearch = new LocalOrphanSearch
 
     override def isCancellation(error: Throwable): Boolean = false
   }

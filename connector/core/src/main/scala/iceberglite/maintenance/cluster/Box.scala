@@ -18,6 +18,9 @@ final private[maintenance] case class Box(lower: Vector[Int], upper: Vector[Int]
   def overlapsIn(column: Int, that: Box): Boolean =
     lower(column) <= that.upper(column) && that.lower(column) <= upper(column)
 
+  /** Whether the boxes overlap in all columns, so that a row of each could be at the same place. */
+  def overlaps(that: Box): Boolean = lower.indices.forall(overlapsIn(_, that))
+
   /** Whether all rows have the same value in a column. */
   def isPointIn(column: Int): Boolean = lower(column) == upper(column)
 }
@@ -39,6 +42,21 @@ private[maintenance] object Box {
       Box(sides.map(_._1), sides.map(_._2))
     }
   }
+
+  /** The number of boxes of a set that are compared with all others. */
+  private val SampleSize = 256
+
+  /**
+   * Returns the average share of the other boxes that a box overlaps, from 0 to 1. It is estimated from a sample if
+   * there are many boxes.
+   */
+  def overlapOf(boxes: Vector[Box]): Double =
+    if (boxes.size < 2) 0
+    else {
+      val sample = boxes.indices.by(math.max(1, boxes.size / SampleSize))
+      val overlapping = sample.iterator.map(i => boxes.count(_.overlaps(boxes(i))) - 1L).sum
+      overlapping.toDouble / (sample.size.toLong * (boxes.size - 1))
+    }
 
   /**
    * Divides items into sets, so that boxes of different sets do not overlap. The items are divided where no box crosses

@@ -39,15 +39,31 @@ final private[compact] class ClusteredGroups(
   def of(tasks: Vector[FileScanTask]): Vector[(Vector[FileScanTask], String)] =
     if (options.group.rewriteAll) Vector(tasks -> "all files are rewritten")
     else {
-      val runs = tasks.zip(Box.of(columns, tasks.map(_.file))).groupBy(_._1.addedBy).toVector.sortBy(_._1)
-      val isRecent = recentRuns(runs.map(_._1))
-      val files = runs.flatMap { case (snapshotId, files) => filesOf(snapshotId, files) }
+      val files = runFiles(tasks)
+      val isRecent = recentRuns(files.map(_.snapshotId).distinct)
       val choices = Box.separate(files)(_.box).map(choose(_, isRecent))
       val (worth, others) = choices.partition(c => c.isWorthRewriting && c.bytes >= options.group.minFileSize)
       // Small files that do not overlap each other are combined, too.
       val small = new Choice(others.flatMap(_.chosen), others.filter(_.isWorthRewriting).flatMap(_.merged))
       (worth ++ Some(small).filter(_.isWorthRewriting)).map(choice => (choice.tasks, choice.reason))
     }
+
+  /** Returns how well the files of a partition are clustered. */
+  def degree(tasks: Vector[FileScanTask]): ClusterDegree = {
+    val files = runFiles(tasks)
+    val unclustered = files.filter(file => file.isChosen && !FileGroup.hasManyDeletes(file.task, options))
+    ClusterDegree(
+      files.size.toLong,
+      unclustered.size.toLong,
+      bytes(unclustered),
+      Box.overlapOf(files.map(_.box)) * files.size
+    )
+  }
+
+  private def runFiles(tasks: Vector[FileScanTask]): Vector[RunFile] = {
+    val runs = tasks.zip(Box.of(columns, tasks.map(_.file))).groupBy(_._1.addedBy).toVector.sortBy(_._1)
+    runs.flatMap { case (snapshotId, files) => filesOf(snapshotId, files) }
+  }
 
   private def isRecorded(snapshotId: Long): Boolean =
     snapshotOf(snapshotId).exists(_.summary.get(SnapshotSummary.ClusteredBy).contains(columns.ids))

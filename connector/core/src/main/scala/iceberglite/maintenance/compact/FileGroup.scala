@@ -43,6 +43,23 @@ object FileGroup {
       clustering: Option[ClusterColumns] = None
   ): Vector[FileGroup] = {
     val clustered = clustering.map(new ClusteredGroups(_, table.metadata.snapshotsById.get, options))
+    val partitions = byPartition(table, snapshot, where, options, caseSensitive, clustering)
+    val groups = partitions.flatMap { case (partition, tasks) =>
+      clustered.fold(groupsOf(partition, tasks, options))(clusteredGroups(partition, tasks, options, _))
+    }
+    val ordered = options.group.sorted(groups.toVector)
+    options.maxFiles.fold(ordered)(limit(ordered, _))
+  }
+
+  /** Returns the files of each partition of the spec of the new files, and all files of other specs together. */
+  private[compact] def byPartition(
+      table: Table,
+      snapshot: Snapshot,
+      where: Expression,
+      options: RewriteOptions,
+      caseSensitive: Boolean,
+      clustering: Option[ClusterColumns]
+  ): Iterator[(Option[PartitionTuple], Vector[FileScanTask])] = {
     val columns = clustering.fold(Set.empty[Int])(_.fields.map(_.id).toSet)
     val scan = TableScan(table.tree(), Some(snapshot), where, caseSensitive)
       .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(columns))
@@ -52,19 +69,17 @@ object FileGroup {
       val key = if (task.file.specId == options.outputSpecId) Some(task.file.partition) else None
       byPartition.getOrElseUpdate(key, Vector.newBuilder) += task.copy(residual = AlwaysTrue)
     }
-    val groups = byPartition.iterator.flatMap { case (partition, tasks) =>
-      clustered match {
-        case None => groupsOf(partition, tasks.result(), options)
-        case Some(groups) =>
-          for (
-            (files, reason) <- groups.of(tasks.result()); group <- options.group.divide(files)(_.file.fileSizeInBytes)
-          )
-            yield FileGroup(partition, group, reason)
-      }
-    }
-    val ordered = options.group.sorted(groups.toVector)
-    options.maxFiles.fold(ordered)(limit(ordered, _))
+    byPartition.iterator.map { case (partition, tasks) => partition -> tasks.result() }
   }
+
+  private[compact] def clusteredGroups(
+      partition: Option[PartitionTuple],
+      tasks: Vector[FileScanTask],
+      options: RewriteOptions,
+      clustered: ClusteredGroups
+  ): Vector[FileGroup] =
+    for ((files, reason) <- clustered.of(tasks); group <- options.group.divide(files)(_.file.fileSizeInBytes))
+      yield FileGroup(partition, group, reason)
 
   private def groupsOf(
       partition: Option[PartitionTuple],

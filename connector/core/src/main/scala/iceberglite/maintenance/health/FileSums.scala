@@ -3,7 +3,7 @@ package iceberglite.maintenance.health
 import scala.collection.mutable
 import scala.util.hashing.MurmurHash3
 
-import iceberglite.maintenance.compact.{FileGroup, RewriteOptions}
+import iceberglite.maintenance.compact.{ClusteredFiles, FileGroup, RewriteOptions}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
@@ -12,13 +12,14 @@ import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
  * Sums over the files of a snapshot. The parts of the tree are read in parallel: first the delete files, then the data
  * files, whose deleted rows are then known, and then again the delete files, of which some precede all data files.
  */
-final private[health] class FileSums(options: RewriteOptions) {
+final private[health] class FileSums(options: RewriteOptions, deleteRules: PositionDeleteRules) {
   private var parts = Vector.empty[FilePart]
 
   /** The deletes of each data file that is the only one of a delete file, by the hash of its path. */
   private val deletesByPath = mutable.LongMap.empty[DeletesOfFile]
   private val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
   private val totals = new Totals
+  private val positionDeletes = new PositionDeleteSums(deleteRules)
 
   def read(tree: SnapshotFiles): Unit = {
     parts = tree.parts
@@ -40,7 +41,8 @@ final private[health] class FileSums(options: RewriteOptions) {
     ()
   }
 
-  def data: DataFileHealth = {
+  /** @param clustered the files of a clustered table */
+  def data(clustered: Option[ClusteredFiles]): DataFileHealth = {
     val groups = partitions.toVector.groupBy { case ((specId, _), _) => specId == options.outputSpecId }
     val ownSpec = groups.getOrElse(true, Vector.empty).map(_._2)
     // The files of other specs are rewritten together, because their rows may belong to any partition.
@@ -55,7 +57,9 @@ final private[health] class FileSums(options: RewriteOptions) {
       withManySmallFiles.map(_.smallBytes).sum,
       all.map(_.filesWithManyDeletes).sum,
       all.map(_.deletedBytes).sum,
-      all.map(_.replacement(options)).foldLeft(FileReplacement.Empty)(_ ++ _)
+      clustered.map(files => FileReplacement.of(files.groups, options))
+        .getOrElse(all.map(_.replacement(options)).foldLeft(FileReplacement.Empty)(_ ++ _)),
+      clustered.map(files => ClusterHealth(files.columns, files.degree))
     )
   }
 
@@ -69,7 +73,8 @@ final private[health] class FileSums(options: RewriteOptions) {
       totals.equalityDeleteBytes,
       totals.deleteBytes,
       totals.precedingFiles + withDataFile,
-      totals.precedingBytes + totals.bytesOfOneDataFile - totals.matchedBytes
+      totals.precedingBytes + totals.bytesOfOneDataFile - totals.matchedBytes,
+      positionDeletes.rewrite
     )
   }
 
@@ -94,6 +99,7 @@ final private[health] class FileSums(options: RewriteOptions) {
     totals.equalityDeleteRecords += sums.equalityDeleteRecords
     totals.equalityDeleteBytes += sums.equalityDeleteBytes
     totals.deleteBytes += sums.bytes
+    positionDeletes ++= sums.small
     sums.byPath.foreach { case (key, deletes) =>
       totals.filesOfOneDataFile += deletes.files
       totals.bytesOfOneDataFile += deletes.bytes
@@ -125,6 +131,7 @@ final private[health] class FileSums(options: RewriteOptions) {
     var (equalityDeleteFiles, equalityDeleteRecords, equalityDeleteBytes) = (0L, 0L, 0L)
     var bytes = 0L
     val byPath = mutable.LongMap.empty[DeletesOfFile]
+    val small = new PositionDeleteSums(deleteRules)
 
     override def +=(entry: ManifestEntry): Unit = {
       val file = entry.file
@@ -136,6 +143,7 @@ final private[health] class FileSums(options: RewriteOptions) {
         equalityDeleteBytes += size
       } else {
         positionDeleteFiles += 1
+        small += file
         deletedPositions += file.recordCountOrZero
         file.onlyDataFile.foreach { path =>
           val (key, deletes) = (FileSums.hash(path), DeletesOfFile(1, file.recordCountOrZero, size))

@@ -1,5 +1,6 @@
 package iceberglite.maintenance.health
 
+import iceberglite.maintenance.compact.ClusterDegree
 import iceberglite.maintenance.health.MaintenanceAction._
 import iceberglite.spec.property.TableProperty
 import iceberglite.table.Table
@@ -13,7 +14,8 @@ object MaintenancePlan {
   /**
    * Returns a step for each action. The steps that are due come first, in the order of their gain: the bytes saved, or
    * the cost of the files avoided, for each byte rewritten. The other steps follow in the order of
-   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it.
+   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it, or if they were
+   * counted.
    *
    * @param health the health of the table
    */
@@ -23,13 +25,21 @@ object MaintenancePlan {
       steps.removeDanglingDeletes,
       steps.convertEqualityDeletes,
       steps.rewriteDataFiles(options.rewrite(table.metadata).group.minInputFiles),
+      steps.rewritePositionDeleteFiles,
       steps.rewriteManifests
     )
-    val all = ofFiles ++ Vector(steps.expireSnapshots, steps.computePartitionStats(ofFiles.exists(_.isDue))) ++
-      (if (options.removesOrphans) Some(steps.removeOrphanFiles) else None)
-    val (due, others) = all.partition(_.isDue)
+    val others = Vector(
+      steps.expireSnapshots,
+      steps.computePartitionStats(ofFiles.exists(_.isDue)),
+      steps.computeTableStats
+    )
+    val orphans = if (options.removesOrphans || health.orphans != OrphanHealth.NotSearched)
+      Some(steps.removeOrphanFiles(options.removesOrphans))
+    else None
+    val all = ofFiles ++ others ++ orphans
+    val (due, notDue) = all.partition(_.isDue)
     // The sort is stable, so that steps with the same gain keep their order.
-    due.sortBy(-_.gainPerByte) ++ others
+    due.sortBy(-_.gainPerByte) ++ notDue
   }
 
   final private class Steps(health: TableHealth, fileCost: Long) {
@@ -66,18 +76,40 @@ object MaintenancePlan {
     def rewriteDataFiles(minInputFiles: Int): MaintenanceStep = step(
       RewriteDataFiles,
       data.rewrite.files > 0,
-      s"${data.smallFiles} of ${data.files} data files are small, in partitions with at least $minInputFiles small " +
-        s"files, and ${data.filesWithManyDeletes} have many deleted rows",
+      data.clustering.fold(
+        s"${data.smallFiles} of ${data.files} data files are small, in partitions with at least $minInputFiles small files"
+      )(c => s"${c.degree.unclusteredFiles} of ${data.files} data files are not yet clustered by ${c.columns}") +
+        s", and ${data.filesWithManyDeletes} have many deleted rows",
       data.rewrite,
       savedBytes = data.deletedBytes
     )(
-      "data_files" -> data.files,
-      "data_bytes" -> data.bytes,
-      "records" -> data.records,
-      "small_files" -> data.smallFiles,
-      "small_bytes" -> data.smallBytes,
-      "files_with_many_deletes" -> data.filesWithManyDeletes,
-      "deleted_bytes" -> data.deletedBytes
+      Seq(
+        "data_files" -> data.files,
+        "data_bytes" -> data.bytes,
+        "records" -> data.records,
+        "small_files" -> data.smallFiles,
+        "small_bytes" -> data.smallBytes,
+        "files_with_many_deletes" -> data.filesWithManyDeletes,
+        "deleted_bytes" -> data.deletedBytes
+      ) ++ data.clustering.toSeq.flatMap(clustering => measures(clustering.degree)): _*
+    )
+
+    private def measures(degree: ClusterDegree): Seq[(String, Long)] = Seq(
+      "unclustered_files" -> degree.unclusteredFiles,
+      "unclustered_bytes" -> degree.unclusteredBytes,
+      "overlap_percent" -> math.round(degree.overlap * 100)
+    )
+
+    def rewritePositionDeleteFiles: MaintenanceStep = step(
+      RewritePositionDeleteFiles,
+      deletes.rewrite.files > 0,
+      s"${deletes.rewrite.files} of ${deletes.positionDeleteFiles} position delete files and deletion vectors can be " +
+        s"replaced by about ${deletes.rewrite.newFiles}",
+      deletes.rewrite,
+      savedBytes = 0
+    )(
+      "position_delete_files" -> deletes.positionDeleteFiles,
+      "deleted_positions" -> deletes.deletedPositions
     )
 
     def rewriteManifests: MaintenanceStep = {
@@ -128,22 +160,49 @@ object MaintenancePlan {
       FileReplacement.Empty,
       savedBytes = 0
     )(
-      Seq(
-        statistics.tableStatisticsAgeMs.map("table_statistics_age_ms" -> _),
-        statistics.partitionStatisticsAgeMs.map("partition_statistics_age_ms" -> _)
-      ).flatten: _*
+      statistics.partitionStatisticsAgeMs.map("partition_statistics_age_ms" -> _).toSeq: _*
     ).copy(filesBefore = None, filesAfter = None)
 
-    def removeOrphanFiles: MaintenanceStep = step(
-      RemoveOrphanFiles,
-      snapshots.deletesAllowed && !orphans.contains(0L),
-      if (!snapshots.deletesAllowed) "The table property gc.enabled is false"
-      else orphans.fold("The removal of orphan files was requested")(n => s"The table's directory has $n orphan files"),
+    def computeTableStats: MaintenanceStep = step(
+      ComputeTableStats,
+      statistics.sketches.exists(_.isStale),
+      statistics.sketches.fold("The table has no numbers of distinct values") { sketches =>
+        val changed = sketches.changedRows.fold("An unknown number of")(n => s"$n")
+        s"$changed rows have changed since the statistics of ${sketches.fieldIds.size} columns, which describe " +
+          s"${sketches.rows} rows"
+      },
       FileReplacement.Empty,
       savedBytes = 0
     )(
-      orphans.map("orphan_files" -> _).toSeq: _*
-    ).copy(filesBefore = orphans, filesAfter = orphans.map(_ => 0L))
+      Seq(
+        statistics.tableStatisticsAgeMs.map("table_statistics_age_ms" -> _),
+        statistics.sketches.flatMap(_.changedRows).map("changed_rows" -> _)
+      ).flatten: _*
+    ).copy(filesBefore = None, filesAfter = None)
+
+    /** @param isRequested whether the options request the removal */
+    def removeOrphanFiles(isRequested: Boolean): MaintenanceStep = {
+      val (isNeeded, reason, removable, found) = orphans match {
+        case _ if !snapshots.deletesAllowed => (false, "The table property gc.enabled is false", None, Seq.empty)
+        case OrphanHealth.NotSearched => (true, "The removal of orphan files was requested", None, Seq.empty)
+        case OrphanHealth.Unknown(reason) => (false, s"The orphan files are unknown: $reason", None, Seq.empty)
+        case found: OrphanHealth.Found =>
+          val text = s"The table's directory has ${found.removable} orphan files older than 3 days with " +
+            s"${found.removableBytes} bytes, ${found.old} of them older than 30 days, and ${found.recent} younger ones"
+          (found.removable > 0, text, Some(found.removable), measures(found))
+      }
+      val request = if (isNeeded && !isRequested) ". Set the option remove-orphan-files to remove them" else ""
+      step(RemoveOrphanFiles, isNeeded && isRequested, reason + request, FileReplacement.Empty, savedBytes = 0)(
+        found: _*
+      ).copy(filesBefore = removable, filesAfter = removable.map(_ => 0L))
+    }
+
+    private def measures(found: OrphanHealth.Found): Seq[(String, Long)] = Seq(
+      "orphan_files" -> found.removable,
+      "orphan_bytes" -> found.removableBytes,
+      "orphan_files_over_30_days" -> found.old,
+      "orphan_files_of_1_to_3_days" -> found.recent
+    )
 
     private def step(
         action: MaintenanceAction,

@@ -13,11 +13,17 @@ object MaintenanceAction {
 
   /** Removes delete files that apply to no data file. */
   case object RemoveDanglingDeletes extends MaintenanceAction("remove_dangling_deletes")
+
+  /** Combines small position delete files; in version 3, converts them to deletion vectors. */
+  case object RewritePositionDeleteFiles extends MaintenanceAction("rewrite_position_delete_files")
   case object RewriteManifests extends MaintenanceAction("rewrite_manifests")
 
   /** Expires snapshots by the retention properties of the table, and deletes their files. */
   case object ExpireSnapshots extends MaintenanceAction("expire_snapshots")
   case object ComputePartitionStats extends MaintenanceAction("compute_partition_stats")
+
+  /** Renews the numbers of distinct values of columns. */
+  case object ComputeTableStats extends MaintenanceAction("compute_table_stats")
   case object RemoveOrphanFiles extends MaintenanceAction("remove_orphan_files")
 
   /** All actions. Actions with the same gain are run in this order. */
@@ -25,9 +31,11 @@ object MaintenanceAction {
     RemoveDanglingDeletes,
     ConvertEqualityDeletes,
     RewriteDataFiles,
+    RewritePositionDeleteFiles,
     RewriteManifests,
     ExpireSnapshots,
     ComputePartitionStats,
+    ComputeTableStats,
     RemoveOrphanFiles
   )
 }

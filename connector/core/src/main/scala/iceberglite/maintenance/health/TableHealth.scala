@@ -1,7 +1,9 @@
 package iceberglite.maintenance.health
 
-import iceberglite.maintenance.compact.RewriteOptions
-import iceberglite.maintenance.orphan.{LocalOrphanSearch, OrphanOptions, OrphanRemoval}
+import iceberglite.maintenance.cluster.ClusterColumns
+import iceberglite.maintenance.compact.{ClusterDegree, ClusteredFiles, FileGroup, RewriteOptions}
+import iceberglite.maintenance.orphan.OrphanSearch
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.Retention
@@ -19,7 +21,8 @@ import iceberglite.tree.MetadataTree
  * @param filesWithManyDeletes the number of files whose ratio of deleted rows reaches `delete-ratio-threshold`,
  *   according to deletion vectors and to position delete files that cover only one data file
  * @param deletedBytes the estimated size of the deleted rows in these files, in bytes
- * @param rewrite the files that bin-packing would replace
+ * @param rewrite the files that a rewrite would replace: by bin-packing, or by clustering in a clustered table
+ * @param clustering how well the files are clustered; absent for a table that is not clustered
  */
 final case class DataFileHealth(
     files: Long,
@@ -29,8 +32,12 @@ final case class DataFileHealth(
     smallBytes: Long,
     filesWithManyDeletes: Long,
     deletedBytes: Long,
-    rewrite: FileReplacement
+    rewrite: FileReplacement,
+    clustering: Option[ClusterHealth]
 )
+
+/** How well the data files of a clustered table are clustered. @param columns the clustering columns */
+final case class ClusterHealth(columns: ClusterColumns, degree: ClusterDegree)
 
 /**
  * Files that a rewrite would replace.
@@ -45,6 +52,13 @@ final case class FileReplacement(files: Long, bytes: Long, newFiles: Long) {
 
 object FileReplacement {
   val Empty: FileReplacement = FileReplacement(0, 0, 0)
+
+  /** Returns the files of file groups. */
+  def of(groups: Vector[FileGroup], options: RewriteOptions): FileReplacement = FileReplacement(
+    groups.iterator.map(_.files.toLong).sum,
+    groups.iterator.map(_.bytes).sum,
+    groups.iterator.map(group => options.group.outputFiles(group.bytes).toLong).sum
+  )
 }
 
 /**
@@ -59,6 +73,8 @@ object FileReplacement {
  * @param danglingFiles the number of delete files that certainly apply to no data file: the only data file that they
  *   name was removed, or their sequence number is too low. Other delete files may also apply to none
  * @param danglingBytes the size of these files in bytes
+ * @param rewrite the position delete files that `rewrite_position_delete_files` would replace by fewer files, or in
+ *   version 3 by deletion vectors
  */
 final case class DeleteFileHealth(
     positionDeleteFiles: Long,
@@ -68,7 +84,8 @@ final case class DeleteFileHealth(
     equalityDeleteBytes: Long,
     bytes: Long,
     danglingFiles: Long,
-    danglingBytes: Long
+    danglingBytes: Long,
+    rewrite: FileReplacement
 )
 
 /**
@@ -91,21 +108,11 @@ final case class ManifestHealth(count: Long, bytes: Long, smallCount: Long, rewr
 final case class SnapshotHealth(count: Long, expirable: Long, expirableRefs: Long, deletesAllowed: Boolean)
 
 /**
- * The statistics of a table.
- *
- * @param tableStatisticsAgeMs the time from the snapshot of the newest table statistics to the current snapshot, in
- *   milliseconds; absent if there are no statistics
- * @param partitionStatisticsAgeMs the same for partition statistics
- */
-final case class StatisticsHealth(tableStatisticsAgeMs: Option[Long], partitionStatisticsAgeMs: Option[Long])
-
-/**
  * The state of a table, as far as it concerns maintenance.
  *
  * @param snapshotId the current snapshot, which the numbers of files describe; absent for a table without snapshots
  * @param metadataBytes the size of the metadata file; absent if the storage does not return it
- * @param orphans the number of orphan files that `remove_orphan_files` would delete; absent if the table's directory
- *   was not listed
+ * @param orphans the orphan files in the table's directory
  */
 final case class TableHealth(
     snapshotId: Option[Long],
@@ -115,7 +122,7 @@ final case class TableHealth(
     snapshots: SnapshotHealth,
     statistics: StatisticsHealth,
     metadataBytes: Option[Long],
-    orphans: Option[Long]
+    orphans: OrphanHealth
 )
 
 object TableHealth {
@@ -123,39 +130,52 @@ object TableHealth {
   /**
    * Reads the health of a table from its metadata and manifests. No data file is read. The entries of manifests are
    * summed while they are read, so that the memory depends on the number of partitions and of delete files that cover
-   * only one data file, but not on the number of data files.
+   * only one data file, but not on the number of data files. For a clustered table, the bounds of all data files are
+   * compared, as for a rewrite.
    *
    * @param options the options of the rewrite that would combine small files
    * @param nowMs the current time in milliseconds since the epoch, for the retention of snapshots
-   * @param orphansOlderThanMs the time before which the counted orphan files were modified, in milliseconds since the
-   *   epoch; if absent, the directory is not listed
+   * @param orphanSearch searches for orphan files; if absent, or if `gc.enabled` is false, the table's directory is not
+   *   listed
    * @throws iceberglite.spec.IcebergError.UnreadableFile a manifest is missing or damaged
    */
   def of(
       table: Table,
       options: RewriteOptions,
       nowMs: Long,
-      orphansOlderThanMs: Option[Long] = None
+      orphanSearch: Option[OrphanSearch] = None
   ): TableHealth = {
     val metadata = table.metadata
     val tree = metadata.currentSnapshot.map(MetadataTree.at(_, table.tree()))
-    val sums = new FileSums(options)
+    val sums = new FileSums(options, PositionDeleteRules.of(metadata))
     tree.foreach(sums.read)
     val snapshotHealth = snapshots(metadata, nowMs)
     TableHealth(
       metadata.currentSnapshotId,
-      sums.data,
+      sums.data(clusteredFiles(table, options)),
       sums.deletes,
       sums.manifests(metadata.defaultSpecId, TableProperty.of(TableProperty.ManifestTargetSize, metadata.properties)),
       snapshotHealth,
       StatisticsHealth(
         age(metadata, metadata.statistics.map(_.snapshotId)),
-        age(metadata, metadata.partitionStatistics.map(_.snapshotId))
+        age(metadata, metadata.partitionStatistics.map(_.snapshotId)),
+        SketchHealth.of(metadata)
       ),
       table.io.info(table.metadataLocation).map(_.length),
-      orphansOlderThanMs.filter(_ => snapshotHealth.deletesAllowed).map(orphans(table, _))
+      orphanSearch.filter(_ => snapshotHealth.deletesAllowed)
+        .fold[OrphanHealth](OrphanHealth.NotSearched)(OrphanHealth.of(table, _, nowMs))
     )
   }
+
+  /** Returns the files of a table with valid clustering columns. */
+  private def clusteredFiles(table: Table, options: RewriteOptions): Option[ClusteredFiles] =
+    for (columns <- clusterColumns(table.metadata); snapshot <- table.currentSnapshot)
+      yield ClusteredFiles.of(table, snapshot, columns, options)
+
+  /** Invalid columns are an error only of the step that rewrites data files, which reports it. */
+  private def clusterColumns(metadata: TableMetadata): Option[ClusterColumns] =
+    try ClusterColumns.of(metadata)
+    catch { case _: InvalidArgument => None }
 
   private def snapshots(metadata: TableMetadata, nowMs: Long): SnapshotHealth = {
     val expired = Retention.of(metadata, nowMs).expired(metadata, nowMs)
@@ -165,13 +185,6 @@ object TableHealth {
       expired.refs.size.toLong,
       TableProperty.of(TableProperty.Gc, metadata.properties)
     )
-  }
-
-  private def orphans(table: Table, olderThanMs: Long): Long = {
-    var count = 0L
-    new OrphanRemoval(table, OrphanRemoval.directory(None), new LocalOrphanSearch, OrphanOptions(olderThanMs))
-      .dryRun(file => if (file.kept.isEmpty) count += 1)
-    count
   }
 
   private def age(metadata: TableMetadata, snapshotIds: Vector[Long]): Option[Long] = {

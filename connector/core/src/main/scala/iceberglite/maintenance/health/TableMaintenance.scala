@@ -6,7 +6,8 @@ import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.maintenance.orphan.OrphanOptions
+import iceberglite.maintenance.Deadline
+import iceberglite.maintenance.orphan.OrphanSearch
 import iceberglite.spec.Redaction
 import iceberglite.table.{Environment, Table}
 
@@ -18,6 +19,14 @@ final case class StepResult(
     message: Option[String] = None
 )
 
+/**
+ * The limits of a step.
+ *
+ * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
+ * @param deadline when the step stops before its next commit; absent for no limit
+ */
+final case class StepLimits(maxBytes: Option[Long], deadline: Option[Deadline])
+
 /** Runs the actions of a maintenance with an engine. */
 trait StepRunner {
 
@@ -25,9 +34,11 @@ trait StepRunner {
    * Runs an action.
    *
    * @param table the newest version of the table
-   * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
    */
-  def run(action: MaintenanceAction, table: Table, options: MaintenanceOptions, maxBytes: Option[Long]): StepResult
+  def run(action: MaintenanceAction, table: Table, options: MaintenanceOptions, limits: StepLimits): StepResult
+
+  /** The search for orphan files. */
+  def orphanSearch: OrphanSearch
 
   /** Returns whether an error means that a user stopped the maintenance, so that no further step begins. */
   def isCancellation(error: Throwable): Boolean
@@ -46,12 +57,11 @@ final class TableMaintenance(
   import TableMaintenance._
 
   /**
-   * Returns the steps that [[run]] would run, without changing anything. If the removal of orphan files is requested,
-   * the table's directory is listed, to count them.
+   * Returns the steps that [[run]] would run, without changing anything. The table's directory is listed, to count the
+   * orphan files.
    */
   def plan(): Vector[StepReport] = {
-    val steps = stepsOf(Some(environment.nowMs() - OrphanOptions.DefaultAgeMs).filter(_ => options.removesOrphans))
-    fold(steps) { (step, limit) =>
+    fold(stepsOf(Some(runner.orphanSearch))) { (step, limit) =>
       val files = if (limit.isDefined) (None, None) else (step.filesBefore, step.filesAfter)
       val bytes = limit.fold(step.bytesToRewrite)(math.min(_, step.bytesToRewrite))
       StepReport(step, StepStatus.Planned, files._1, files._2, bytes, 0, limit.map(limited))
@@ -65,17 +75,17 @@ final class TableMaintenance(
    */
   def run(): Vector[StepReport] = {
     val start = environment.nowMs()
-    def hasTime = options.maxSeconds.forall(seconds => environment.nowMs() - start < SECONDS.toMillis(seconds))
+    val deadline = options.maxSeconds.map(seconds => new Deadline(start + SECONDS.toMillis(seconds), environment))
     fold(stepsOf(None)) { (step, limit) =>
-      if (hasTime) runStep(step, limit)
+      if (deadline.forall(!_.hasPassed)) runStep(step, StepLimits(limit, deadline))
       else skipped(step, Some(s"The ${options.maxSeconds.mkString} seconds of the option max-seconds have passed"))
     }
   }
 
-  private def stepsOf(orphansOlderThanMs: Option[Long]): Vector[MaintenanceStep] = {
+  private def stepsOf(orphanSearch: Option[OrphanSearch]): Vector[MaintenanceStep] = {
     val current = table.refresh()
     val health =
-      TableHealth.of(current, options.rewrite(current.metadata), environment.nowMs(), orphansOlderThanMs)
+      TableHealth.of(current, options.rewrite(current.metadata), environment.nowMs(), orphanSearch)
     MaintenancePlan.of(current, health, options)
   }
 
@@ -104,12 +114,12 @@ final class TableMaintenance(
     reports
   }
 
-  private def runStep(step: MaintenanceStep, limit: Option[Long]): StepReport = {
+  private def runStep(step: MaintenanceStep, limits: StepLimits): StepReport = {
     val start = environment.nowMs()
     def seconds = (environment.nowMs() - start) / 1000.0
     try {
-      val result = runner.run(step.action, table.refresh(), options, limit)
-      val messages = limit.map(limited).toVector ++ result.message
+      val result = runner.run(step.action, table.refresh(), options, limits)
+      val messages = limits.maxBytes.map(limited).toVector ++ result.message
       StepReport(
         step,
         StepStatus.Done,

@@ -2,6 +2,7 @@ package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
 
+import iceberglite.maintenance.Deadline
 import iceberglite.maintenance.compact.{
   DanglingDeletes,
   FileGroup,
@@ -25,6 +26,7 @@ import iceberglite.table.action.RewriteFiles
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
  * @param select selects the file groups to rewrite among those that are worth it
+ * @param deadline with partial progress, no commit begins after it
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -33,7 +35,8 @@ final private[iceberglite] class DataFileRewrite(
     where: Expression,
     options: RewriteOptions,
     ordering: RowOrdering,
-    select: Vector[FileGroup] => Vector[FileGroup] = identity
+    select: Vector[FileGroup] => Vector[FileGroup] = identity,
+    deadline: Option[Deadline] = None
 ) {
 
   /** Returns the file groups that [[run]] would rewrite. */
@@ -45,6 +48,15 @@ final private[iceberglite] class DataFileRewrite(
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     select(FileGroup.plan(table, snapshot, where, options, caseSensitive, unclustered))
   }
+
+  /** Returns the result that [[run]] would have, without changing anything. The number of new files is estimated. */
+  def dryRun(): RewriteResult = RewriteResult(
+    groups.map(_.tasks.size).sum,
+    groups.map(group => options.group.outputFiles(group.bytes)).sum,
+    groups.map(_.bytes).sum,
+    failedFiles = 0,
+    removedDeleteFiles = 0
+  )
 
   /**
    * Rewrites the files.
@@ -66,7 +78,7 @@ final private[iceberglite] class DataFileRewrite(
   private def rewriteGroups(): (Table, RewriteResult) =
     to.head(table.metadata).fold((table, RewriteResult.Empty)) { snapshot =>
       def failed(batch: Vector[FileGroup]) = RewriteResult.Empty.copy(failedFiles = batch.map(_.files).sum)
-      RewriteCommits.run(table, groups, options.group.partialProgress, RewriteResult.Empty, failed)(rewrite(
+      RewriteCommits.run(table, groups, options.group.partialProgress, deadline, RewriteResult.Empty, failed)(rewrite(
         snapshot,
         _
       ))(

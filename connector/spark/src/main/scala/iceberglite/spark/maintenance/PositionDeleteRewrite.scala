@@ -2,11 +2,14 @@ package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
 
+import iceberglite.maintenance.Deadline
 import iceberglite.maintenance.compact.{DeleteRewriteResult, GroupOptions, PositionDeleteGroup}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.WriteCommit
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.property.{DeleteGranularity, RowLevelProperty, TableProperty}
 import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.RewriteFiles
 
@@ -16,6 +19,7 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten
+ * @param deadline with partial progress, no commit begins after it
  * @param shouldUseCluster decides by the number of cores of the cluster
  */
 final private[iceberglite] class PositionDeleteRewrite(
@@ -24,8 +28,15 @@ final private[iceberglite] class PositionDeleteRewrite(
     to: SnapshotTarget,
     where: Expression,
     options: GroupOptions,
+    deadline: Option[Deadline] = None,
     shouldUseCluster: (Int, DeleteRewriteSize) => Boolean = DeleteRewriteSize.needsCluster
 ) {
+
+  /** Returns the groups of delete files that [[run]] would rewrite. */
+  lazy val groups: Vector[PositionDeleteGroup] =
+    to.head(table.metadata).fold(Vector.empty[PositionDeleteGroup]) { snapshot =>
+      PositionDeleteGroup.plan(table, snapshot, where, options, session.sessionState.conf.caseSensitiveAnalysis)
+    }
 
   /**
    * Rewrites the files.
@@ -36,17 +47,33 @@ final private[iceberglite] class PositionDeleteRewrite(
    */
   def run(): (Table, DeleteRewriteResult) =
     to.head(table.metadata).fold((table, DeleteRewriteResult.Empty)) { snapshot =>
-      val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-      val groups = PositionDeleteGroup.plan(table, snapshot, where, options, caseSensitive)
       val empty = DeleteRewriteResult.Empty
       RewriteCommits.run[PositionDeleteGroup, DeleteRewriteResult](
         table,
         groups,
         options.partialProgress,
+        deadline,
         empty,
         _ => empty
       )(rewrite(snapshot, _))(_ ++ _)
     }
+
+  /**
+   * Returns the result that [[run]] would have, without changing anything. The new files are estimated: their size is
+   * that of the old files, and their number follows from the target size. If each new file covers one data file, it is
+   * the number of data files that the old files name, and an old file that names none counts as one new file.
+   */
+  def dryRun(): DeleteRewriteResult = {
+    val perDataFile = table.metadata.formatVersion >= FormatVersion.V3 ||
+      TableProperty.of(RowLevelProperty.Granularity, table.properties) == DeleteGranularity.OfFile
+    val added = groups.map { group =>
+      val dataFiles = group.deletes.flatMap(_.file.onlyDataFile).distinct.size
+      val others = group.deletes.count(_.file.onlyDataFile.isEmpty)
+      if (perDataFile) dataFiles + others else options.outputFiles(group.bytes)
+    }.sum
+    val bytes = groups.map(_.bytes).sum
+    DeleteRewriteResult(groups.map(_.files).sum, added, bytes, bytes)
+  }
 
   /** Rewrites groups in one commit. */
   private def rewrite(snapshot: Snapshot, groups: Vector[PositionDeleteGroup]): (Table, DeleteRewriteResult) = {

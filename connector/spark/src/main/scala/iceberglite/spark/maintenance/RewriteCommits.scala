@@ -4,6 +4,7 @@ import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
+import iceberglite.maintenance.Deadline
 import iceberglite.maintenance.compact.{PartialProgress, RewriteGroup}
 import iceberglite.spark.error.Causes
 import iceberglite.spec.{IcebergError, Redaction}
@@ -21,6 +22,7 @@ private[maintenance] object RewriteCommits {
    *
    * @param partial absent for a single commit
    * @param empty the result without groups
+   * @param deadline with partial progress, no commit begins after it
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result
    * @return the newest version of the table, and the result of all commits
@@ -30,6 +32,7 @@ private[maintenance] object RewriteCommits {
       table: Table,
       groups: Vector[G],
       partial: Option[PartialProgress],
+      deadline: Option[Deadline],
       empty: R,
       failed: Vector[G] => R
   )(rewrite: Vector[G] => (Table, R))(combine: (R, R) => R): (Table, R) = partial match {
@@ -48,7 +51,7 @@ private[maintenance] object RewriteCommits {
             Progress(state.newest, combine(state.result, failed(batch)), state.failures + 1)
         }
       val batches = groups.grouped(math.max(1, (groups.size + limits.maxCommits - 1) / limits.maxCommits))
-      val end = batches.foldLeft(Progress(table, empty, 0))(attempt)
+      val end = batches.takeWhile(_ => deadline.forall(!_.hasPassed)).foldLeft(Progress(table, empty, 0))(attempt)
       (end.newest, end.result)
   }
 }

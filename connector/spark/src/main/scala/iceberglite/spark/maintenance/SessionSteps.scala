@@ -3,11 +3,18 @@ package iceberglite.spark.maintenance
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.maintenance.{ComputePartitionStatistics, EqualityDeletes}
-import iceberglite.maintenance.compact.{DanglingDeletes, FileGroupBudget}
+import iceberglite.maintenance.{ComputePartitionStatistics, Deadline, EqualityDeletes}
+import iceberglite.maintenance.compact.{DanglingDeletes, FileGroupBudget, GroupOptions, PartialProgress, RewriteGroup}
 import iceberglite.maintenance.expire.SnapshotExpiry
-import iceberglite.maintenance.health.{MaintenanceAction, MaintenanceOptions, StepResult, StepRunner}
-import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval}
+import iceberglite.maintenance.health.{
+  MaintenanceAction,
+  MaintenanceOptions,
+  SketchHealth,
+  StepLimits,
+  StepResult,
+  StepRunner
+}
+import iceberglite.maintenance.orphan.{OrphanOptions, OrphanRemoval, OrphanSearch}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.Causes
@@ -24,19 +31,23 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       action: MaintenanceAction,
       table: Table,
       options: MaintenanceOptions,
-      maxBytes: Option[Long]
+      limits: StepLimits
   ): StepResult =
     ClusterJob.withDescription(session.sparkContext, s"Maintaining ${table.name}: ${action.name}") {
       action match {
-        case MaintenanceAction.RewriteDataFiles => rewriteDataFiles(table, options, maxBytes)
+        case MaintenanceAction.RewriteDataFiles => rewriteDataFiles(table, options, limits)
         case MaintenanceAction.ConvertEqualityDeletes => convertEqualityDeletes(table)
         case MaintenanceAction.RemoveDanglingDeletes => removeDanglingDeletes(table)
+        case MaintenanceAction.RewritePositionDeleteFiles => rewritePositionDeleteFiles(table, limits.deadline)
         case MaintenanceAction.RewriteManifests => rewriteManifests(table)
         case MaintenanceAction.ExpireSnapshots => expireSnapshots(table)
         case MaintenanceAction.ComputePartitionStats => computePartitionStats(table)
+        case MaintenanceAction.ComputeTableStats => computeTableStats(table)
         case MaintenanceAction.RemoveOrphanFiles => removeOrphanFiles(table)
       }
     }
+
+  override def orphanSearch: OrphanSearch = new SessionOrphanSearch(session)
 
   override def isCancellation(error: Throwable): Boolean =
     Causes.of(error).exists {
@@ -48,21 +59,69 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
   private def commit(table: Table, action: Action): Table =
     table.transaction(EngineSummary.of(session)).add(action).commit()
 
-  private def rewriteDataFiles(table: Table, options: MaintenanceOptions, maxBytes: Option[Long]): StepResult = {
-    val budget = FileGroupBudget(maxBytes.getOrElse(Long.MaxValue))
-    val limited = budget.limit(options.rewrite(table.metadata))
+  private def rewriteDataFiles(table: Table, options: MaintenanceOptions, limits: StepLimits): StepResult = {
+    val budget = FileGroupBudget(limits.maxBytes.getOrElse(Long.MaxValue))
+    val ordering = RowOrdering.default(table)
+    val planned = options.rewrite(table.metadata)
+    val limited = budget.limit(planned.copy(group = inSeveralCommits(planned.group, ordering, limits.deadline)))
     val rewrite = new DataFileRewrite(
       session,
       table,
       SnapshotTarget.Main,
       AlwaysTrue,
       limited,
-      RowOrdering.default(table),
-      budget.select(_, limited, table.properties)
+      ordering,
+      budget.select(_, limited, table.properties),
+      limits.deadline
     )
     val (_, result) = rewrite.run()
+    val left = remaining("data files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes)
     val removed = Some(result.removedDeleteFiles).filter(_ > 0).map(n => s"Removed $n delete files")
-    StepResult(result.rewrittenFiles.toLong, result.addedFiles.toLong, result.rewrittenBytes, removed)
+    StepResult(
+      result.rewrittenFiles.toLong,
+      result.addedFiles.toLong,
+      result.rewrittenBytes,
+      (left ++ removed).reduceOption(_ + "; " + _)
+    )
+  }
+
+  private def rewritePositionDeleteFiles(table: Table, deadline: Option[Deadline]): StepResult = {
+    val group = GroupOptions.ofPositionDeletes(Map.empty, table.metadata)
+    val options = inSeveralCommits(group, RowOrdering.Kept, deadline)
+    val rewrite = new PositionDeleteRewrite(session, table, SnapshotTarget.Main, AlwaysTrue, options, deadline)
+    val (_, result) = rewrite.run()
+    val left = remaining("position delete files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes)
+    StepResult(result.rewrittenFiles.toLong, result.addedFiles.toLong, result.rewrittenBytes, left)
+  }
+
+  /**
+   * Returns options with several commits, so that a rewrite can stop between them. Bin-packing can divide a large
+   * partition into more groups without other effects. The first commit that fails ends the rewrite.
+   */
+  private def inSeveralCommits(options: GroupOptions, ordering: RowOrdering, deadline: Option[Deadline]): GroupOptions =
+    deadline.fold(options) { _ =>
+      val maxGroupSize = ordering match {
+        case RowOrdering.Kept =>
+          math.min(options.maxGroupSize, options.targetFileSize.toDouble * SessionSteps.TimedGroupFiles).toLong
+        case _ => options.maxGroupSize
+      }
+      val progress = PartialProgress(SessionSteps.TimedCommits, maxFailedCommits = 0)
+      options.copy(maxGroupSize = maxGroupSize, partialProgress = Some(progress))
+    }
+
+  /** Returns what a rewrite that stopped at the deadline has left. */
+  private def remaining(
+      kind: String,
+      groups: Vector[RewriteGroup],
+      rewrittenFiles: Int,
+      rewrittenBytes: Long
+  ): Option[String] = {
+    val files = groups.map(_.files).sum - rewrittenFiles
+    if (files > 0) Some(
+      s"$files $kind with ${groups.map(_.bytes).sum - rewrittenBytes} bytes are left, because the time of the option " +
+        "max-seconds has passed"
+    )
+    else None
   }
 
   private def convertEqualityDeletes(table: Table): StepResult =
@@ -112,13 +171,23 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     StepResult(0, computed.size.toLong, 0, computed.map { case (_, file) => s"Wrote ${file.statisticsPath}" })
   }
 
+  /** Renews the statistics of the columns that have some, as far as they still exist. */
+  private def computeTableStats(table: Table): StepResult = {
+    val fields = SketchHealth.newest(table.metadata).toVector.flatMap(_.blobMetadata.flatMap(_.fields)).distinct
+    val columns = table.schema.fields.filter(field => fields.contains(field.id)).map(_.name)
+    val computed = table.currentSnapshot.filter(_ => columns.nonEmpty).map { snapshot =>
+      TableStatistics.compute(session, table, snapshot, columns)
+    }
+    StepResult(0, computed.size.toLong, 0, computed.map { case (_, file) => s"Wrote ${file.statisticsPath}" })
+  }
+
   private def removeOrphanFiles(table: Table): StepResult = {
     var (found, kept) = (0L, 0L)
     val olderThanMs = System.currentTimeMillis - OrphanOptions.DefaultAgeMs
     new OrphanRemoval(
       table,
       OrphanRemoval.directory(None),
-      new SessionOrphanSearch(session),
+      orphanSearch,
       OrphanOptions(olderThanMs)
     ).run {
       file =>
@@ -130,6 +199,12 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 }
 
 private object SessionSteps {
+
+  /** The number of commits of a rewrite with a deadline. */
+  private val TimedCommits = 10
+
+  /** The number of new files of the target size in a group of a rewrite with a deadline. */
+  private val TimedGroupFiles = 20
 
   /** The message of Spark for a job that was cancelled, by its id, its group or all jobs. */
   private val Cancelled = "^Job (\\d+ )?cancelled".r

@@ -276,6 +276,33 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
+  test("maintain clusters files of a good size that are not clustered, and then has nothing to do", Slow) {
+    val t = newPoints()
+    append(t, 20000, 10, 1)
+    val size = rows(s"SELECT avg(file_size_in_bytes) FROM $t.files").head.getDouble(0).toLong
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '$size')")
+    def health(): (Boolean, Long) = {
+      val Seq(row) = rows(s"SELECT is_due, files FROM $t.health WHERE action = 'rewrite_data_files'")
+      (row.getBoolean(0), row.getLong(1))
+    }
+    assert(health() == ((false, 0L)))
+    sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
+    assert(health() == ((true, 10L)))
+    val before = contents(t)
+    def maintained(): (String, Long) = {
+      val Seq(row) = rows(s"CALL lite.system.maintain('${t.stripPrefix("lite.")}')")
+        .filter(_.getString(0) == "rewrite_data_files")
+      sql(s"REFRESH TABLE $t")
+      (row.getString(1), row.getLong(3))
+    }
+    assert(maintained() == (("done", 10L)) && health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
+    sql(s"REFRESH TABLE ${peer(t)}")
+    assert(contents(t) == before && contents(peer(t)) == before)
+    // The sizes of clustered files do not make them due.
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '${size * 4}')")
+    assert(health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
+  }
+
   test("a clustering rewrite fails if its files are deleted while it runs, and leaves no file") {
     val t = newPoints()
     append(t, 2000, 5, 1)

@@ -6,6 +6,10 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.maintenance.Deadline
+import iceberglite.maintenance.health.{MaintenanceAction, MaintenanceOptions, StepLimits}
+import iceberglite.spark.maintenance.SessionSteps
+import iceberglite.table.Environment
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.rowlevel.StatementFixture
 
@@ -50,7 +54,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val before = contents(t, version)
     val planned = assertPlanned(t)
     val done = call(t)
-    assert(planned.map(_.getString(0)) == done.map(_.getString(0)))
+    assert(planned.map(_.getString(0)).filterNot(_ == "remove_orphan_files") == done.map(_.getString(0)))
     assert(statusOf(done, "rewrite_data_files") == "done" && statusOf(done, "expire_snapshots") == "done")
     val rewrite = done.find(_.getString(0) == "rewrite_data_files").get
     assert(rewrite.getLong(3) == 18 && rewrite.getLong(4) == 3 && rewrite.getLong(5) > 0 && rewrite.getDouble(6) > 0)
@@ -66,8 +70,10 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     var planned = Seq.empty[Row]
     assertUnchanged(t) { planned = call(t, "dry_run => true") }
     val health = rows(s"SELECT action, is_due, files, files_after, bytes_to_rewrite FROM $t.health")
-    assert(planned.map(_.getString(0)) == health.map(_.getString(0)))
-    assert(planned.map(_.getString(1) == "planned") == health.map(_.getBoolean(1)))
+    val (orphans, others) = planned.partition(_.getString(0) == "remove_orphan_files")
+    assert(others.map(_.getString(0)) == health.map(_.getString(0)))
+    assert(others.map(_.getString(1) == "planned") == health.map(_.getBoolean(1)))
+    assert(orphans.map(_.getString(1)) == Seq("skipped") && orphans.head.getString(2).contains("0 orphan files"))
     val rewrite = planned.find(_.getString(0) == "rewrite_data_files").get
     assert(rewrite.getLong(3) == 18 && rewrite.getLong(4) == 3)
     assert(rows(s"SELECT measures['data_files'] FROM $t.health WHERE action = 'rewrite_data_files'") == Seq(Row(18L)))
@@ -106,10 +112,60 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val table = IcebergTable.forName(spark, t)
     val planned = table.maintain(Map("min-input-files" -> "3"), dryRun = true).map(r => r.step.action -> r.status.name)
     val done = table.maintain(Map("min-input-files" -> "3"))
-    assert(planned.map(_._1) == done.map(_.step.action))
+    assert(planned.map(_._1).filterNot(_.name == "remove_orphan_files") == done.map(_.step.action))
     val statistics = done.find(_.step.action.name == "compute_partition_stats").get
     assert(statistics.status.name == "done" && sorted(s"SELECT * FROM $t") == before)
     assert(live(t).metadata.partitionStatistics.map(_.snapshotId).contains(live(t).metadata.currentSnapshotId.get))
+  }
+
+  for (version <- Seq(2, 3)) test(s"position delete files are combined, version $version", Slow) {
+    val t = create("id BIGINT, s STRING", 2, "merge-on-read", "write.delete.granularity" -> "partition")
+    sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 'x' FROM range(0, 1000, 1, 1)")
+    (0 until 6).foreach(i => sql(s"DELETE FROM ${peer(t)} WHERE id % 100 = $i"))
+    if (version == 3) sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('format-version' = '3')")
+    sql(s"REFRESH TABLE $t")
+    val (before, files) = (contents(t, 2), count(s"$t.delete_files"))
+    assert(files > 1 && before.size == 940)
+    val done = call(t)
+    assert(statusOf(done, "rewrite_position_delete_files") == "done" && count(s"$t.delete_files") == 1)
+    sql(s"REFRESH TABLE ${peer(t)}")
+    assert(contents(t, 2) == before && contents(peer(t), 2) == before)
+    assert(statusOf(call(t), "rewrite_position_delete_files") == "skipped")
+  }
+
+  test("numbers of distinct values are renewed for the columns that have them", Slow) {
+    val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
+    val Array(catalog, rest) = t.split("\\.", 2)
+    sql(s"INSERT INTO $t SELECT id, id FROM range(0, 100, 1, 1)")
+    sql(s"CALL $catalog.system.compute_table_stats(table => '$rest', columns => array('n'))")
+    assert(statusOf(call(t), "compute_table_stats") == "skipped")
+    sql(s"INSERT INTO $t SELECT id, id FROM range(100, 150, 1, 1)")
+    assert(statusOf(call(t), "compute_table_stats") == "done")
+    val metadata = live(t).metadata
+    val newest = metadata.statistics.find(file => metadata.currentSnapshotId.contains(file.snapshotId)).get
+    val blobs = newest.blobMetadata
+    assert(blobs.map(_.fields) == Vector(Vector(2)) && blobs.head.properties("ndv") == "150")
+    assert(statusOf(call(t), "compute_table_stats") == "skipped")
+  }
+
+  test("a rewrite stops at the deadline between its commits, and the next one does the rest", Slow) {
+    val t = neglected(2)
+    val before = contents(t, 2)
+    var now = -1L
+    // The time advances with each question: the second commit would begin after the deadline.
+    val environment = Environment.system.copy(nowMs = () => { now += 1; now })
+    val (steps, table) = (new SessionSteps(spark), live(t))
+    val options = MaintenanceOptions.of(Map.empty, table.metadata)
+    def run(deadline: Option[Deadline]) =
+      steps.run(MaintenanceAction.RewriteDataFiles, live(t), options, StepLimits(None, deadline))
+    val stopped = run(Some(new Deadline(1, environment)))
+    assert(stopped.filesBefore == 6 && stopped.filesAfter == 1)
+    assert(stopped.message.exists(m => m.contains("12 data files") && m.contains("max-seconds")))
+    sql(s"REFRESH TABLE $t")
+    assert(contents(t, 2) == before && count(s"$t.data_files") == 13)
+    val rest = run(None)
+    sql(s"REFRESH TABLE $t")
+    assert(rest.filesBefore == 12 && contents(t, 2) == before && count(s"$t.data_files") == 3)
   }
 
   test("orphan files are removed on request", Slow) {

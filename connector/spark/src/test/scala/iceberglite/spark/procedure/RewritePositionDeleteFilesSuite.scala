@@ -93,7 +93,8 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   )(shouldUseCluster: => Boolean): DeleteRewriteResult = {
     val table = live(t)
     val parsed = GroupOptions.ofPositionDeletes(options, table.metadata)
-    val (_, result) = new PositionDeleteRewrite(spark, table, to, AlwaysTrue, parsed, (_, _) => shouldUseCluster).run()
+    val (_, result) =
+      new PositionDeleteRewrite(spark, table, to, AlwaysTrue, parsed, None, (_, _) => shouldUseCluster).run()
     refreshed(t)
     result
   }

@@ -1,0 +1,131 @@
+package iceberglite.maintenance.health
+
+import java.util.concurrent.TimeUnit.DAYS
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.maintenance.compact.{GroupOptions, PositionDeleteGroup, RewriteOptions}
+import iceberglite.maintenance.orphan.LocalOrphanSearch
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
+import iceberglite.table.{Actions, Table}
+import iceberglite.table.Actions._
+import iceberglite.table.TestTables.fileOf
+import iceberglite.table.action.{RemoveFiles, RowDelta, SetStatistics}
+
+/** The parts of the health that concern position delete files, statistics and orphan files. */
+class StepHealthSuite extends AnyFunSuite {
+  private def health(table: Table): TableHealth =
+    TableHealth.of(table, RewriteOptions.of(Map.empty, table.metadata), table.metadata.lastUpdatedMs)
+
+  private def isDue(table: Table, action: MaintenanceAction): Boolean =
+    MaintenancePlan.of(table, health(table), MaintenanceOptions.of(Map.empty, table.metadata))
+      .find(_.action == action).exists(_.isDue)
+
+  /** Returns a table with a data file in each of several partitions, and several delete files of each. */
+  private def withDeletes(partitions: Int, deletesOfEach: Int, properties: (String, String)*): Actions = {
+    val actions = tableByCategory(FormatVersion.V2, properties: _*)
+    val files = (0 until partitions).map(i => fileOf(s"p$i", s"mem://t/data/f$i"))
+    actions.append(files: _*)
+    for (i <- 0 until deletesOfEach)
+      actions.commit(new RowDelta(files.map(file => positionDeletes(s"${file.path}-deletes$i", file)).toVector))
+    actions
+  }
+
+  private def planned(table: Table): Vector[PositionDeleteGroup] = {
+    val options = GroupOptions.ofPositionDeletes(Map.empty, table.metadata)
+    PositionDeleteGroup.plan(table, table.currentSnapshot.get, AlwaysTrue, options)
+  }
+
+  test("several position delete files of the same data file are due, as a plan of the rewrite chooses them") {
+    val table = withDeletes(partitions = 2, deletesOfEach = 6).table
+    val groups = planned(table)
+    assert(groups.map(_.files) == Vector(6, 6))
+    assert(health(table).deletes.rewrite == FileReplacement(12, groups.map(_.bytes).sum, 2))
+    assert(isDue(table, MaintenanceAction.RewritePositionDeleteFiles))
+    assert(!isDue(withDeletes(2, 4).table, MaintenanceAction.RewritePositionDeleteFiles))
+  }
+
+  test("delete files of different data files are due only if the new files cover a partition") {
+    for ((granularity, due) <- Seq("file" -> false, "partition" -> true)) {
+      val actions = tableByCategory(FormatVersion.V2, "write.delete.granularity" -> granularity)
+      val files = (0 until 6).map(i => fileOf("a", s"mem://t/data/f$i"))
+      actions.append(files: _*)
+      actions.commit(new RowDelta(files.map(file => positionDeletes(s"${file.path}-deletes", file)).toVector))
+      assert(planned(actions.table).map(_.files) == Vector(6))
+      assert(isDue(actions.table, MaintenanceAction.RewritePositionDeleteFiles) == due, granularity)
+    }
+  }
+
+  test("deletion vectors are not due for a rewrite of position delete files") {
+    val actions = tableByCategory(FormatVersion.V3)
+    val files = (0 until 6).map(i => fileOf("a", s"mem://t/data/f$i"))
+    actions.append(files: _*)
+    actions.commit(new RowDelta(actions.vectors("mem://t/data/v.puffin", files.map(_ -> Seq(1L)): _*)))
+    assert(!isDue(actions.table, MaintenanceAction.RewritePositionDeleteFiles))
+  }
+
+  /** Registers numbers of distinct values of the current snapshot. */
+  private def describe(actions: Actions, fieldId: Int = 1): Unit = {
+    val snapshot = actions.table.currentSnapshot.get
+    val blob = BlobMetadata(BlobType.ThetaSketch, snapshot.snapshotId, snapshot.sequenceNumber, Vector(fieldId), Map.empty)
+    val path = s"mem://t/metadata/${snapshot.snapshotId}.stats"
+    actions.commit(new SetStatistics(StatisticsFile(snapshot.snapshotId, path, 1, 1, None, Vector(blob))))
+  }
+
+  private def file(name: String, records: Long): ContentFile = fileOf("a", s"mem://t/data/$name", records)
+
+  test("numbers of distinct values are stale after a tenth of the rows has changed, and not because of rewrites") {
+    val actions = tableByCategory(FormatVersion.V2)
+    actions.append(file("f0", 100))
+    assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    describe(actions)
+    assert(health(actions.table).statistics.sketches.contains(SketchHealth(Vector(1), Some(0), 100)))
+    actions.append(file("f1", 9))
+    assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    actions.append(file("f2", 1))
+    assert(isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    describe(actions)
+    assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    actions.commit(new RemoveFiles(Set("mem://t/data/f1", "mem://t/data/f2")))
+    assert(health(actions.table).statistics.sketches.exists(_.changedRows.contains(10L)))
+  }
+
+  test("statistics of columns that no longer exist are not renewed") {
+    val actions = tableByCategory(FormatVersion.V2)
+    actions.append(file("f0", 100))
+    describe(actions, fieldId = 99)
+    actions.append(file("f1", 100))
+    assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
+  }
+
+  test("orphan files are counted by their age, and only if they are searched for") {
+    val actions = tableByCategory(FormatVersion.V2)
+    actions.append(file("f0", 100))
+    Seq("o1", "o2").foreach(name => actions.store.write(s"mem://t/data/$name.parquet", Array[Byte](1, 2)))
+    val table = actions.table
+    val modified = actions.store.info("mem://t/data/o1.parquet").get.modifiedMs
+    def orphans(ageDays: Long): OrphanHealth =
+      OrphanHealth.of(table, new LocalOrphanSearch, modified + DAYS.toMillis(ageDays) + 1)
+    assert(orphans(0) == OrphanHealth.Found(0, 0, 0, 0))
+    def searched(ageDays: Long) = orphans(ageDays) match {
+      case found: OrphanHealth.Found => found
+      case other => fail(s"$other")
+    }
+    val (recent, removable, old) = (searched(2), searched(4), searched(31))
+    assert(recent.recent == removable.removable && removable.removable == old.old && recent.recent >= 2)
+    assert(recent.removable == 0 && removable.old == 0 && removable.removableBytes >= 4)
+    assert(health(table).orphans == OrphanHealth.NotSearched)
+  }
+
+  test("a directory that cannot be searched is reported as the reason") {
+    val actions = tableByCategory(FormatVersion.V2, "gc.enabled" -> "false")
+    actions.append(file("f0", 100))
+    OrphanHealth.of(actions.table, new LocalOrphanSearch, 0) match {
+      case OrphanHealth.Unknown(reason) => assert(reason.contains("gc.enabled"))
+      case other => fail(s"$other")
+    }
+  }
+}
