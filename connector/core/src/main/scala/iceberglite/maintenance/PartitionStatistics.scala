@@ -32,7 +32,48 @@ final case class PartitionStatistics(
     lastUpdatedAt: Option[Long],
     lastUpdatedSnapshotId: Option[Long],
     dvCount: Int
-)
+) {
+
+  /** All counts of files, rows and bytes of files; absent values are optional ones that the file omits. */
+  private[maintenance] def counts: Vector[Option[Long]] = Vector(
+    Some(dataRecordCount),
+    Some(dataFileCount.toLong),
+    Some(totalDataFileSizeInBytes),
+    positionDeleteRecordCount,
+    positionDeleteFileCount.map(_.toLong),
+    equalityDeleteRecordCount,
+    equalityDeleteFileCount.map(_.toLong),
+    Some(dvCount.toLong)
+  )
+
+  /** Whether the partition has data files or delete files, as far as the counts are known. */
+  private[maintenance] def hasFiles: Boolean = counts.flatten.exists(_ != 0)
+
+  /**
+   * Adds the changes of the same partition since. A count is absent if one of the two is.
+   *
+   * @param changes the sums of the added files, minus those of the removed files
+   */
+  private[maintenance] def ++(changes: PartitionStatistics): PartitionStatistics = {
+    def sum[A](a: Option[A], b: Option[A])(plus: (A, A) => A): Option[A] = for (x <- a; y <- b) yield plus(x, y)
+    val isNewer = changes.lastUpdatedAt.exists(time => lastUpdatedAt.forall(_ < time))
+    PartitionStatistics(
+      partition,
+      specId,
+      dataRecordCount + changes.dataRecordCount,
+      dataFileCount + changes.dataFileCount,
+      totalDataFileSizeInBytes + changes.totalDataFileSizeInBytes,
+      sum(positionDeleteRecordCount, changes.positionDeleteRecordCount)(_ + _),
+      sum(positionDeleteFileCount, changes.positionDeleteFileCount)(_ + _),
+      sum(equalityDeleteRecordCount, changes.equalityDeleteRecordCount)(_ + _),
+      sum(equalityDeleteFileCount, changes.equalityDeleteFileCount)(_ + _),
+      totalRecordCount = None,
+      if (isNewer) changes.lastUpdatedAt else lastUpdatedAt,
+      if (isNewer) changes.lastUpdatedSnapshotId else lastUpdatedSnapshotId,
+      dvCount + changes.dvCount
+    )
+  }
+}
 
 object PartitionStatistics {
 
@@ -61,8 +102,20 @@ object PartitionStatistics {
 
     def +=(entry: ManifestEntry): this.type = {
       val sum = of(entry.file.specId, entry.file.partition)
-      if (entry.isLive) sum.add(entry.file)
+      if (entry.isLive) sum.add(entry.file, 1)
       entry.snapshotId.flatMap(snapshotOf).foreach(sum.recordUpdate)
+      this
+    }
+
+    /**
+     * Adds or subtracts a file that a snapshot added or removed.
+     *
+     * @param entry an entry of the changes of the snapshot
+     */
+    def addChange(snapshot: Snapshot, entry: ManifestEntry): this.type = {
+      val sum = of(entry.file.specId, entry.file.partition)
+      sum.add(entry.file, if (entry.isLive) 1 else -1)
+      sum.recordUpdate(snapshot)
       this
     }
 
@@ -92,17 +145,18 @@ final private class PartitionSum {
   private var (equalityRecords, equalityFiles) = (0L, 0)
   private var lastUpdate: Option[Snapshot] = None
 
-  def add(file: ContentFile): Unit = file.content match {
+  /** @param sign 1 to add the file, -1 to subtract it */
+  def add(file: ContentFile, sign: Int): Unit = file.content match {
     case Content.Data =>
-      dataRecords += file.recordCountOrZero
-      dataFiles += 1
-      dataBytes += file.fileSizeInBytes
+      dataRecords += sign * file.recordCountOrZero
+      dataFiles += sign
+      dataBytes += sign * file.fileSizeInBytes
     case Content.PositionDeletes =>
-      positionRecords += file.recordCount
-      if (file.isDeletionVector) vectors += 1 else positionFiles += 1
+      positionRecords += sign * file.recordCount
+      if (file.isDeletionVector) vectors += sign else positionFiles += sign
     case Content.EqualityDeletes =>
-      equalityRecords += file.recordCount
-      equalityFiles += 1
+      equalityRecords += sign * file.recordCount
+      equalityFiles += sign
   }
 
   def add(that: PartitionSum): Unit = {

@@ -29,16 +29,22 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * Writes the statistics of a snapshot, in the table's format of data files. The file is not used until
+   * Writes the statistics of a snapshot, in the table's format of data files. If an ancestor has registered statistics,
+   * they are updated by the changes since; see [[PartitionStatisticsUpdate]]. The file is not used until
    * `SetPartitionStatistics` adds it to the table metadata.
    *
    * @param unique a part of the file name that distinguishes the file from other files of the snapshot
    * @return absent for a snapshot without files
    */
   def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
-    Some(compute(io, metadata, snapshot)).filter(_.nonEmpty).map(write(io, metadata, snapshot.snapshotId, unique, _))
+    Some(rowsOf(io, metadata, snapshot)).filter(_.nonEmpty).map(write(io, metadata, snapshot.snapshotId, unique, _))
 
-  private def write(
+  private def rowsOf(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Vector[PartitionStatistics] = {
+    unifiedOf(metadata)
+    PartitionStatisticsUpdate.of(io, metadata, snapshot).getOrElse(compute(io, metadata, snapshot))
+  }
+
+  private[maintenance] def write(
       io: FileIO,
       metadata: TableMetadata,
       snapshotId: Long,

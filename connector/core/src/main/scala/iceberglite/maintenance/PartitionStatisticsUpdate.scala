@@ -1,0 +1,95 @@
+package iceberglite.maintenance
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.{IcebergError, Redaction}
+import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, TableMetadata}
+import iceberglite.spec.types.Type
+import iceberglite.storage.FileIO
+import iceberglite.tree.{MetadataPool, MetadataTree, SnapshotFiles, TreeTable, UnifiedPartition}
+
+/**
+ * Computes the partition statistics of a snapshot from those of an ancestor and from the changes since. Only the
+ * manifests that the snapshots in between wrote are read.
+ */
+private[maintenance] object PartitionStatisticsUpdate {
+  private val log = LoggerFactory.getLogger("iceberglite.maintenance.PartitionStatisticsUpdate")
+
+  /**
+   * Returns the sorted rows. They differ from those of a full computation in these ways:
+   *
+   *   - A partition may have been updated later, because a full computation does not know the removals of older
+   *     snapshots whose manifests were rewritten since.
+   *   - A partition without files has a row only if its last file was removed after the ancestor.
+   *
+   * @return absent if the statistics must be computed from all files: no ancestor in the metadata has a readable file of
+   *   statistics, the changes have more bytes of manifests than the snapshot itself, or the rows of the ancestor do not
+   *   fit to the changes or to the specs of the table
+   */
+  def of(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Option[Vector[PartitionStatistics]] =
+    for {
+      (file, newer) <- base(metadata, snapshot)
+      trees = newer.map(MetadataTree.at(_, TreeTable(metadata.location, io, metadata)))
+      if isCheaper(trees)
+      rows <- read(io, metadata, file)
+      changes = changesOf(metadata, trees)
+      updated <- combined(metadata, rows, changes)
+    } yield updated
+
+  /** Returns the statistics file of the nearest ancestor that has one, and the snapshots after this ancestor. */
+  private def base(metadata: TableMetadata, snapshot: Snapshot): Option[(PartitionStatisticsFile, Vector[Snapshot])] = {
+    val files = metadata.partitionStatistics.map(file => file.snapshotId -> file).toMap - snapshot.snapshotId
+    val (newer, rest) = metadata.ancestors(snapshot).span(s => !files.contains(s.snapshotId))
+    val snapshots = newer.toVector
+    if (rest.hasNext) Some((files(rest.next().snapshotId), snapshots)) else None
+  }
+
+  private def isCheaper(newer: Vector[SnapshotFiles]): Boolean = {
+    val changed = newer.iterator.flatMap(_.changedParts.iterator.map(_.length)).sum
+    newer.headOption.exists(newest => changed <= newest.parts.iterator.map(_.length).sum)
+  }
+
+  /** A file that another engine wrote may be damaged; the statistics can be computed without it. */
+  private def read(
+      io: FileIO,
+      metadata: TableMetadata,
+      file: PartitionStatisticsFile
+  ): Option[Vector[PartitionStatistics]] =
+    try Some(PartitionStatisticsFiles.read(io, metadata, file))
+    catch {
+      case e: IcebergError =>
+        log.warn(Redaction(s"The partition statistics are computed from all files: ${e.getMessage}"))
+        None
+    }
+
+  private def changesOf(metadata: TableMetadata, newer: Vector[SnapshotFiles]): Vector[PartitionStatistics] = {
+    val unified = new UnifiedPartition(metadata)
+    def newSums = new PartitionStatistics.Sums(unified, metadata.snapshotsById.get)
+    val parts = newer.flatMap(tree => tree.changedParts.map(tree -> _))
+    val sums = MetadataPool.map(parts) { case (tree, part) =>
+      tree.changesIn(part).foldLeft(newSums)(_.addChange(tree.snapshot, _))
+    }
+    sums.foldLeft(newSums)(_ ++= _).result()
+  }
+
+  private def combined(
+      metadata: TableMetadata,
+      old: Vector[PartitionStatistics],
+      changes: Vector[PartitionStatistics]
+  ): Option[Vector[PartitionStatistics]] = {
+    val changed = changes.map(row => (row.specId, row.partition) -> row).toMap
+    val rows = old.filter(row => row.hasFiles || changed.contains((row.specId, row.partition)))
+    val types = new UnifiedPartition(metadata).structType.fields.map(_.fieldType)
+    val known = rows.map(row => (row.specId, row.partition)).toSet
+    val updated = rows.map(row => changed.get((row.specId, row.partition)).fold(row)(row ++ _)) ++
+      changes.filterNot(row => known((row.specId, row.partition)))
+    if (known.size == rows.size && updated.forall(isValid(metadata, types, _)))
+      Some(updated.map(_.copy(totalRecordCount = None)).sorted(PartitionStatistics.ordering))
+    else None
+  }
+
+  /** Returns whether a row has possible counts, and values of the types that the partition fields have now. */
+  private def isValid(metadata: TableMetadata, types: Vector[Type], row: PartitionStatistics): Boolean =
+    metadata.specsById.contains(row.specId) && row.counts.forall(_.exists(_ >= 0)) &&
+      row.partition.zip(types).forall { case (value, fieldType) => value.forall(_.dataType == fieldType) }
+}
