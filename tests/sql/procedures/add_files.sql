@@ -48,6 +48,13 @@ CALL ${catalog}.system.add_files('db.days', 'orc.`file:${directory}/days`', map(
 ----
 1 | NULL
 
+DELETE FROM days WHERE id = 2;
+
+-- query
+CALL ${catalog}.system.add_files(table => 'db.days', source_table => 'orc.`file:${directory}/days`', partition_filter => map('day', '2024-01-02'), check_duplicate_files => false);
+----
+1 | NULL
+
 -- query rowsort
 SELECT * FROM days;
 ----
@@ -83,11 +90,19 @@ SELECT * FROM copy;
 ----
 7 | g
 
+-- query
+CALL ${catalog}.system.snapshot(source_table => 'spark_catalog.default.add_files_source', table => 'db.other', properties => map('a', 'b'), parallelism => 2, ignore_missing_files => true);
+----
+1
+
 -- error already exists
 CALL ${catalog}.system.snapshot('spark_catalog.default.add_files_source', 'db.copy');
 
 -- error Only tables of spark_catalog can be migrated
 CALL ${catalog}.system.migrate('db.t');
+
+-- error Only tables of spark_catalog can be migrated
+CALL ${catalog}.system.migrate(table => 'db.t', drop_backup => true, backup_table_name => 'old', ignore_missing_files => true);
 
 DROP TABLE spark_catalog.default.add_files_source;
 

@@ -30,6 +30,11 @@ SELECT id FROM t ORDER BY id;
 2
 3
 
+-- query
+CALL ${catalog}.system.rewrite_manifests(table => 'db.t', use_caching => true, spec_id => 0);
+----
+0 | 0
+
 -- error Partition field not found: q
 CALL ${catalog}.system.rewrite_manifests(table => 'db.t', sort_by => array('q'));
 

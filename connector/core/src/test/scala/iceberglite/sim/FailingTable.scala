@@ -4,11 +4,16 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, liveFiles}
 import iceberglite.table.action.FastAppend
 
-/** A table in a catalog whose calls fail as scripted. An unpartitioned table has one file. */
+/**
+ * A table in a catalog whose calls fail as scripted. An unpartitioned table has one file.
+ *
+ * @param first the path of this file
+ */
 final class FailingTable(
     family: SimulatedCatalog.Family,
     byCategory: Boolean = false,
-    properties: Map[String, String] = Map.empty
+    properties: Map[String, String] = Map.empty,
+    first: String = "first"
 ) {
   private val settings = Settings.of(1).copy(
     properties = Map("commit.retry.num-retries" -> "2", "commit.status-check.num-retries" -> "1") ++ properties
@@ -70,7 +75,7 @@ final class FailingTable(
       else TestTables.unpartitioned(settings.properties.toSeq: _*)
     val start = new TableStart.Creation(creation, StageMode.Create, History.Location, environment.uuid())
     StagedTable.begin(CommitTarget(History.Id, "t", clean, direct), start, None, TestTables.environment).commit()
-    if (!byCategory) appendByOther("first")
+    if (!byCategory) appendByOther(first)
   }
   val table: Table = load()
 

@@ -1,9 +1,11 @@
 package iceberglite.sim
 
+import scala.collection.mutable
 import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.maintenance.orphan.{FileListing, ListedFile, LocalOrphanSearch, OrphanOptions, OrphanRemoval}
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.SnapshotRef
@@ -22,13 +24,14 @@ import iceberglite.table.action.{
 
 /** Tests for data losses and wrong results that were reported for other implementations, for every kind of catalog. */
 class KnownFailuresSuite extends AnyFunSuite {
-  private def onEach(name: String)(body: FailingTable => Unit): Unit = SimulatedCatalog.all.foreach { family =>
-    test(s"$name: ${family.name}") {
-      val fixture = new FailingTable(family)
-      try body(fixture)
-      finally fixture.close()
-    }
-  }
+  private def onEach(name: String, first: String = "first")(body: FailingTable => Unit): Unit =
+    SimulatedCatalog.all.foreach(family =>
+      test(s"$name: ${family.name}") {
+        val fixture = new FailingTable(family, first = first)
+        try body(fixture)
+        finally fixture.close()
+      }
+    )
 
   onEach("a commit with a lost acknowledgement succeeds, and its files are not deleted (ClickHouse 112081, " +
     "DuckDB-Iceberg 1120, Apache Iceberg 2317)") { f =>
@@ -190,5 +193,96 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))
     intercept[CommitConflict](f.commit(f.table, new SetRef("b", SnapshotRef.Branch(id))))
     assert(f.livePaths == Vector("first", "theirs"))
+  }
+
+  /** Orphans are searched for only in tables whose paths are absolute. */
+  private val first = s"${History.Location}/data/first.parquet"
+  private val everyAge = OrphanOptions(olderThanMs = Long.MaxValue)
+
+  /** Removes orphan files. @return the paths that were deleted */
+  private def removeOrphans(
+      table: Table,
+      options: OrphanOptions = everyAge,
+      listing: Table => FileListing = OrphanRemoval.directory(None)
+  ): Set[String] = {
+    val found = mutable.Set.empty[String]
+    new OrphanRemoval(table, listing, new LocalOrphanSearch, options).run { file =>
+      if (file.kept.isEmpty) found += file.path
+    }
+    found.toSet
+  }
+
+  /** Writes a file below the table's location. @return its path */
+  private def stored(f: FailingTable, name: String): String = {
+    val path = s"${History.Location}/data/$name.parquet"
+    f.clean.replace(path, Array.emptyByteArray)
+    path
+  }
+
+  private def listed(files: ListedFile*): Table => FileListing =
+    _ => (consume: ListedFile => Unit) => files.foreach(consume)
+
+  test("the removal of orphans behind a stale version hint deletes no file that the newest version needs (ClickHouse " +
+    "114108, 114194, 114246)") {
+    for (hint <- Seq("1", "999")) {
+      val f = new FailingTable(SimulatedCatalog.Files, first = first)
+      val live = (1 to 6).map(i => stored(f, s"live$i"))
+      live.foreach(f.appendByOther)
+      val orphan = stored(f, "orphan")
+      f.clean.replace(s"${History.Location}/metadata/version-hint.text", hint.getBytes("UTF-8"))
+      val needed = ReachableFiles.of(f.clean, f.actualTable.version).toSet.filter(f.clean.exists)
+      assert(live.toSet.subsetOf(needed))
+      assert(removeOrphans(f.load()) == Set(orphan), s"hint '$hint'")
+      assert(needed.forall(f.clean.exists), s"hint '$hint'")
+    }
+  }
+
+  test("the removal of orphans deletes no file that the listing names by s3a:// and the metadata by s3:// (Apache " +
+    "Iceberg's remove_orphan_files)") {
+    val f = new FailingTable(SimulatedCatalog.Files, first = first)
+    f.appendByOther("s3://bucket/t/data/a.parquet")
+    assert(removeOrphans(f.load(), listing = listed(ListedFile("s3a://bucket/t/data/a.parquet", 0L))).isEmpty)
+    val unequal = listed(ListedFile(stored(f, "orphan"), 0L), ListedFile("gs://bucket/t/data/a.parquet", 0L))
+    val mismatch = intercept[ValidationFailed](removeOrphans(f.load(), listing = unequal))
+    assert(
+      mismatch.getMessage.contains("gs://bucket/t/data/a.parquet") && mismatch.getMessage.contains("equal_schemes")
+    )
+    assert(f.clean.exists(s"${History.Location}/data/orphan.parquet"), "nothing is deleted before the error")
+  }
+
+  onEach(
+    "the removal of orphans keeps the young files of a writer that is still at work (Apache Iceberg's " +
+      "remove_orphan_files)",
+    first
+  ) { f =>
+    val (old, young) = (stored(f, "old"), stored(f, "young"))
+    val hourMs = 3600000L
+    val listing = listed(ListedFile(old, 0L), ListedFile(young, 50 * hourMs))
+    assert(removeOrphans(f.load(), OrphanOptions(olderThanMs = 49 * hourMs), listing) == Set(old))
+    f.append(young, f.load())
+    assert(f.livePaths.contains(young) && f.clean.exists(young))
+    assert(!removeOrphans(f.load(), listing = listing).contains(young), "a committed file is no orphan at any age")
+  }
+
+  onEach(
+    "the removal of orphans deletes the metadata that a writer left when it died, and nothing else (Apache " +
+      "Polaris 5057)",
+    first
+  ) { f =>
+    val calls = f.callsOf(f.append(s"${History.Location}/data/counted.parquet"))
+    val left = for (step <- 1 to calls; fault <- Seq(CallFault.DiesBefore, CallFault.DiesAfter)) yield {
+      val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get, first = first)
+      g.failAt(step, fault)
+      Try(g.append(s"${History.Location}/data/mine.parquet"))
+      val (before, rows) = (g.simulation.store.paths.toSet, g.livePaths)
+      val needed = ReachableFiles.of(g.clean, g.actualTable.version).toSet
+      val removed = removeOrphans(g.actualTable)
+      assert(g.livePaths == rows && (removed & needed).isEmpty, s"$fault at step $step")
+      assert(before -- g.simulation.store.paths == removed)
+      assert((g.simulation.store.paths.toSet -- needed).filter(_.endsWith(".avro")).isEmpty, s"$fault at step $step")
+      g.close()
+      removed
+    }
+    assert(left.exists(_.exists(_.contains("snap-"))), "a writer that dies leaves metadata")
   }
 }

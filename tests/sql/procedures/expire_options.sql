@@ -1,0 +1,47 @@
+-- Snapshots that are kept by number, and how their files are deleted.
+
+CREATE TABLE t (id INT) USING iceberg;
+
+INSERT OVERWRITE t VALUES (1);
+
+ALTER TABLE t ADD COLUMN name STRING;
+
+INSERT OVERWRITE t VALUES (2, 'b');
+
+INSERT OVERWRITE t VALUES (3, 'c');
+
+INSERT OVERWRITE t VALUES (4, 'd');
+
+-- query
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), retain_last => 4);
+----
+0 | 0 | 0 | 0 | 0 | 0 | [] | NULL
+
+-- query
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), retain_last => 3, max_concurrent_deletes => 1, stream_results => true);
+----
+1 | 0 | 0 | 1 | 1 | 0 | [] | NULL
+
+-- query
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), retain_last => 2, max_concurrent_deletes => 4, stream_results => false, clean_expired_metadata => true);
+----
+1 | 0 | 0 | 1 | 1 | 0 | [] | NULL
+
+-- query
+SELECT count(*) FROM ${catalog}.db.t.snapshots;
+----
+2
+
+-- query
+SELECT * FROM t;
+----
+4 | d
+
+-- error INVALID_PARAMETER_VALUE
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', max_concurrent_deletes => 0);
+
+-- error It must be 1 or more
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', retain_last => 0);
+
+-- error It must be INT, not STRING
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', retain_last => 'all');
