@@ -85,6 +85,11 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
     declaredColumn
   }
 
+  /** Declares the next field. @param field the id, the name and the description; its type is that of `columnType` */
+  protected def column[V](field: NestedField, columnType: ColumnType[V], v1: Presence, v2: Presence, v3: Presence)(
+      value: A => Option[V]
+  ): StructColumn[A, V] = column(field.id, field.name, columnType, v1, v2, v3, field.doc.mkString)(value)
+
   def columns: Vector[StructColumn[A, _]] = declared
 
   lazy val byId: Map[Int, StructColumn[A, _]] = readColumns.map(c => c.id -> c).toMap

@@ -3,9 +3,9 @@ package iceberglite.inspect
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.NestedField
-import iceberglite.spec.types.Type.{IntType, LongType, StructType}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.table.Table
+import iceberglite.tree.DataFileFields
 
 /**
  * The entries of the manifests of one snapshot or of all snapshots (spec: `manifest_entry`), including the entries of
@@ -19,11 +19,11 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
   override def schema(table: Table): Schema = {
     val file = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
     val fields = Vector(
-      NestedField.required(0, "status", IntType, "0: existing, 1: added, 2: deleted"),
-      NestedField.optional(1, "snapshot_id", LongType, "The snapshot that added or deleted the file"),
-      NestedField.optional(3, "sequence_number", LongType, "Data sequence number"),
-      NestedField.optional(4, "file_sequence_number", LongType, "File sequence number"),
-      NestedField.required(2, "data_file", StructType(file))
+      DataFileFields.Status,
+      DataFileFields.SnapshotId,
+      DataFileFields.SequenceNumber,
+      DataFileFields.FileSequenceNumber,
+      DataFileFields.dataFile(StructType(file))
     )
     Schema(0, fields :+ new ReadableMetrics(table.schema).field(ContentFileColumns.idsAbove(fields)))
   }

@@ -27,7 +27,7 @@ final private[inspect] class ReadableMetrics(table: Schema) {
 
   private def metrics(columnType: PrimitiveType, nextId: () => Int): Vector[NestedField] = Vector(
     NestedField.optional(nextId(), "column_size", LongType, "Size on disk in bytes"),
-    NestedField.optional(nextId(), "value_count", LongType, "Number of values, including including null and NaN"),
+    NestedField.optional(nextId(), "value_count", LongType, "Number of values, including null and NaN"),
     NestedField.optional(nextId(), "null_value_count", LongType, "Number of null values"),
     NestedField.optional(nextId(), "nan_value_count", LongType, "Number of NaN values"),
     NestedField.optional(nextId(), "lower_bound", BoundValues.boundType(columnType), "Lower bound"),

@@ -16,6 +16,7 @@ import iceberglite.spec.types.Literal.{DateLiteral, DoubleLiteral, IntLiteral, S
 import iceberglite.spec.types.Type._
 import iceberglite.tree.{OfManifests, TestTable, TreeReader}
 import iceberglite.tree.TestTable._
+import iceberglite.tree.manifestlist.{DataFileColumns, PartitionCodec}
 
 class MetadataTablesSuite extends AnyFunSuite {
   private val schema = Schema(
@@ -170,6 +171,12 @@ class MetadataTablesSuite extends AnyFunSuite {
     t.commit(Vector.empty, removing("a"))
     assert(rows(t, "all_data_files").map(fileName).sorted ==
       Vector("a.parquet", "b.parquet", "b.parquet", "c.parquet"))
+  }
+
+  test("the fields of data_file have the same types in the metadata table files as in manifests") {
+    val tables = MetadataTables.find("files").get.schema(evolved.table).fields.map(f => f.name -> f.fieldType).toMap
+    val manifests = new DataFileColumns(PartitionCodec.Ignored).struct(FormatVersion.V3).fields
+    manifests.filterNot(_.name == "partition").foreach(f => assert(tables.get(f.name).contains(f.fieldType), f.name))
   }
 
   test("the metadata table files of an unpartitioned table has no partition column") {

@@ -5,6 +5,7 @@ import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Text}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, Metrics}
 import iceberglite.spec.partition.PartitionTuple
+import iceberglite.tree.DataFileFields
 
 /**
  * The struct `data_file` (spec: "Manifests"; spec version 3 added the fields 142 to 145). The fields 106
@@ -16,23 +17,23 @@ import iceberglite.spec.partition.PartitionTuple
 final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
     extends StructColumns[ContentFile]("data_file") {
   private val FileContent =
-    column(134, "content", Int32, Absent, Required, Required, "0 data, 1 position deletes, 2 equality deletes")(f =>
+    column(DataFileFields.Content, Int32, Absent, Required, Required)(f =>
       Some(f.content.code)
     )
   private val Path =
-    column(100, "file_path", Text, Required, Required, Required, "Location of the file, with scheme")(f => Some(f.path))
+    column(DataFileFields.FilePath, Text, Required, Required, Required)(f => Some(f.path))
   private val Format =
-    column(101, "file_format", FormatColumn, Required, Required, Required, "Format: avro, orc, parquet or puffin")(f =>
+    column(DataFileFields.FileFormat, FormatColumn, Required, Required, Required)(f =>
       Some(f.format)
     )
   private val Partition: StructColumn[ContentFile, PartitionTuple] =
-    column(102, "partition", partition, Required, Required, Required, "Partition tuple, by the manifest's spec")(f =>
+    column(DataFileFields.partition(partition.partitionType), partition, Required, Required, Required)(f =>
       Some(f.partition)
     )
   private val RecordCount =
-    column(103, "record_count", Int64, Required, Required, Required, "Rows in the file")(f => Some(f.recordCount))
+    column(DataFileFields.RecordCount, Int64, Required, Required, Required)(f => Some(f.recordCount))
   private val FileSize =
-    column(104, "file_size_in_bytes", Int64, Required, Required, Required, "Length of the file in bytes")(f =>
+    column(DataFileFields.FileSize, Int64, Required, Required, Required)(f =>
       Some(f.fileSizeInBytes)
     )
 
@@ -41,79 +42,54 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
     Some(DataFileColumns.BlockSize)
   )
   private val ColumnSizes =
-    metricsColumn(108, MetricsMap.ColumnSizes, 117, 118, "Bytes of each column in the file")
+    metricsColumn(DataFileFields.ColumnSizes, MetricsMap.ColumnSizes)
   private val ValueCounts =
-    metricsColumn(109, MetricsMap.ValueCounts, 119, 120, "Values of each column, including null and NaN")
+    metricsColumn(DataFileFields.ValueCounts, MetricsMap.ValueCounts)
   private val NullValueCounts =
-    metricsColumn(110, MetricsMap.NullValueCounts, 121, 122, "Nulls of each column")
+    metricsColumn(DataFileFields.NullValueCounts, MetricsMap.NullValueCounts)
   private val NanValueCounts =
-    metricsColumn(137, MetricsMap.NanValueCounts, 138, 139, "NaNs of each column")
+    metricsColumn(DataFileFields.NanValueCounts, MetricsMap.NanValueCounts)
   private val LowerBounds =
-    metricsColumn(125, MetricsMap.LowerBounds, 126, 127, "Lower bound of each column")
+    metricsColumn(DataFileFields.LowerBounds, MetricsMap.LowerBounds)
   private val UpperBounds =
-    metricsColumn(128, MetricsMap.UpperBounds, 129, 130, "Upper bound of each column")
+    metricsColumn(DataFileFields.UpperBounds, MetricsMap.UpperBounds)
   private val KeyMetadata =
-    column(131, "key_metadata", Bytes, Optional, Optional, Optional, "Key metadata for encryption")(_.keyMetadata)
-  private val SplitOffsets = column(
-    132,
-    "split_offsets",
-    ColumnType.longs(133),
-    Optional,
-    Optional,
-    Optional,
-    "Where the file can be split, such as at its row groups; ascending"
-  )(f => Some(f.splitOffsets).filter(_.nonEmpty))
-  private val EqualityIds = column(
-    135,
-    "equality_ids",
-    ColumnType.ints(136),
-    Absent,
-    Optional,
-    Optional,
-    "Columns that equality deletes compare"
-  )(f => Some(f.equalityIds).filter(_.nonEmpty))
+    column(DataFileFields.KeyMetadata, Bytes, Optional, Optional, Optional)(_.keyMetadata)
+  private val SplitOffsets =
+    column(DataFileFields.SplitOffsets, ColumnType.longs(DataFileFields.SplitOffsetId), Optional, Optional, Optional)(
+      f => Some(f.splitOffsets).filter(_.nonEmpty)
+    )
+  private val EqualityIds =
+    column(DataFileFields.EqualityIds, ColumnType.ints(DataFileFields.EqualityIdId), Absent, Optional, Optional)(f =>
+      Some(f.equalityIds).filter(_.nonEmpty)
+    )
 
   /**
    * The sort order is not written for position deletes, because these are sorted by file and position, and not by a
    * sort order of the table (spec: note 3 of `data_file`).
    */
   private val SortOrderId =
-    column(140, "sort_order_id", Int32, Optional, Optional, Optional, "Sort order of the rows")(f =>
+    column(DataFileFields.SortOrderId, Int32, Optional, Optional, Optional)(f =>
       f.sortOrderId.filter(_ => f.content != Content.PositionDeletes)
     )
   private val FirstRowId =
-    column(142, "first_row_id", Int64, Absent, Absent, Optional, "Row id of the file's first row")(f =>
+    column(DataFileFields.FirstRowId, Int64, Absent, Absent, Optional)(f =>
       f.firstRowId.filter(_ => f.content == Content.Data)
     )
-  private val ReferencedDataFile = column(
-    143,
-    "referenced_data_file",
-    Text,
-    Absent,
-    Optional,
-    Optional,
-    "The only data file to which the deletes apply"
-  )(_.referencedDataFile)
+  private val ReferencedDataFile =
+    column(DataFileFields.ReferencedDataFile, Text, Absent, Optional, Optional)(_.referencedDataFile)
   private val ContentOffset =
-    column(144, "content_offset", Int64, Absent, Absent, Optional, "Where the deletion vector begins in the file")(
+    column(DataFileFields.ContentOffset, Int64, Absent, Absent, Optional)(
       _.contentOffset
     )
-  private val ContentSize = column(
-    145,
-    "content_size_in_bytes",
-    Int64,
-    Absent,
-    Absent,
-    Optional,
-    "Length of the deletion vector in the file"
-  )(_.contentSizeInBytes)
+  private val ContentSize = column(DataFileFields.ContentSize, Int64, Absent, Absent, Optional)(_.contentSizeInBytes)
 
   private val metrics: Array[StructColumn[_, Metrics]] =
     Array(ColumnSizes, ValueCounts, NullValueCounts, NanValueCounts, LowerBounds, UpperBounds)
 
-  private def metricsColumn(id: Int, map: MetricsMap, keyId: Int, valueId: Int, doc: String) = {
-    val columnType = new MetricsColumn(map, keyId, valueId)
-    column(id, map.name, columnType, Optional, Optional, Optional, doc)(f => columnType.of(f.metrics))
+  private def metricsColumn(in: DataFileFields.ByColumn, map: MetricsMap) = {
+    val columnType = new MetricsColumn(map, in.keyId, in.valueId)
+    column(in.field, columnType, Optional, Optional, Optional)(f => columnType.of(f.metrics))
   }
 
   /**

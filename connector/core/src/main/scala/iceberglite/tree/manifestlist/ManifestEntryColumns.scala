@@ -4,6 +4,8 @@ import iceberglite.avro.{AvroFault, AvroRow, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Int32, Int64, Struct}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
 import iceberglite.spec.file.{EntryStatus, ManifestEntry}
+import iceberglite.spec.types.Type.StructType
+import iceberglite.tree.DataFileFields
 
 /**
  * The struct `manifest_entry` (spec: "Manifests").
@@ -15,26 +17,21 @@ final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
   private val files = new DataFileColumns(partition)
 
   private val Status =
-    column(0, "status", Int32, Required, Required, Required, "0 EXISTING, 1 ADDED, 2 DELETED")(e => Some(e.status.code))
+    column(DataFileFields.Status, Int32, Required, Required, Required)(e => Some(e.status.code))
   private val SnapshotId =
-    column(1, "snapshot_id", Int64, Required, Optional, Optional, "Snapshot that added the file, or deleted it")(
+    column(DataFileFields.SnapshotId, Int64, Required, Optional, Optional)(
       _.snapshotId
     )
   val SequenceNumber: StructColumn[ManifestEntry, Long] =
-    column(3, "sequence_number", Int64, Absent, Optional, Optional, "Data sequence number of the file")(
+    column(DataFileFields.SequenceNumber, Int64, Absent, Optional, Optional)(
       _.sequenceNumber
     )
-  private val FileSequenceNumber = column(
-    4,
-    "file_sequence_number",
-    Int64,
-    Absent,
-    Optional,
-    Optional,
-    "Sequence number of the snapshot that added the file"
-  )(_.fileSequenceNumber)
+  private val FileSequenceNumber =
+    column(DataFileFields.FileSequenceNumber, Int64, Absent, Optional, Optional)(_.fileSequenceNumber)
   private val DataFile =
-    column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
+    column(DataFileFields.dataFile(StructType(Vector.empty)), new Struct(files), Required, Required, Required)(e =>
+      Some(e.file)
+    )
 
   /**
    * Returns the entry that a decoded row describes.

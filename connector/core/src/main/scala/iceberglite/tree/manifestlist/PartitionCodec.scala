@@ -29,7 +29,7 @@ import iceberglite.spec.types.Type.StructType
  * The struct `partition` of a data file (spec: "Manifests"). The struct has the fields of a partition spec with their
  * current types. A manifest that was written before a type promotion contains narrower types.
  */
-final private[iceberglite] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
+final private[iceberglite] class PartitionCodec(val partitionType: StructType) extends ColumnType[PartitionTuple] {
   override def icebergType(version: FormatVersion): Type = partitionType
 
   /** Returns false for an unpartitioned spec, because writers may omit the empty struct. */
