@@ -49,18 +49,7 @@ private[iceberglite] object FieldDecoder {
     case FIXED =>
       val size = schema.getFixedSize
       _.skip(size)
-    case ARRAY =>
-      val item = skipper(schema.getElementType)
-      // Items of zero bytes need no work, regardless of the claimed count.
-      if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
-      else in => items(in)(item(in))
-    case MAP =>
-      val value = skipper(schema.getValueType)
-      in =>
-        items(in) {
-          in.skipBytes()
-          value(in)
-        }
+    case ARRAY | MAP => itemsSkipper(schema)
     case UNION =>
       val branches = schema.getTypes.asScala.map(skipper).toArray
       in => {
@@ -70,6 +59,22 @@ private[iceberglite] object FieldDecoder {
       val fields = schema.getFields.asScala.map(f => skipper(f.schema)).toArray
       in => fields.foreach(_(in))
   }
+
+  /** Returns a function that skips an array or a map. */
+  private def itemsSkipper(schema: AvroSchema): AvroInput => Unit =
+    if (schema.getType == MAP) {
+      val value = skipper(schema.getValueType)
+      in =>
+        items(in) {
+          in.skipBytes()
+          value(in)
+        }
+    } else {
+      val item = skipper(schema.getElementType)
+      // Items of zero bytes need no work, regardless of the claimed count.
+      if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
+      else in => items(in)(item(in))
+    }
 
   /** Runs `item` for each item of an array or map. */
   def items(in: AvroInput)(item: => Unit): Unit = {

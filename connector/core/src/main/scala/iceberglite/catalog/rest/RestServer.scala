@@ -82,23 +82,7 @@ private[catalog] object RestServer {
    */
   def connect(initialClient: RestClient, transport: RestSettings => Transport, environment: Environment): RestServer = {
     val settings = initialClient.settings
-    val request = RestRequest(
-      s"read the configuration of catalog ${settings.catalog}",
-      Endpoint.GetConfig,
-      Endpoint.GetConfig.path,
-      settings.text(CatalogProperty.Warehouse).map(CatalogProperty.Warehouse.key -> _).toVector
-    )
-    val response = initialClient.send(request) {
-      case r if r.status == 404 && r.isFromCatalog =>
-        val warehouse = settings.text(CatalogProperty.Warehouse).getOrElse("")
-        NotFound(
-          ObjectKind.Warehouse,
-          warehouse,
-          s"The REST catalog at ${initialClient.address} says: ${initialClient.textOf(r)}. Set the property " +
-            "warehouse to an existing warehouse"
-        )
-    }
-    val config = RestResponseJson.config(initialClient.responseName(request), response.body)
+    val config = configOf(initialClient)
     val merged = config.defaults ++ settings.properties ++ config.overrides
     rejectOtherServer(settings, merged)
     val client =
@@ -111,6 +95,26 @@ private[catalog] object RestServer {
         new RestClient(changed, transport(changed), environment)
       }
     of(client, config, environment)
+  }
+
+  private def configOf(client: RestClient): RestResponseJson.Config = {
+    val warehouse = client.settings.text(CatalogProperty.Warehouse)
+    val request = RestRequest(
+      s"read the configuration of catalog ${client.settings.catalog}",
+      Endpoint.GetConfig,
+      Endpoint.GetConfig.path,
+      warehouse.map(CatalogProperty.Warehouse.key -> _).toVector
+    )
+    val response = client.send(request) {
+      case r if r.status == 404 && r.isFromCatalog =>
+        NotFound(
+          ObjectKind.Warehouse,
+          warehouse.getOrElse(""),
+          s"The REST catalog at ${client.address} says: ${client.textOf(r)}. Set the property " +
+            "warehouse to an existing warehouse"
+        )
+    }
+    RestResponseJson.config(client.responseName(request), response.body)
   }
 
   private def of(client: RestClient, config: RestResponseJson.Config, environment: Environment): RestServer = {

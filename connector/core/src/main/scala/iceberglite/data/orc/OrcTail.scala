@@ -29,9 +29,19 @@ private[orc] object OrcTail {
     if (length >= end.length) fail(path, "The file does not end with an ORC postscript")
     val postScript = OrcProto.PostScript.parseFrom(end.slice(end.length - 1 - length, end.length - 1))
     if (postScript.getMagic != OrcFile.MAGIC) fail(path, "The postscript of the file does not contain the magic ORC")
+    checkLengths(path, postScript, size, length + 1)
+  }
+
+  /**
+   * Checks the lengths that the postscript states.
+   *
+   * @param size the length of the file in bytes
+   * @param endLength the length of the postscript and of its own length field, in bytes
+   */
+  private def checkLengths(path: String, postScript: OrcProto.PostScript, size: Long, endLength: Int): Unit = {
     val parts =
       Seq(postScript.getFooterLength, postScript.getMetadataLength, postScript.getStripeStatisticsLength)
-    if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {
+    if (parts.exists(part => part < 0 || part > size) || parts.sum + endLength > size) {
       fail(
         path,
         s"The ORC postscript states a footer of ${postScript.getFooterLength} bytes, metadata of " +

@@ -36,30 +36,34 @@ private[manifestlist] object EncodedMap {
           val bit = 1L << (first >> 1)
           if ((marked & bit) != 0) distinct = false
           marked |= bit
-          position += 1
         } else {
           val key = checkedInt(bytes, position, end)
           if (key <= last) distinct = false
           last = key
-          position = afterVarint(bytes, position)
         }
-        if (lengthPrefixed) {
-          if (position >= end) failTruncated()
-          val size = bytes(position)
-          if (size >= 0 && (size & 1) == 0) position += 1 + (size >> 1)
-          else position = afterBytes(bytes, position, end)
-          if (position > end) failTruncated()
-        } else {
-          while (position < end && bytes(position) < 0) position += 1
-          position += 1
-          if (position > end) failTruncated()
-        }
+        position = afterValue(bytes, afterVarint(bytes, position), end, lengthPrefixed)
         count -= 1
       }
       count = blockSize(bytes, position, end)
     }
     position = afterVarint(bytes, position)
     if (distinct) position else ~position
+  }
+
+  /** Returns the end of the value at `position`. */
+  private def afterValue(bytes: Array[Byte], position: Int, end: Int, lengthPrefixed: Boolean): Int = {
+    val after =
+      if (lengthPrefixed) {
+        if (position >= end) failTruncated()
+        val size = bytes(position)
+        if (size >= 0 && (size & 1) == 0) position + 1 + (size >> 1) else afterBytes(bytes, position, end)
+      } else {
+        var last = position
+        while (last < end && bytes(last) < 0) last += 1
+        last + 1
+      }
+    if (after > end) failTruncated()
+    after
   }
 
   /** Returns the number of entries in the block that begins at `position`; 0 marks the end of the map. */
