@@ -1,9 +1,9 @@
 package iceberglite.scan
 
-import java.util.concurrent.{ConcurrentHashMap, ExecutionException, FutureTask, ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{ConcurrentHashMap, ExecutionException, FutureTask}
 import java.util.concurrent.atomic.AtomicBoolean
 
-import iceberglite.storage.{DaemonThreads, LruCache}
+import iceberglite.storage.{BackgroundWork, LruCache}
 
 /**
  * A cache of decoded delete files for all tasks of the JVM. Cached values never become outdated, because delete files
@@ -70,8 +70,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
   /** Drops the values that have not been used for their idle time. */
   private[scan] def dropIdle(): Unit = values.dropIdle()
 
-  private def sweepIn(delayMs: Long): Unit = {
-    val sweep: Runnable = () => {
+  private def sweepIn(delayMs: Long): Unit =
+    BackgroundWork.in(math.max(1L, delayMs)) {
       dropIdle()
       if (!values.isEmpty) sweepIn(delayMs)
       else {
@@ -80,9 +80,6 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
         if (!values.isEmpty && isSweeping.compareAndSet(false, true)) sweepIn(delayMs)
       }
     }
-    DeleteCache.sweeper.schedule(sweep, math.max(1L, delayMs), TimeUnit.MILLISECONDS)
-    ()
-  }
 }
 
 object DeleteCache {
@@ -95,13 +92,6 @@ object DeleteCache {
 
   /** The cache of the JVM. */
   lazy val shared: DeleteCache = new DeleteCache()
-
-  private lazy val sweeper: ScheduledThreadPoolExecutor = {
-    val executor = new ScheduledThreadPoolExecutor(1, new DaemonThreads("deletes"))
-    executor.setKeepAliveTime(30L, TimeUnit.SECONDS)
-    executor.allowCoreThreadTimeOut(true)
-    executor
-  }
 }
 
 /**

@@ -1,7 +1,6 @@
 package iceberglite.storage
 
 import java.net.URI
-import java.util.{LinkedHashMap, Map => JavaMap}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, FilterFileSystem}
@@ -35,14 +34,13 @@ private[storage] object CatalogFileSystem {
    */
   private val MaxEntries = 100
 
-  private val entries = new LinkedHashMap[Key, Entry](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Entry]): Boolean = size > MaxEntries
-  }
+  private val Limits = LruCache.Limits.ofCount(MaxEntries)
+  private val entries = new LruCache[Key, Entry]
 
   private def sharedFileSystem(name: URI, conf: Configuration): FileSystem = {
     val settings = conf.get(StorageSettings.Fingerprint, "")
     val key = Key(name.getScheme, Option(name.getAuthority), UserGroupInformation.getCurrentUser, settings)
-    entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).fileSystem
+    entries.getOrAdd(key, 1L, Limits)(new Entry(name, conf)).fileSystem
   }
 
   /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */

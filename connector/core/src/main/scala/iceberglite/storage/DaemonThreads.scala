@@ -1,6 +1,6 @@
 package iceberglite.storage
 
-import java.util.concurrent.ThreadFactory
+import java.util.concurrent.{ScheduledThreadPoolExecutor, ThreadFactory, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 
 /** Creates threads that do not keep the JVM alive. @param name the name of the threads; a number is appended to it */
@@ -11,5 +11,28 @@ final private[iceberglite] class DaemonThreads(name: String) extends ThreadFacto
     val thread = new Thread(work, s"iceberg-lite-$name-${count.incrementAndGet()}")
     thread.setDaemon(true)
     thread
+  }
+}
+
+/**
+ * Runs short work later in the background, such as dropping unused cached values. The whole JVM shares one thread, which
+ * ends when idle. Three kinds of work have their own threads, because they would delay all other work: operations on
+ * many files ([[iceberglite.tree.MetadataPool]]), delayed writes, for which the shutdown of the JVM waits
+ * ([[WriteBehind]]), and heartbeats of locks, which must not be late ([[iceberglite.catalog.hive.HiveTimers]]).
+ */
+private[iceberglite] object BackgroundWork {
+  private val IdleSeconds = 30L
+
+  private lazy val timer: ScheduledThreadPoolExecutor = {
+    val executor = new ScheduledThreadPoolExecutor(1, new DaemonThreads("timer"))
+    executor.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
+    executor.allowCoreThreadTimeOut(true)
+    executor
+  }
+
+  /** Runs work once after a delay. The work handles its failures. @param delayMs the delay in milliseconds */
+  def in(delayMs: Long)(work: => Unit): Unit = {
+    timer.schedule((() => work): Runnable, delayMs, TimeUnit.MILLISECONDS)
+    ()
   }
 }

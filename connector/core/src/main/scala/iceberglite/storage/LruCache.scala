@@ -52,6 +52,16 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     loaded
   }
 
+  /**
+   * Returns a cached value, or creates and adds one. The value is created within the lock, so that all callers get the
+   * same instance. Therefore its creation must be fast.
+   *
+   * @param bytes the estimated heap size of a new value
+   */
+  def getOrAdd(key: K, bytes: Long, limits: LruCache.Limits)(create: => V): V = synchronized {
+    valueOf(key, _ => bytes, limits)(create)
+  }
+
   def remove(shouldRemove: K => Boolean): Unit = synchronized(drop(until = false)(entry => shouldRemove(entry.getKey)))
 
   /** Drops values that have not been used for their idle time. */
@@ -94,4 +104,10 @@ object LruCache {
    * @param idleMs a value that is not used for this time is dropped; `Long.MaxValue` for no time limit
    */
   final case class Limits(maxEntryBytes: Long, maxTotalBytes: Long, idleMs: Long)
+
+  object Limits {
+
+    /** Limits only the number of values. The size of each value is 1. */
+    def ofCount(values: Int): Limits = Limits(1L, values.toLong, Long.MaxValue)
+  }
 }

@@ -4,7 +4,6 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 import java.io.{ObjectInputStream, ObjectOutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util
-import java.util.{LinkedHashMap, Map => JavaMap}
 
 import scala.collection.JavaConverters._
 
@@ -47,12 +46,10 @@ private object SerializableConfiguration {
     }
   }
 
-  private val cached = new LinkedHashMap[Key, Configuration](MaxCached, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Configuration]): Boolean = size > MaxCached
-  }
+  private val Limits = LruCache.Limits.ofCount(MaxCached)
+  private val cached = new LruCache[Key, Configuration]
 
-  private def of(bytes: Array[Byte]): Configuration =
-    cached.synchronized(cached.computeIfAbsent(new Key(bytes), _ => deserialize(bytes)))
+  private def of(bytes: Array[Byte]): Configuration = cached.getOrAdd(new Key(bytes), 1L, Limits)(deserialize(bytes))
 
   /** Serializes the values as they were set, without substituting variables. */
   private def bytesOf(configuration: Configuration): Array[Byte] = {

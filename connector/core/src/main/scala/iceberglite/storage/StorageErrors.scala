@@ -32,8 +32,9 @@ private[iceberglite] object StorageErrors {
     }
 
   /**
-   * Runs a cleanup after a failed operation. A failure of the cleanup is ignored, because the failure of the operation
-   * is the one to report.
+   * Runs a cleanup after a failed operation, or closes a resource that is no longer needed. A failure of the cleanup is
+   * ignored, because the failure of the operation is the one to report. [[iceberglite.table.Cleanup.quietly]] also logs
+   * the failure, for work whose failure a user should know about.
    */
   def quietly(cleanup: => Any): Unit =
     try {

@@ -15,12 +15,18 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
   private var retriesUsed = 0
   private var waitedMs = 0L
 
-  /** Waits before the next retry. @return false if the limits permit no further retry */
-  def waitForNext(): Boolean = retriesUsed < retries && {
+  /**
+   * Waits before the next retry.
+   *
+   * @param atLeastMs the minimum wait in milliseconds, which may exceed the maximum wait of the backoff
+   * @return false if the limits permit no further retry
+   * @throws java.lang.InterruptedException if the thread is interrupted while it waits
+   */
+  def waitForNext(atLeastMs: Long = 0L): Boolean = retriesUsed < retries && {
     // The shift is limited, so that it cannot overflow. The maximum wait is reached long before this limit.
     val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
     retriesUsed += 1
-    pause(full)
+    pause(full, atLeastMs)
   }
 
   /**
@@ -28,13 +34,14 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
    *
    * @return false if the time is over
    */
-  def waitUncounted(): Boolean = pause(math.min(minWaitMs, maxWaitMs))
+  def waitUncounted(): Boolean = pause(math.min(minWaitMs, maxWaitMs), atLeastMs = 0L)
 
-  /** @param longestMs the wait before it is shortened by a random fraction */
-  private def pause(longestMs: Long): Boolean = {
+  /** @param backoffMs the wait before it is shortened by a random fraction */
+  private def pause(backoffMs: Long, atLeastMs: Long): Boolean = {
     val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
     remainingMs > 0 && {
-      val pauseMs = math.min(remainingMs, (longestMs * (0.5 + environment.randomFraction() / 2)).toLong)
+      val shortenedMs = (backoffMs * (0.5 + environment.randomFraction() / 2)).toLong
+      val pauseMs = math.min(remainingMs, math.max(shortenedMs, atLeastMs))
       waitedMs += pauseMs
       environment.sleep(pauseMs)
       true

@@ -2,7 +2,6 @@ package iceberglite.catalog.hive
 
 import java.util.concurrent.Semaphore
 
-import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
@@ -13,6 +12,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
 import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.storage.StorageErrors
 import iceberglite.table.Environment
 
 /**
@@ -119,10 +119,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     expired.foreach(i => closeQuietly(i.client))
   }
 
-  private def closeQuietly(client: IMetaStoreClient): Unit = {
-    Try(client.close())
-    ()
-  }
+  private def closeQuietly(client: IMetaStoreClient): Unit = StorageErrors.quietly(client.close())
 
   private def connect(): IMetaStoreClient =
     try {

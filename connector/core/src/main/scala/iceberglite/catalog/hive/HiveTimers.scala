@@ -2,13 +2,16 @@ package iceberglite.catalog.hive
 
 import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
 
-import iceberglite.storage.DaemonThreads
+import iceberglite.storage.{BackgroundWork, DaemonThreads}
 import iceberglite.table.Cleanup
 
 /** Runs background tasks that renew locks and close idle connections. */
 private[hive] object HiveTimers {
 
-  /** The number of threads. More than one is needed, so that a blocked heartbeat does not delay other heartbeats. */
+  /**
+   * The number of threads for repeated work. These threads run only heartbeats, because a lock whose heartbeat is late
+   * expires. More than one is needed, so that a blocked heartbeat does not delay other heartbeats.
+   */
   private val Threads = 2
   private lazy val timers: ScheduledExecutorService =
     Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
@@ -18,8 +21,5 @@ private[hive] object HiveTimers {
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)
 
   /** Runs work once. @param millis the delay before the work starts */
-  def once(millis: Long, what: String)(work: => Unit): Unit = {
-    timers.schedule((() => Cleanup.quietly(what)(work)): Runnable, millis, TimeUnit.MILLISECONDS)
-    ()
-  }
+  def once(millis: Long, what: String)(work: => Unit): Unit = BackgroundWork.in(millis)(Cleanup.quietly(what)(work))
 }

@@ -9,6 +9,7 @@ import scala.util.control.NonFatal
 import scala.util.{Failure, Success, Try}
 
 import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.storage.StorageErrors
 import iceberglite.table.{Environment, RetryPolicy}
 
 /** The connection broke during a statement, so it is unknown whether the database executed the statement. */
@@ -51,7 +52,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
       result
     } catch {
       case e: Throwable =>
-        Try(connection.rollback())
+        StorageErrors.quietly(connection.rollback())
         throw e
     } finally connection.setAutoCommit(true)
   }
@@ -78,7 +79,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 
   private def convertFailure(failure: Throwable, connection: Connection): Throwable = failure match {
     case error: SQLException if isConnectionLost(error) || !isAlive(connection) =>
-      Try(connection.close())
+      StorageErrors.quietly(connection.close())
       // Other connections are probably broken too.
       discardIdle()
       new LostConnection(url.redacted(error))
@@ -86,7 +87,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
       returnToPool(connection)
       url.redacted(error)
     case other =>
-      Try(connection.close())
+      StorageErrors.quietly(connection.close())
       other
   }
 
@@ -157,14 +158,15 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    * would not be committed.
    */
   private def returnToPool(connection: Connection): Unit = {
-    if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection) else Try(connection.close())
+    if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection)
+    else StorageErrors.quietly(connection.close())
     if (closed) discardIdle()
   }
 
   @tailrec
   private def discardIdle(): Unit = Option(idle.pollFirst()) match {
     case Some(connection) =>
-      Try(connection.close())
+      StorageErrors.quietly(connection.close())
       discardIdle()
     case None => ()
   }

@@ -1,7 +1,6 @@
 package iceberglite.catalog.rest
 
-import java.util
-
+import iceberglite.storage.LruCache
 import iceberglite.table.{TableIdentifier, TableVersion}
 
 /**
@@ -13,29 +12,20 @@ import iceberglite.table.{TableIdentifier, TableVersion}
 final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
   import LoadedTables.Entry
 
-  private val entries = new util.LinkedHashMap[(TableIdentifier, Boolean), Entry](16, 0.75f, true)
+  private val limits = LruCache.Limits.ofCount(capacity)
+  private val entries = new LruCache[(TableIdentifier, Boolean), Entry]
 
   /** Returns a cached table. @param refsOnly whether the table has only the snapshots of branches and tags */
-  def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] = synchronized {
-    Option(entries.get((id, refsOnly))).filter(e =>
+  def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] =
+    entries.get((id, refsOnly)).filter(e =>
       nowMs() - e.loadedMs < expirationMs && e.expiresMs.forall(_ > nowMs())
     )
-  }
 
   /** Caches a table. @param expiresMs the time at which its storage credentials expire and it must be loaded again */
   def put(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, expiresMs: Option[Long]): Unit =
-    synchronized {
-      entries.put((id, refsOnly), Entry(etag, version, nowMs(), expiresMs))
-      while (entries.size > capacity) {
-        val oldest = entries.keySet.iterator
-        oldest.next()
-        oldest.remove()
-      }
-    }
+    entries.put((id, refsOnly), Entry(etag, version, nowMs(), expiresMs), 1L, limits)
 
-  def invalidate(id: TableIdentifier): Unit = synchronized {
-    Seq(true, false).foreach(refsOnly => entries.remove((id, refsOnly)))
-  }
+  def invalidate(id: TableIdentifier): Unit = entries.remove(_._1 == id)
 }
 
 private[catalog] object LoadedTables {

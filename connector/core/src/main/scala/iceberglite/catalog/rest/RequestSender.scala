@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.catalog.rest.SendResult.{NoResponse, NotSent, Responded}
-import iceberglite.table.Environment
+import iceberglite.table.{Environment, RetryPolicy}
 
 /** Determines in which cases a request may be retried. */
 sealed private[catalog] trait RetryMode
@@ -52,20 +52,21 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
   import Outcome._
   import RequestSender._
 
-  private val maxRetries = settings.number(RestProperty.MaxRetries, 0)
+  private val maxRetries = math.min(settings.number(RestProperty.MaxRetries, 0), Int.MaxValue).toInt
 
   /** Sends a request. @param auth adds authentication to each attempt */
   def send(call: HttpCall, retryMode: RetryMode, auth: Auth, tableToken: Option[String] = None): Outcome = {
+    val retries = new Retries(retryMode, auth, tableToken)
     @tailrec
     def attempt(state: AttemptState): Outcome = {
       val result = transport.send(auth.authenticate(call, tableToken.filterNot(_ => state.renewed)))
       val outcome = outcomeOf(result, state)
-      nextState(result, state, retryMode, auth, tableToken) match {
+      retries.next(result, state) match {
         case Some(retryState) => attempt(retryState)
         case None => outcome
       }
     }
-    attempt(AttemptState(0, renewed = false, earlierOutcomeUnknown = false))
+    attempt(AttemptState(renewed = false, earlierOutcomeUnknown = false))
   }
 
   private def outcomeOf(result: SendResult, state: AttemptState): Outcome = result match {
@@ -76,47 +77,40 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     case NoResponse(reason) => Unknown(reason)
   }
 
-  /** Waits before a retry and returns its state; `None` if the request is not retried. */
-  private def nextState(
-      result: SendResult,
-      state: AttemptState,
-      retryMode: RetryMode,
-      auth: Auth,
-      tableToken: Option[String]
-  ): Option[AttemptState] = result match {
-    case Responded(RestResponse(401 | 419, _, _)) =>
-      val hasOtherCredentials = !state.renewed && (auth.renew() || tableToken.isDefined)
-      if (hasOtherCredentials) Some(state.copy(renewed = true)) else None
-    case Responded(response @ RestResponse(429, _, _)) => backOff(state, retryAfter(response))
-    case Responded(response @ RestResponse(503, _, _))
-        if retryMode != RetryMode.IfNotProcessed || retryAfter(response).isDefined =>
-      backOff(state.copy(earlierOutcomeUnknown = true), retryAfter(response))
-    case Responded(RestResponse(502 | 504, _, _)) if retryMode == RetryMode.Always =>
-      backOff(state.copy(earlierOutcomeUnknown = true), None)
-    case NoResponse(_) if retryMode == RetryMode.Always => backOff(state.copy(earlierOutcomeUnknown = true), None)
-    case NotSent(_, true) => backOff(state, None)
-    case _ => None
-  }
+  /** The retries of one request. */
+  final private class Retries(retryMode: RetryMode, auth: Auth, tableToken: Option[String]) {
+    private val policy = new RetryPolicy(maxRetries, MinWaitMs, MaxWaitMs, Long.MaxValue, environment)
 
-  private def backOff(state: AttemptState, requestedMs: Option[Long]): Option[AttemptState] = {
-    val backOffMs = math.min(MaxWaitMs, MinWaitMs << math.min(state.tries, MaxDoublings))
-    val jitteredMs = (backOffMs * (0.5 + environment.randomFraction() / 2)).toLong
-    val wait = math.max(jitteredMs, requestedMs.getOrElse(0L))
-    if (state.tries >= maxRetries || wait > MaxRequestedMs || !sleep(wait)) None
-    else Some(state.copy(tries = state.tries + 1))
-  }
+    /** Waits before a retry and returns its state; `None` if the request is not retried. */
+    def next(result: SendResult, state: AttemptState): Option[AttemptState] = result match {
+      case Responded(RestResponse(401 | 419, _, _)) =>
+        val hasOtherCredentials = !state.renewed && (auth.renew() || tableToken.isDefined)
+        if (hasOtherCredentials) Some(state.copy(renewed = true)) else None
+      case Responded(response @ RestResponse(429, _, _)) => after(retryAfter(response), state)
+      case Responded(response @ RestResponse(503, _, _))
+          if retryMode != RetryMode.IfNotProcessed || retryAfter(response).isDefined =>
+        after(retryAfter(response), state.copy(earlierOutcomeUnknown = true))
+      case Responded(RestResponse(502 | 504, _, _)) if retryMode == RetryMode.Always =>
+        after(None, state.copy(earlierOutcomeUnknown = true))
+      case NoResponse(_) if retryMode == RetryMode.Always => after(None, state.copy(earlierOutcomeUnknown = true))
+      case NotSent(_, true) => after(None, state)
+      case _ => None
+    }
 
-  private def sleep(ms: Long): Boolean =
-    if (Thread.currentThread.isInterrupted) false
-    else
-      try {
-        environment.sleep(ms)
-        true
-      } catch {
+    /** Waits before a retry. @param requestedMs the pause in milliseconds that the server requests */
+    private def after(requestedMs: Option[Long], retry: AttemptState): Option[AttemptState] = {
+      val atLeastMs = requestedMs.getOrElse(0L)
+      if (atLeastMs <= MaxRequestedMs && waitForNext(atLeastMs)) Some(retry) else None
+    }
+
+    private def waitForNext(atLeastMs: Long): Boolean =
+      try !Thread.currentThread.isInterrupted && policy.waitForNext(atLeastMs)
+      catch {
         case _: InterruptedException =>
           Thread.currentThread.interrupt()
           false
       }
+  }
 
   /** Returns the pause in milliseconds that the server requests with `Retry-After`, in seconds or as a time. */
   private def retryAfter(response: RestResponse): Option[Long] =
@@ -134,7 +128,6 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
 private[catalog] object RequestSender {
   private val MinWaitMs = 100L
   private val MaxWaitMs = 10000L
-  private val MaxDoublings = 10
 
   /** The maximum pause that a server can request. If it requests a longer pause, the request fails. */
   private val MaxRequestedMs = 60000L
@@ -142,11 +135,10 @@ private[catalog] object RequestSender {
   /**
    * The state before an attempt.
    *
-   * @param tries the number of retries after a pause
    * @param renewed whether rejected credentials were replaced
    * @param earlierOutcomeUnknown whether an earlier attempt may have succeeded
    */
-  final private case class AttemptState(tries: Int, renewed: Boolean, earlierOutcomeUnknown: Boolean)
+  final private case class AttemptState(renewed: Boolean, earlierOutcomeUnknown: Boolean)
 
   private def isSuccess(response: RestResponse): Boolean = response.status / 100 == 2 || response.status == 304
 }

@@ -1,11 +1,9 @@
 package iceberglite.data.avro
 
-import scala.util.Try
-
 import iceberglite.avro.{AvroCodec, AvroContainerWriter, AvroOutput, AvroSchemas}
 import iceberglite.data.FileFaults
 import iceberglite.spec.types.Type.StructType
-import iceberglite.storage.{DataOutput, FileIO}
+import iceberglite.storage.{DataOutput, FileIO, StorageErrors}
 
 /**
  * The properties that the Avro files of a task share.
@@ -52,8 +50,5 @@ final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, settin
   }
 
   /** Stops writing. The caller must delete the file. */
-  def abandon(): Unit = {
-    Try(stream.close())
-    ()
-  }
+  def abandon(): Unit = StorageErrors.quietly(stream.close())
 }

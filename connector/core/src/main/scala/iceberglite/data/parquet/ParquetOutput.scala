@@ -1,7 +1,6 @@
 package iceberglite.data.parquet
 
 import scala.collection.JavaConverters._
-import scala.util.Try
 
 import org.apache.parquet.column.{ColumnWriteStore, ParquetProperties}
 import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata}
@@ -10,6 +9,7 @@ import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import org.apache.parquet.schema.MessageType
 
 import iceberglite.spec.schema.Schema
+import iceberglite.storage.StorageErrors
 
 /**
  * The properties that the Parquet files of a task share.
@@ -144,7 +144,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
 
   /** Stops writing. The caller must delete the file. */
   def abandon(): Unit = {
-    Try(columns.close())
+    StorageErrors.quietly(columns.close())
     target.close()
   }
 }
