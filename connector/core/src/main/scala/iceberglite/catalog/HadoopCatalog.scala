@@ -142,7 +142,7 @@ final class HadoopCatalog(
   }
 
   private def versions(id: TableIdentifier): VersionedTable =
-    new VersionedTable(io, defaultLocation(id), fullName(id))
+    new VersionedTable(io, defaultLocation(id), fullName(id), environment)
 
   private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).exists
 

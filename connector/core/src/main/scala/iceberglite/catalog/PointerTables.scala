@@ -70,7 +70,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
       version: TableVersion,
       ownership: TableVersion => TableOwnership
   ): Unit = if (next.expired.nonEmpty) {
-    val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership(version)))
+    val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership(version)), environment = environment)
     deletion.deleteExpired(next.expired, version, hasVersionNames = false).warn(s"A commit to $name")
   }
 

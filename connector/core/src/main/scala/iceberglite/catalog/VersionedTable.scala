@@ -16,8 +16,14 @@ import iceberglite.table._
  * only one writer can create. `version-hint.text` is written after the commit, and may be outdated, missing or invalid.
  *
  * @param table the name of the table, for messages
+ * @param environment deletes expired metadata files
  */
-final private[catalog] class VersionedTable(io: FileIO, location: String, table: String) {
+final private[catalog] class VersionedTable(
+    io: FileIO,
+    location: String,
+    table: String,
+    environment: Environment = Environment.system
+) {
   private val files = new VersionFiles(io, location)
 
   /** Whether the table exists; see [[VersionFiles.exists]]. */
@@ -51,7 +57,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
   private def deleteExpired(next: NextVersion, committed: TableVersion): Unit = if (next.expired.nonEmpty) {
     val owned = OwnedPaths.of(io, committed, TableOwnership(Some(location), Vector.empty, hasVersionNames = true))
-    new OwnedDeletion(io, owned).deleteExpired(next.expired, committed, hasVersionNames = true).warn(
+    new OwnedDeletion(io, owned, environment = environment).deleteExpired(next.expired, committed, hasVersionNames = true).warn(
       s"A commit to $table"
     )
   }

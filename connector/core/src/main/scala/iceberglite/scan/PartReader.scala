@@ -13,7 +13,7 @@ import iceberglite.spec.file.{
 }
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, MetadataPool, MetadataTrees, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 
 /**
  * Selects the files of a scan from the parts of a metadata tree. Serializable, so that executors can read parts.
@@ -88,11 +88,11 @@ final class PartReader private (
         val found = deletes(part, entries, oldest)
         (found.iterator.map(e => PartReader.entry(e.file, e.sequenceNumber.getOrElse(0L))), 0)
     }
-    MetadataTrees.entryCodec.encode(part, specs, kept, pruned)
+    MetadataTree.entryCodec.encode(part, specs, kept, pruned)
   }
 
   private[scan] def decode(part: FilePart, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) =
-    MetadataTrees.entryCodec.decode(part, specs, bytes)
+    MetadataTree.entryCodec.decode(part, specs, bytes)
 }
 
 private object PartReader {

@@ -3,7 +3,7 @@ package iceberglite.table
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, EntryStatus, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
-import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles, TreeTable}
+import iceberglite.tree.{MetadataTree, PartFilter, SnapshotFiles}
 
 /** A file that a commit added or removed, with the snapshot of the commit. */
 final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEntry) {
@@ -25,7 +25,7 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
  * @param parent the head of the branch
  */
 final private[table] class BranchHistory(base: TableMetadata, parent: Option[Snapshot], context: CommitContext) {
-  private val table = TreeTable(context.table, context.io, base)
+  private val table = context.tree(base)
   private val ancestry = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
@@ -55,7 +55,7 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
    * @param where limits which parts of the snapshots' metadata trees are read
    */
   def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
-    MetadataPool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
+    table.pool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
 
   /** Returns the ids of the partition specs of all parts with live files at the head. */
   def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
@@ -74,7 +74,7 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
     val files = filesOf(s)
     val parts = files.parts.filter(p => p.content == content && p.hasLiveFiles && where.mightMatch(p))
-    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && predicate(e)).toVector).flatten
+    table.pool.map(parts)(files.entries(_).filter(e => e.isLive && predicate(e)).toVector).flatten
   }
 
   private def filesOf(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table)

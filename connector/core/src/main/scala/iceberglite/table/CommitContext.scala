@@ -3,10 +3,12 @@ package iceberglite.table
 import java.util.UUID
 import java.util.concurrent.ThreadLocalRandom
 
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
+import iceberglite.tree.{MetadataPool, TreeTable}
 
 /**
- * The clock, the sleep function and the random generators of commits. All code that commits uses these, so that tests
+ * The clock, the sleep function, the random generators and the threads of commits. All code that commits uses these, so that tests
  * can replace them.
  *
  * @param nowMs returns the current time in milliseconds since the epoch
@@ -14,13 +16,15 @@ import iceberglite.storage.FileIO
  * @param randomLong returns any long
  * @param randomFraction returns a number from 0 (inclusive) to 1 (exclusive)
  * @param uuid returns a random UUID
+ * @param pool reads, writes and deletes the files of a commit
  */
 final case class Environment(
     nowMs: () => Long,
     sleep: Long => Unit,
     randomLong: () => Long,
     randomFraction: () => Double,
-    uuid: () => UUID
+    uuid: () => UUID,
+    pool: MetadataPool = MetadataPool
 )
 
 object Environment {
@@ -48,7 +52,11 @@ final case class CommitContext(
     commitId: String,
     summary: Map[String, String],
     environment: Environment
-)
+) {
+
+  /** Returns the table as the base of the commit. */
+  def tree(base: TableMetadata): TreeTable = TreeTable(table, io, base, base.schema, environment.pool)
+}
 
 object CommitContext {
 

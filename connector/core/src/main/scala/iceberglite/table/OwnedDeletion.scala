@@ -13,7 +13,7 @@ import iceberglite.tree.MetadataPool
  * (Hadoop 3.3) offer no deletion of several files by one request.
  *
  * @param maxConcurrent the maximum number of files that are deleted at the same time
- * @param environment waits before failed deletions are repeated
+ * @param environment waits before failed deletions are repeated, and runs the deletions
  */
 final class OwnedDeletion(
     io: FileIO,
@@ -60,7 +60,7 @@ final class OwnedDeletion(
    */
   @tailrec
   private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {
-    val failed = MetadataPool.map(paths, maxConcurrent)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
+    val failed = environment.pool.map(paths, maxConcurrent)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
     if (failed.isEmpty || !retries.waitForNext()) failed else deleteWithRetries(failed, retries)
   }
 

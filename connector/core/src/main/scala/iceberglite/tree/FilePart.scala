@@ -1,5 +1,7 @@
 package iceberglite.tree
 
+import scala.annotation.nowarn
+
 import iceberglite.spec.file.{ManifestEntry, PartSummary}
 import iceberglite.storage.FileIO
 
@@ -23,19 +25,21 @@ trait FilePart extends PartSummary with Serializable {
   def entries(io: FileIO): Iterator[ManifestEntry]
 
   /**
-   * Writes a copy of the part. Entries keep all values but those of their files. If the layout stores the part in the
-   * same file as the root of the tree, nothing is written, because [[SnapshotFiles.copyRoot]] writes this file.
+   * Writes a copy of the part. Entries keep all values but those of their files. By default, nothing is written, as is
+   * correct for a layout that stores the parts in the same file as the root of the tree, because
+   * [[SnapshotFiles.copyRoot]] writes this file.
    *
    * @param table the table, whose format version and schema the copy has
    * @return the length of the copy in bytes
    */
-  def copyTo(table: TreeTable, copy: TreeCopy): Long
+  @nowarn("cat=unused-params") // unused by default
+  def copyTo(table: TreeTable, copy: TreeCopy): Long = length
 
   /** The estimated number of live files. Each entry has at least one byte, whatever the counts in the metadata say. */
   final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
 
   /** Returns the part without data that only planning needs. The result is sent to executors. */
-  def forReading: FilePart
+  def forReading: FilePart = this
 
   /** Returns the key of the decoded entries, with their inherited values, in [[ManifestCache]]. */
   private[tree] def cacheKey(io: FileIO): PartKey

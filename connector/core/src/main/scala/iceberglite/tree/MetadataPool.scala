@@ -9,24 +9,36 @@ import scala.annotation.tailrec
 
 import iceberglite.storage.DaemonThreads
 
+/** Runs operations on many metadata files. The implementation determines how many of them run at the same time. */
+trait MetadataPool {
+
+  /**
+   * Returns `items.map(f)` in the order of the items. On failure, the first exception is thrown after all running items
+   * of the call have ended; items that have not started are skipped.
+   *
+   * @param width the maximum number of items of this call that are processed at the same time
+   */
+  def map[A, B](items: IndexedSeq[A], width: Int = MetadataPool.Width)(f: A => B): Vector[B]
+
+  /** Starts an operation, possibly in the background. */
+  private[tree] def submit(body: => Unit): MetadataPool.Submitted
+}
+
 /**
- * Runs operations on many metadata files in parallel. The number of threads does not depend on the number of cores,
- * because most operations wait for storage. The threads are daemons, are shared by the whole JVM, and end when idle.
+ * The pool that all tables use. It runs operations in parallel. The number of threads does not depend on the number of
+ * cores, because most operations wait for storage. The threads are daemons, are shared by the whole JVM, and end when
+ * idle.
  *
  * The calling thread also processes items. Therefore a single item is processed without the pool, and a call does not
  * block if the pool is busy or if the call comes from a pool thread.
  */
-object MetadataPool {
+object MetadataPool extends MetadataPool {
 
   /**
    * The number of threads of the pool, and the maximum number of items of one call that are processed at the same time.
    */
   val Width: Int = 16
   private val IdleSeconds = 30L
-
-  private val isSequential = new ThreadLocal[Boolean] {
-    override def initialValue: Boolean = false
-  }
 
   private lazy val pool: ThreadPoolExecutor = {
     val waiting = new LinkedBlockingQueue[Runnable]
@@ -36,32 +48,15 @@ object MetadataPool {
     executor
   }
 
-  /**
-   * Returns `items.map(f)` in the order of the items. On failure, the first exception is thrown after all running items
-   * of the call have ended; items that have not started are skipped.
-   */
-  def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] = map(items, Width)(f)
-
-  /** Does the same as the other method, but processes at most `width` items of the call at the same time. */
-  def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] =
-    if (items.size <= 1 || width <= 1 || isSequential.get) items.iterator.map(f).toVector
+  override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] =
+    if (items.size <= 1 || width <= 1) items.iterator.map(f).toVector
     else new Run(items, math.min(width, Width), f).results()
 
-  /** Runs `body` without other threads, so that the order of its storage requests is deterministic. */
-  def sequentially[A](body: => A): A = {
-    isSequential.set(true)
-    try body
-    finally isSequential.remove()
-  }
-
-  /**
-   * Starts an operation in the background. Within [[sequentially]], the operation has ended when this method returns.
-   */
-  private[tree] def submit(body: => Unit): Submitted = {
+  override private[tree] def submit(body: => Unit): Submitted = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => body
     val submitted = new Submitted(() => AccessController.doPrivileged(action, caller))
-    if (isSequential.get) submitted.awaitQuietly() else pool.execute(() => submitted.awaitQuietly())
+    pool.execute(() => submitted.awaitQuietly())
     submitted
   }
 

@@ -45,10 +45,16 @@ trait MetadataTree {
       earlier: Option[WrittenTree],
       cache: ManifestCache
   ): WrittenTree
+
+  /** Returns a codec for the entries of parts of any layout. One layout with a codec is sufficient for all layouts. */
+  def entryCodec: Option[EntryCodec] = None
 }
 
 object MetadataTree {
   private val HeadBytes = 16
+
+  /** Encodes the entries of parts of all layouts. */
+  lazy val entryCodec: EntryCodec = MetadataTrees.all.flatMap(_.entryCodec).head
 
   /** Returns the files of a snapshot, with the cache of the table's storage. */
   def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
@@ -200,7 +206,7 @@ trait WrittenTree {
   def removed: Vector[ManifestEntry]
 
   /** Returns whether the tree differs from the parent's tree in its files or its parts. */
-  def changesFiles: Boolean
+  def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty
 
   /**
    * Returns the paths of all metadata files that this attempt wrote. Files that it reuses from an earlier attempt are
@@ -210,10 +216,10 @@ trait WrittenTree {
 
   /**
    * Returns the paths of the metadata files of the tree. After this attempt is committed, all other metadata files that
-   * the attempts wrote can be deleted.
+   * the attempts wrote can be deleted. The default is correct for a layout that never reuses files.
    */
-  def references: Set[String]
+  def references: Set[String] = written.toSet
 
   /** Returns entries of the snapshot's summary that describe the tree (spec: "Metadata Counts"). */
-  def summary: Map[String, String]
+  def summary: Map[String, String] = Map.empty
 }

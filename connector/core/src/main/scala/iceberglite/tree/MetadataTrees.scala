@@ -1,13 +1,10 @@
 package iceberglite.tree
 
-import iceberglite.tree.manifestlist.{EncodedEntries, ManifestListTree}
+import iceberglite.tree.manifestlist.ManifestListTree
 
 /** The supported layouts of metadata trees. */
 object MetadataTrees {
 
   /** All layouts of metadata trees, the oldest last. The snapshots of a table may have different layouts. */
   val all: Seq[MetadataTree] = Seq(ManifestListTree)
-
-  /** Encodes the entries of parts in all layouts. */
-  val entryCodec: EntryCodec = EncodedEntries
 }

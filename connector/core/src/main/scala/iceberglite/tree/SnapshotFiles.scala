@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.spec.file.{ManifestEntry, ManifestFile}
+import iceberglite.spec.file.{EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.Snapshot
 
 /**
@@ -16,7 +16,7 @@ trait SnapshotFiles {
   def entries(part: FilePart): Iterator[ManifestEntry]
 
   /** Returns the parts that record changes of this snapshot. They may also list files that were carried over. */
-  def changedParts: Vector[FilePart]
+  def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
 
   /** Returns the parts that one of the given snapshots wrote. They may also list files that were carried over. */
   def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart]
@@ -24,9 +24,11 @@ trait SnapshotFiles {
   /**
    * Returns the entries of the files that this snapshot added (status `Added`) and removed (status `Deleted`), from one
    * of the [[changedParts]]. An entry of a removed file that has the id of another snapshot is also returned if the
-   * file was live in the parent snapshot, or if the parent snapshot has expired.
+   * file was live in the parent snapshot, or if the parent snapshot has expired. The default is correct for a layout
+   * whose entries always have the id of the snapshot that added or removed the file.
    */
-  def changesIn(part: FilePart): Iterator[ManifestEntry]
+  def changesIn(part: FilePart): Iterator[ManifestEntry] =
+    entries(part).filter(e => e.status != EntryStatus.Existing && e.snapshotId.contains(snapshot.snapshotId))
 
   /**
    * Returns the entries of the files that this snapshot added and removed. Parts that `where` rejects are not read.
@@ -52,8 +54,11 @@ trait SnapshotFiles {
    */
   def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit
 
-  /** Returns the manifests of the snapshot, for the metadata tables `manifests` and `all_manifests`. */
-  def manifests: Vector[ManifestFile]
+  /**
+   * Returns the manifests of the snapshot, for the metadata tables `manifests` and `all_manifests`. Empty for a layout
+   * without manifests.
+   */
+  def manifests: Vector[ManifestFile] = Vector.empty
 }
 
 /**

@@ -11,8 +11,15 @@ import iceberglite.storage.{FileIO, StoragePath}
  *
  * @param name the full name including the catalog, for messages
  * @param schema the table's schema, or the schema of an old snapshot; it determines the types of partition values
+ * @param pool reads and writes the metadata files of the trees
  */
-final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, schema: Schema) {
+final case class TreeTable(
+    name: String,
+    io: FileIO,
+    metadata: TableMetadata,
+    schema: Schema,
+    pool: MetadataPool = MetadataPool
+) {
 
   /** The table's partition specs, with the source columns that determine the types of partition values. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.partition.{Identity, UnboundPartitionField}
 import iceberglite.storage.FileIO
 import iceberglite.table._
-import iceberglite.tree.ManifestCache
+import iceberglite.tree.{ManifestCache, SequentialPool}
 
 /**
  * The result of a history after all writers have finished or died.
@@ -83,7 +83,8 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     sleep,
     () => random.nextLong(),
     () => random.nextDouble(),
-    () => new UUID(random.nextLong(), random.nextLong())
+    () => new UUID(random.nextLong(), random.nextLong()),
+    SequentialPool
   )
 
   /** A writer that runs one operation after the other until it has finished or dies. */

@@ -5,8 +5,6 @@ import java.util.concurrent.{CountDownLatch, Executors, Semaphore, ThreadFactory
 import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
-import iceberglite.tree.MetadataPool
-
 /**
  * Runs each writer in a thread, but only one writer at a time. A writer runs until it calls [[pause]], where the random
  * generator chooses the next writer. The same seed results in the same run.
@@ -17,6 +15,7 @@ final class Schedule(random: Random, stay: Double) {
   private var turns = Vector.empty[Semaphore]
   private var alive = Vector.empty[Int]
   private val pending = ArrayBuffer.empty[(Int, () => Unit)]
+  private var owners = Map.empty[Int, Thread]
   private var failures = Vector.empty[Throwable]
   private var steps = 0
 
@@ -31,8 +30,10 @@ final class Schedule(random: Random, stay: Double) {
     bodies.zipWithIndex.foreach { case (body, writer) =>
       Schedule.threads.execute { () =>
         turns(writer).acquireUninterruptibly()
-        try MetadataPool.sequentially(body())
-        catch { case e: Throwable => failures :+= e }
+        try {
+          owners += writer -> Thread.currentThread
+          body()
+        } catch { case e: Throwable => failures :+= e }
         finally {
           alive = alive.filterNot(_ == writer)
           alive.lift(random.nextInt(math.max(alive.size, 1))).foreach(turns(_).release())
@@ -47,8 +48,14 @@ final class Schedule(random: Random, stay: Double) {
     failures.foreach(throw _)
   }
 
-  /** Ends a step of the writer, and may let another writer continue. */
+  /**
+   * Ends a step of the writer, and may let another writer continue. Only the writer's own thread may call this method,
+   * because the order of calls from several threads would not be determined by the seed.
+   */
   def pause(writer: Int): Unit = {
+    if (owners.get(writer).exists(_ ne Thread.currentThread)) {
+      throw new AssertionError(s"Writer $writer makes a call from ${Thread.currentThread.getName}, not from its thread")
+    }
     steps += 1
     runDueEffects()
     if (alive.size > 1 && random.nextDouble() >= stay) {

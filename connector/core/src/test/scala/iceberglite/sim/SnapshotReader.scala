@@ -6,7 +6,7 @@ import iceberglite.puffin.DeletionVectorFiles
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
+import iceberglite.tree.{ManifestCache, SequentialPool, SnapshotFiles, TreeReader}
 
 /** The error for a snapshot whose files contradict each other. */
 final class BrokenSnapshot(message: String) extends RuntimeException(message)
@@ -20,7 +20,7 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val vectors = mutable.Map.empty[(String, Option[Long]), Set[Int]]
 
   def files(metadata: TableMetadata, snapshot: Snapshot): SnapshotFiles =
-    new TreeReader(io, metadata, cache).files(snapshot)
+    new TreeReader(io, metadata, cache, SequentialPool).files(snapshot)
 
   def live(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestEntry] = {
     val found = files(metadata, snapshot)

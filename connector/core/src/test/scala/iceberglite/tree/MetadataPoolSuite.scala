@@ -15,16 +15,6 @@ class MetadataPoolSuite extends AnyFunSuite {
     assert(MetadataPool.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
   }
 
-  test("with parallelism disabled the caller processes all items, in order") {
-    val done = new ConcurrentLinkedQueue[Int]
-    val threads = MetadataPool.sequentially(MetadataPool.map(1 to 100) { i =>
-      done.add(i)
-      Thread.currentThread
-    })
-    assert(threads.forall(_ eq Thread.currentThread))
-    assert(done.toArray.toSeq == (1 to 100))
-  }
-
   test("several items are processed at the same time") {
     val started = new CountDownLatch(8)
     val allStarted = MetadataPool.map(1 to 8) { _ =>

@@ -26,7 +26,7 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("files for a remote storage are written in parallel, and all exist after waiting") {
     val files = new MemoryFileIO
-    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t")
+    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t", MetadataPool)
     (1 to 3).foreach(i => writer.write(s"mem:/t/$i", contents))
     writer.await()
     assert(files.paths == Set("mem:/t/1", "mem:/t/2", "mem:/t/3"))
@@ -34,7 +34,7 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("the first failure is thrown only when no write is running any more") {
     val files = new MemoryFileIO
-    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t")
+    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t", MetadataPool)
     Seq("1", "bad", "3").foreach(name => writer.write(s"mem:/t/$name", contents))
     assert(intercept[StorageFailed](writer.await()).getMessage.contains("bad"))
     assert(files.paths == Set("mem:/t/1", "mem:/t/3"))
@@ -42,23 +42,21 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("local files are written by the calling thread, one by one") {
     val files = new MemoryFileIO
-    val writer = new ParallelWriter(files, "mem:/t")
+    val writer = new ParallelWriter(files, "mem:/t", MetadataPool)
     writer.write("mem:/t/1", contents)
     assert(files.paths == Set("mem:/t/1"))
     writer.await()
   }
 
-  test("with parallelism disabled, the calling thread writes files to a remote storage immediately") {
+  test("with a sequential pool, the calling thread writes files to a remote storage immediately") {
     val files = new MemoryFileIO
     val remoteFiles = new FileIOWrapper(files) {
       override def isRemote(path: String): Boolean = true
     }
-    MetadataPool.sequentially {
-      val writer = new ParallelWriter(remoteFiles, "mem:/t")
-      writer.write("mem:/t/1", contents)
-      assert(files.paths == Set("mem:/t/1"))
-      writer.await()
-    }
+    val writer = new ParallelWriter(remoteFiles, "mem:/t", SequentialPool)
+    writer.write("mem:/t/1", contents)
+    assert(files.paths == Set("mem:/t/1"))
+    writer.await()
   }
 
   test("a task that no pool thread has started is executed by the thread that waits for it") {

@@ -6,8 +6,13 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.ManifestPart
 
 /** Reads the trees of a table's snapshots, without a cache unless one is given. */
-final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Disabled) {
-  private val table = TreeTable("lite.db.t", io, metadata)
+final class TreeReader(
+    io: FileIO,
+    metadata: TableMetadata,
+    cache: ManifestCache = ManifestCache.Disabled,
+    pool: MetadataPool = MetadataPool
+) {
+  private val table = TreeTable("lite.db.t", io, metadata, metadata.schema, pool)
 
   def files(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table, cache)
 

@@ -31,8 +31,7 @@ object ToyTree extends MetadataTree {
       earlier: Option[WrittenTree],
       cache: ManifestCache
   ): WrittenTree = {
-    val added = changes.added.map(newEntry(_, None, header)) ++
-      changes.addedOlder.map(older => newEntry(older.file, Some(older.sequenceNumber), header))
+    val added = (changes.added.map(OlderFile(_, header.sequenceNumber)) ++ changes.addedOlder).map(newEntry(_, header))
     added.foreach(AddedFileCheck.check(_, header, table))
     val live = for {
       files <- parent.toVector
@@ -49,19 +48,16 @@ object ToyTree extends MetadataTree {
     val rowIds = new RowIdAssigner(header.firstRowId)
     val entries = (added ++ kept.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
-    try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
-    catch {
-      case failure: Throwable =>
-        try table.io.delete(path)
-        catch { case other: Exception => failure.addSuppressed(other) }
-        throw failure
-    }
-    WrittenToy(path, header, changes.allAdded, removed, entries)
+    val writer = new ParallelWriter(table.io, header.metadataPath, table.pool)
+    writer.complete(writer.write(path, new ToyEntries(table.specs).toBytes(entries)))
+    val files = entries.map(_.file)
+    val addedRows = header.firstRowId.map(id => files.filter(_.firstRowId.exists(_ >= id)).map(_.recordCount).sum)
+    WrittenToy(path, changes.allAdded, removed, addedRows)
   }
 
-  private def newEntry(file: ContentFile, number: Option[Long], header: TreeHeader): ManifestEntry = {
-    val assigned = Some(header.sequenceNumber)
-    ManifestEntry(Added, Some(header.snapshotId), number.orElse(assigned), assigned, file.copy(firstRowId = None))
+  private def newEntry(added: OlderFile, header: TreeHeader): ManifestEntry = {
+    val file = added.file.copy(firstRowId = None)
+    ManifestEntry(Added, Some(header.snapshotId), Some(added.sequenceNumber), Some(header.sequenceNumber), file)
   }
 
   private def isData(entry: ManifestEntry): Boolean = entry.file.content == Content.Data
@@ -69,18 +65,11 @@ object ToyTree extends MetadataTree {
 
 final private case class WrittenToy(
     override val pointer: String,
-    header: TreeHeader,
     override val added: Vector[ContentFile],
     override val removed: Vector[ManifestEntry],
-    entries: Vector[ManifestEntry]
+    override val addedRows: Option[Long]
 ) extends WrittenTree {
-  override def addedRows: Option[Long] = header.firstRowId.map { first =>
-    entries.flatMap(e => e.file.firstRowId.filter(_ >= first).map(_ => e.file.recordCount)).sum
-  }
-  override def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty
   override def written: Vector[String] = Vector(pointer)
-  override def references: Set[String] = Set(pointer)
-  override def summary: Map[String, String] = Map.empty
 }
 
 /** Reads and writes the entries in the JSON file of a snapshot. */

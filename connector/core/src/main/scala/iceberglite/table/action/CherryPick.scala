@@ -7,7 +7,7 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table.{Action, _}
-import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, TreeTable, WrittenTree}
+import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, WrittenTree}
 
 /**
  * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
@@ -129,7 +129,7 @@ private[action] object CherryPick {
     }
 
     private def changesOf(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
-      MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
+      MetadataTree.at(picked, context.tree(base)).changes(PartFilter.All).toVector
 
     /** Checks that the partitions that the snapshot replaces have not changed since the snapshot was committed. */
     private def requireUnchanged(

@@ -15,7 +15,7 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
-import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, TreeTable}
+import iceberglite.tree.{FilePart, MetadataTree}
 
 /**
  * The snapshots that expire.
@@ -85,9 +85,9 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
    */
   private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
     val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
-    val table = TreeTable(context.table, context.io, base)
+    val table = context.tree(base)
     val deletes = new ConcurrentHashMap[String, FilePart]
-    val specIdsOfParts = MetadataPool.map(kept) { snapshot =>
+    val specIdsOfParts = table.pool.map(kept) { snapshot =>
       val parts = MetadataTree.at(snapshot, table).parts
       parts.filter(_.content == ManifestContent.Deletes).foreach(part => deletes.putIfAbsent(part.id, part))
       parts.map(_.specId).toSet
@@ -105,7 +105,7 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
   /** Returns whether a part has a live equality delete. Position deletes refer to no column of the table. */
   private def hasEqualityDeletes(parts: Vector[FilePart], context: CommitContext): Boolean = {
     val found = new AtomicBoolean
-    MetadataPool.map(parts) { part =>
+    context.environment.pool.map(parts) { part =>
       if (!found.get && part.entries(context.io).exists(e => e.isLive && e.file.content == Content.EqualityDeletes))
         found.set(true)
     }

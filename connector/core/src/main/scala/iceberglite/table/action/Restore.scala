@@ -111,7 +111,7 @@ final class Restore(point: RestorePoint) extends MetadataAction {
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val restored = point.snapshot(base, context.table)
-    val difference = differenceTo(restored, TreeTable(context.table, context.io, base))
+    val difference = differenceTo(restored, context.tree(base))
     last = Some(RestoreReport(base.currentSnapshotId, restored.snapshotId, difference))
     MoveBranch.main(base, restored.snapshotId)
   }

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotRef, TableMetadat
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Action, _}
-import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, WrittenTree}
 
 /**
  * An action that adds a snapshot. The action tracks the metadata files that its attempts wrote, so that a later attempt
@@ -47,7 +47,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     val changed = changes(base, parent, context)
     SnapshotAction.checkSpecs(base, changed.allAdded)
     val ids = identify(base, context)
-    val table = TreeTable(context.table, context.io, base)
+    val table = context.tree(base)
     val cache = ManifestCache.of(context.io)
     val tree = MetadataTree.write(header(base, parent, ids), table, changed, attempts.lastOption, cache)
     attempts :+= tree

@@ -8,7 +8,7 @@ import scala.util.hashing.MurmurHash3
 
 import iceberglite.spec.file.{Content, ContentFile, Metrics}
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, SnapshotFiles, TreeTable}
+import iceberglite.tree.{FilePart, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
  * Numbers of files.
@@ -70,7 +70,7 @@ final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotCompari
   }
 
   private def readFiles(tree: SnapshotFiles, parts: Vector[FilePart])(consume: ContentFile => Unit): Unit = {
-    MetadataPool.map(parts)(part => tree.entries(part).filter(_.isLive).foreach(entry => consume(entry.file)))
+    table.pool.map(parts)(part => tree.entries(part).filter(_.isLive).foreach(entry => consume(entry.file)))
     ()
   }
 }

@@ -6,11 +6,11 @@ import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
+  EntryCodec,
   FileChanges,
   FilePart,
   ListKey,
   ManifestCache,
-  MetadataPool,
   MetadataTree,
   Reachable,
   SeenParts,
@@ -34,6 +34,8 @@ object ManifestListTree extends MetadataTree {
   override def canRead(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
 
   override def canWrite(version: FormatVersion): Boolean = version <= FormatVersion.V3
+
+  override val entryCodec: Option[EntryCodec] = Some(EncodedEntries)
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =
     new ManifestListFiles(snapshot, table, cache)
@@ -72,7 +74,7 @@ final private[iceberglite] class ManifestListFiles(
   override lazy val manifests: Vector[ManifestFile] = snapshot.manifestList match {
     case Some(path) => cache.manifestsOf(ListKey(io, path))(table.reading(readList(path)))
     case None =>
-      MetadataPool.map(snapshot.manifests) { path =>
+      table.pool.map(snapshot.manifests) { path =>
         cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(path, snapshot, table))).head
       }
   }

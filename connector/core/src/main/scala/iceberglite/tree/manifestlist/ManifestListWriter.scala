@@ -1,10 +1,6 @@
 package iceberglite.tree.manifestlist
 
-import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
-
-import scala.collection.JavaConverters._
-import scala.util.control.NonFatal
 
 import iceberglite.avro.AvroCodec
 import iceberglite.spec.FormatVersion
@@ -19,7 +15,6 @@ import iceberglite.tree.{
   FileSelector,
   ListKey,
   ManifestCache,
-  MetadataPool,
   ParallelWriter,
   RemovedDataFiles,
   SharedTuples,
@@ -53,25 +48,11 @@ final private[manifestlist] class ManifestListWriter(
   private def properties: Map[String, String] = table.metadata.properties
   private val version = table.metadata.formatVersion
   private val codec = AvroCodec.of(properties)
-  private val writtenPaths = new ConcurrentLinkedQueue[String]
   private val manifestNumber = new AtomicInteger
 
-  private val files = new ParallelWriter(io, header.metadataPath)
+  private val files = new ParallelWriter(io, header.metadataPath, table.pool)
 
-  def run(): WrittenManifestList =
-    try {
-      val tree = writeAll()
-      files.await()
-      tree
-    } catch {
-      case failure: Throwable =>
-        files.awaitQuietly()
-        writtenPaths.asScala.foreach { path =>
-          try io.delete(path)
-          catch { case NonFatal(e) => failure.addSuppressed(e) }
-        }
-        throw failure
-    }
+  def run(): WrittenManifestList = files.complete(writeAll())
 
   private def writeAll(): WrittenManifestList = {
     val addedFiles = newFiles
@@ -79,7 +60,7 @@ final private[manifestlist] class ManifestListWriter(
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
     val filteredData = filterAll(data, RemovedDataFiles.Empty)
     val filtered = filteredData ++ filterAll(deletes, removedDataFiles(filteredData))
-    val newManifests = MetadataPool.map(groupFiles(addedFiles))(newManifest)
+    val newManifests = table.pool.map(groupFiles(addedFiles))(newManifest)
     val unchanged = filtered.flatMap(_.kept)
     val replaced = changes.rewrite.flatMap(rewriter.rewriteChosen(unchanged, _, earlier.flatMap(_.replaced)))
     val written = newManifests.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
@@ -96,7 +77,7 @@ final private[manifestlist] class ManifestListWriter(
       manifests = listed,
       newManifests = newManifests.map(_._1),
       replaced = replaced.map(_.replacement),
-      written = writtenPaths.asScala.toVector,
+      written = files.paths,
       createdCount = all.size - carriedOver,
       keptCount = carriedOver,
       replacedCount = parents.count(_.hasLiveFiles) - carriedOver
@@ -118,7 +99,6 @@ final private[manifestlist] class ManifestListWriter(
       newManifests: Vector[ManifestFile],
       created: Vector[WrittenManifest]
   ): Vector[ManifestFile] = {
-    writtenPaths.add(listPath)
     if (header.firstRowId.isDefined)
       checkRows(manifests.filter(m => needsRowIds(m) && !newManifests.contains(m)), created)
     val complete = if (version == FormatVersion.V1) manifests else manifests.map(withCounts)
@@ -154,7 +134,7 @@ final private[manifestlist] class ManifestListWriter(
    */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.filter(_.rows.nonEmpty).map(w => w.manifest.path -> w.rows).toMap
-    MetadataPool.map(manifests) { m =>
+    table.pool.map(manifests) { m =>
       rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
         .foreach(e => AddedFileCheck.checkExisting(e.file))
     }
@@ -179,7 +159,7 @@ final private[manifestlist] class ManifestListWriter(
   /** Applies [[filter]] to the manifests, in parallel only if manifests are read, which an append does not do. */
   private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[FilteredManifest] =
     if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
-    else MetadataPool.map(manifests)(filter(_, removedFiles))
+    else table.pool.map(manifests)(filter(_, removedFiles))
 
   /**
    * Returns a manifest without the files that the commit removes. If the manifest must be rewritten for this purpose,
@@ -212,7 +192,7 @@ final private[manifestlist] class ManifestListWriter(
     e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
 
   private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestPart, WrittenManifest]] =
-    if (bins.forall(_.size == 1)) bins.map(merge) else MetadataPool.map(bins)(merge)
+    if (bins.forall(_.size == 1)) bins.map(merge) else table.pool.map(bins)(merge)
 
   private def merge(bin: ManifestMerging.Bin): Either[ManifestPart, WrittenManifest] =
     if (bin.size == 1) Left(bin.head)
@@ -259,7 +239,6 @@ final private[manifestlist] class ManifestListWriter(
   private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): WrittenManifest = {
     val name = s"${header.commitId}-${header.attempt}-m${manifestNumber.getAndIncrement()}.avro"
     val path = s"${header.metadataPath}/$name"
-    writtenPaths.add(path)
     val manifest = Manifests.write(
       files,
       path,

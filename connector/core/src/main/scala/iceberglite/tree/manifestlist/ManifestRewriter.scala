@@ -6,7 +6,7 @@ import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{EntrySizeEstimates, ManifestRewrite, MetadataPool, TreeTable}
+import iceberglite.tree.{EntrySizeEstimates, ManifestRewrite, TreeTable}
 
 /**
  * A manifest that an attempt has written.
@@ -82,7 +82,7 @@ final private[manifestlist] class ManifestRewriter(
   }
 
   private def live(parts: Vector[ManifestPart]): Vector[ManifestEntry] =
-    MetadataPool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
+    table.pool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
 
   /** Writes entries of parts of one spec in the given order. @return the number of entries, and the new manifests */
   private def writeSorted(
@@ -93,7 +93,7 @@ final private[manifestlist] class ManifestRewriter(
     val (content, spec) = (parts.head.content, parts.head.spec)
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
-    val manifests = MetadataPool.map(ManifestListWriter.runs(sorted, target)(_.file))(write(content, spec, _))
+    val manifests = table.pool.map(ManifestListWriter.runs(sorted, target)(_.file))(write(content, spec, _))
     (rows.size, manifests)
   }
 

@@ -58,7 +58,7 @@ final private[iceberglite] case class WrittenManifestList(
     keptCount: Int,
     replacedCount: Int
 ) extends WrittenTree {
-  override def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty || replaced.nonEmpty
+  override def changesFiles: Boolean = super.changesFiles || replaced.nonEmpty
 
   override lazy val references: Set[String] = manifests.map(_.path).toSet + pointer
 
