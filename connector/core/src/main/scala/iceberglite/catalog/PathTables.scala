@@ -67,7 +67,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     rejectMetadataFile(id)
     val next = NextVersion.of(id.name, base, change, environment.nowMs())
     rejectLocationChange(id, base.map(_.metadata), next.metadata)
-    new VersionedTable(io, id.name, id.name, environment.pool).commit(base, next)
+    new VersionedTable(io, id.name, id.name, environment).commit(base, next)
   }
 
   private def loadIfExists(path: String): Option[TableVersion] =
