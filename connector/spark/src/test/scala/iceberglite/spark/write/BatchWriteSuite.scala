@@ -83,7 +83,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 15)
   }
 
-  test("INSERT OVERWRITE without a PARTITION clause replaces all rows, also if there are no new rows") {
+  test("INSERT OVERWRITE without a PARTITION clause replaces all rows, even if there are no new rows") {
     val t = filledTable()
     sql(s"INSERT OVERWRITE $t VALUES (100, 2)")
     assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[100,2]"))
@@ -117,7 +117,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     )
   }
 
-  test("the snapshot summary contains the engine, the Spark application and the snapshot properties") {
+  test("the snapshot summary contains the engine name, the Spark application and the snapshot properties") {
     val t = partitioned()
     frame(Seq(1L -> 1L)).writeTo(t).option("snapshot-property.Reviewed-By", "me").append()
     val summary = summaryOf(t)
