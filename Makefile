@@ -71,7 +71,7 @@ fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) tim
 
 soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
 	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
-	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite'
+	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite iceberglite.sim.CompactorSuite'
 	@$(if $(HISTORY),,$(PY) connector/bench/compaction.py --jar $(BUNDLED) --minutes $(SOAK) $(if $(PEER),--peer $(PEER)))
 
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin

@@ -22,9 +22,8 @@ trait Action {
   def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
-   * Whether the last call of [[changeFor]] did work because of other commits, which later calls reuse. If such an attempt
-   * conflicts with a further commit, its retry is not counted, because the number of attempts is then limited by what
-   * other commits changed.
+   * Whether the last call of [[changeFor]] took changes of other commits into account, and later calls reuse its work. If
+   * such an attempt conflicts with a further commit, its retry is not counted.
    */
   def madeProgress: Boolean = false
 

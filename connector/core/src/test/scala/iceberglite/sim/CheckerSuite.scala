@@ -149,7 +149,7 @@ class CheckerSuite extends AnyFunSuite {
 
   test("writers without conflict validation are detected because they overwrite concurrent changes") {
     assertViolation(RowsAsModelled) { round =>
-      new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.WithoutValidation).run()
+      new History(settings(round, SimulatedCatalog.Pointers), _ => CheckerSuite.WithoutValidation).run()
     }
   }
 

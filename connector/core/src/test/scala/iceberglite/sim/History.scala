@@ -34,9 +34,9 @@ final case class FinishedHistory(
 /**
  * Runs several simulated writers that work on one table concurrently, as determined by the seed.
  *
- * @param works the kinds of operations from which writers choose
+ * @param works returns the kinds of operations from which a writer chooses, given its number
  */
-final class History(settings: Settings, works: Seq[Work] = Work.all) {
+final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all) {
   val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
   private val contents = new PretendedContents
   private val clean = new StoreIO(simulation.store, () => History.Setup)
@@ -126,7 +126,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     }
 
     private def operate(table: Table): Unit = {
-      val work = Work.draw(works, random)
+      val work = Work.draw(works(number), random)
       val began = simulation.schedule.now
       val state = new WriterState(current, table, truth, contents, random, io)
       simulation.note(number, s"operation $current begins: ${work.name}")

@@ -2,12 +2,11 @@ package iceberglite.sim
 
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.file.{Content, ContentFile, Metrics}
 import iceberglite.table.{Isolation, IsolationLevel}
-import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
+import iceberglite.table.action.{RemoveFiles, RewriteManifests, RowDelta}
 
-/** Operations of simulated writers that delete, update or rewrite rows, or remove single files. */
+/** Operations of simulated writers that delete or update rows, or remove single files. */
 object RowWork {
   private def isolation(state: WriterState): Option[Isolation] =
     state.oneOf(IsolationLevel.all).map(Isolation(_, state.metadata.currentSnapshotId))
@@ -55,25 +54,13 @@ object RowWork {
       val path = state.newPath("deletes", ".parquet")
       state.writePlaceholder(path)
       state.contents.keepPositions(path, Map(data -> rows(data)))
-      Deletes.positions(path, files(data), rows(data).size.toLong, if (state.chance(0.5)) Some(data) else None)
-    }
-  }
-
-  private object Deletes {
-
-    /** Returns the entry of a position delete file in the partition of a data file. */
-    def positions(path: String, data: ContentFile, count: Long, referencedDataFile: Option[String]): ContentFile =
-      ContentFile(
-        Content.PositionDeletes,
+      CompactionWork.positionDeletes(
         path,
-        FileFormat.Parquet,
-        data.specId,
-        data.partition,
-        count,
-        100L,
-        Metrics.Empty,
-        referencedDataFile = referencedDataFile
+        files(data),
+        rows(data).size.toLong,
+        if (state.chance(0.5)) Some(data) else None
       )
+    }
   }
 
   private def deletesRows(state: WriterState): Boolean = state.metadata.formatVersion >= FormatVersion.V2
@@ -132,67 +119,6 @@ object RowWork {
       }
   }
 
-  /** Compacts files: writes the live rows of some files of a category to one new file. */
-  private object Compact extends Work {
-    override def name: String = "rewrite files"
-    override def weight: Int = 4
-
-    override def plan(state: WriterState): Option[Plan] = for {
-      since <- state.metadata.currentSnapshotId
-      category <- state.oneOf(WriterState.Categories)
-      paths = state.random.shuffle(state.contents.inCategory(state.rows, category)).take(3)
-      ids = paths.flatMap(p => state.rows.live(p).toVector.sorted.map(state.contents.file(p).ids))
-      if ids.nonEmpty
-    } yield {
-      val entries = state.entries.filter(_.isLive).map(_.file)
-      val oldPaths = paths.toSet
-      val compacted = state.dataFile(category, ids)
-      val carrier = if (state.chance(0.7)) Some(new Carrier(state, compacted)) else None
-      val removed = entries.filter { f =>
-        oldPaths(f.path) || carrier.isEmpty && f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
-      }
-      val action = new RewriteFiles(removed, Vector(compacted.file), since, carrier = carrier)
-      Plan(Vector(action), Vector(Effect.Rewritten(oldPaths, compacted)))
-    }
-  }
-
-  /** Deletes rows from the new file of a compaction that other writers have deleted from the replaced files. */
-  final private class Carrier(state: WriterState, compacted: PretendedFile) extends DeleteCarrier {
-    private var writtenFiles = 0
-
-    override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
-      val ids = deleted.flatMap(d => d.deletes.flatMap(e => idsOf(d.dataFile, e.file))).toSet
-      val positions = compacted.ids.indices.filter(i => ids(compacted.ids(i))).toSet
-      val file = compacted.file
-      if (positions.isEmpty) Vector.empty
-      else if (base.formatVersion >= FormatVersion.V3) {
-        val vector = DeletionVector.of(positions.toSeq.sorted.map(_.toLong): _*)
-        val rows = DeletedRows(file.path, file.specId, file.partition, vector)
-        DeletionVectorFiles.write(state.io, newPath(".puffin"), Vector(rows))
-      } else {
-        val path = newPath(".parquet")
-        state.writePlaceholder(path)
-        state.contents.keepPositions(path, Map(file.path -> positions))
-        Vector(Deletes.positions(path, file, positions.size.toLong, Some(file.path)))
-      }
-    }
-
-    private def idsOf(data: ContentFile, deletes: ContentFile): Set[Long] = {
-      val positions =
-        if (deletes.isDeletionVector) {
-          val all = Set.newBuilder[Int]
-          DeletionVectorFiles.read(state.io, deletes).foreach(p => all += p.toInt)
-          all.result()
-        } else state.contents.deletedBy(deletes.path).getOrElse(data.path, Set.empty)
-      positions.map(state.contents.file(data.path).ids)
-    }
-
-    private def newPath(ending: String): String = {
-      writtenFiles += 1
-      s"${state.metadata.location}/data/carried-${state.operation}-$writtenFiles$ending"
-    }
-  }
-
   private object Manifests extends Work {
     override def name: String = "rewrite manifests"
 
@@ -210,5 +136,11 @@ object RowWork {
       }
   }
 
-  val all: Seq[Work] = Seq(DeleteRows, UpdateRows, DeleteKeys, Compact, Manifests, Remove)
+  /** Deletes and updates of single rows. */
+  val deletes: Seq[Work] = Seq(DeleteRows, UpdateRows, DeleteKeys)
+
+  /** Removes whole files. */
+  val removal: Work = Remove
+
+  val all: Seq[Work] = deletes ++ Seq(CompactionWork.Sometimes, Manifests, removal)
 }

@@ -34,20 +34,27 @@ class SimulationSuite extends AnyFunSuite {
 }
 
 object SimulationSuite {
-  private def number(variable: String): Option[Long] = sys.env.get(variable).filter(_.nonEmpty).map(_.toLong)
+  def number(variable: String): Option[Long] = sys.env.get(variable).filter(_.nonEmpty).map(_.toLong)
 
   def seed(round: Int): Long = Fuzz.seed * 1000003L + round
 
   /** Runs the history of a seed and fails if it violates a rule. */
   def check(seed: Long): Unit = {
     val settings = Settings.of(seed)
+    check(settings, new History(settings), Check.all)
+    ()
+  }
+
+  /** Runs a history and fails if it violates a rule. */
+  def check(settings: Settings, history: History, checks: Seq[Check]): FinishedHistory = {
     val ended =
-      try new History(settings).run()
+      try history.run()
       catch { case e: Throwable => throw new AssertionError(s"$settings: the simulation itself failed with $e", e) }
-    val violations = Checker.violations(ended)
+    val violations = Checker.violations(ended, checks)
     if (violations.nonEmpty) throw new AssertionError(
-      s"$settings breaks a rule. Replay it with: make soak HISTORY=$seed\n${violations.take(5).mkString("\n")}\n" +
+      s"$settings breaks a rule. Replay it with: make soak HISTORY=${settings.seed}\n${violations.take(5).mkString("\n")}\n" +
         ended.simulation.trace.mkString("\n")
     )
+    ended
   }
 }

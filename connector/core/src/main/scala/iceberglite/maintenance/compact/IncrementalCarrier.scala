@@ -42,10 +42,12 @@ final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
     val read = deleted.map(d => d.dataFile.path -> readNew(d, base)).toMap
     val earlier = last.continuedBy(read, base.formatVersion >= FormatVersion.V3)
-    val rows = deleted.map(d => (d.dataFile, read(d.dataFile.path).positions.without(earlier.positionsOf(d.dataFile.path))))
-      .filterNot(_._2.isEmpty)
+    val rows =
+      deleted.map(d => (d.dataFile, read(d.dataFile.path).positions.without(earlier.positionsOf(d.dataFile.path))))
+        .filterNot(_._2.isEmpty)
     val taken = earlier.found.map { case (path, found) => path -> found.positions }
-    val found = if (rows.isEmpty) Vector.empty else moves.find(rows, taken).groupBy(_._1.path).toVector.sortBy(_._1).map {
+    val found = if (rows.isEmpty) Vector.empty
+    else moves.find(rows, taken).groupBy(_._1.path).toVector.sortBy(_._1).map {
       case (path, ofFile) =>
         val file = ofFile.head._1
         DeletedRows(path, file.specId, file.partition, ofFile.map(_._2).reduce(_ union _))

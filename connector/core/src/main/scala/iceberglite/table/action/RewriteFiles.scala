@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
-import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{MetadataLogEntry, Operation, Snapshot, TableMetadata}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
@@ -41,9 +41,20 @@ final class RewriteFiles(
 
   override protected def ownFiles: Set[String] = carriedDeletes.fold(Set.empty[String])(_.writtenPaths)
 
-  override def madeProgress: Boolean = carriedDeletes.exists(_.hasCarriedMore)
+  private var lastBase = Option.empty[Option[MetadataLogEntry]]
+  private var isOvertaken = false
+
+  /**
+   * Whether the last attempt followed another commit and remains valid. The new files of a rewrite that carries deletes
+   * over are usable whatever other commits change, except that they remove a replaced file. Therefore only the total time
+   * limits the retries, as long as other writers are the reason for them.
+   */
+  override def madeProgress: Boolean = carriedDeletes.exists(isOvertaken || _.hasCarriedMore)
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    // The last entry of the log is the previous version, which identifies the base.
+    isOvertaken = lastBase.exists(_ != base.metadataLog.lastOption)
+    lastBase = Some(base.metadataLog.lastOption)
     val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "rewrite", base, history, context)
     checkDeletes(base, history, context)

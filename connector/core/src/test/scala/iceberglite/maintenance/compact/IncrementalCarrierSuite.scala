@@ -65,7 +65,9 @@ class IncrementalCarrierSuite extends AnyFunSuite {
 
   private def of(data: ContentFile, deletes: String*): DeletedPositions = DeletedPositions(
     data,
-    deletes.toVector.map(path => ManifestEntry(EntryStatus.Added, Some(1L), Some(2L), Some(2L), file(Content.PositionDeletes, path)))
+    deletes.toVector.map(path =>
+      ManifestEntry(EntryStatus.Added, Some(1L), Some(2L), Some(2L), file(Content.PositionDeletes, path))
+    )
   )
 
   private val deletes = Map(
@@ -82,7 +84,10 @@ class IncrementalCarrierSuite extends AnyFunSuite {
     val second = carrier.carry(Vector(of(old, "a", "b"), of(another, "c")), table)
     assert(moves.read == Vector("a", "b", "c"))
     assert(moves.searched == Vector(deletes("a"), DeletionVector.of(4), deletes("c")))
-    assert(moves.positionsIn(first) == Vector(3L) && second.startsWith(first) && moves.positionsIn(second) == Vector(3L, 2L))
+    assert(moves.positionsIn(first) == Vector(3L) && second.startsWith(first) && moves.positionsIn(second) == Vector(
+      3L,
+      2L
+    ))
     assert(second.map(f => moves.written(f.path).positions).reduce(_ union _).cardinality == 5, "different rows")
     assert(carrier.carry(Vector(of(old, "a", "b"), of(another, "c")), table) == second && moves.read.size == 3)
   }

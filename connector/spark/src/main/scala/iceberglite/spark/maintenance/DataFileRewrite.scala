@@ -107,7 +107,9 @@ final private[iceberglite] class DataFileRewrite(
       writeCommit: WriteCommit
   ): Table = {
     val tasks = batch.flatMap(_.tasks)
-    val search = new RowSearch(session, table, snapshot, tasks, rewritten.files)
+    // Rows of packed files are found by position. A search by values must not choose one of them for an equal row.
+    val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
+    val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {
       val carrier = new IncrementalCarrier(new MovedDeletes(table, rewritten.packed, search))
       val action = new RewriteFiles(

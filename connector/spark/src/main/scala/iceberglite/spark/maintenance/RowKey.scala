@@ -32,7 +32,8 @@ final private[maintenance] case class RowKey(children: Seq[Expression]) extends 
   override def prettyName: String = "row_key"
 
   override def checkInputDataTypes(): TypeCheckResult = children.find(c => !RowKey.isSupported(c.dataType)) match {
-    case Some(column) => TypeCheckFailure(s"values of the type ${column.dataType.sql} of ${column.sql} cannot be compared")
+    case Some(column) =>
+      TypeCheckFailure(s"values of the type ${column.dataType.sql} of ${column.sql} cannot be compared")
     case None => TypeCheckSuccess
   }
 

@@ -39,7 +39,7 @@ import iceberglite.table.Table
  * @param table the table at the version that the rewrite has read
  * @param snapshot the snapshot that the rewrite has read
  * @param replaced the replaced files, each as a whole file with the deletes that were applied
- * @param written the new files
+ * @param written the new files whose rows do not have the order of the replaced files
  */
 final private[maintenance] class RowSearch(
     session: SparkSession,
@@ -59,9 +59,10 @@ final private[maintenance] class RowSearch(
   }
   private val byId = new Search(_ => RowSearch.RowId, _.head)
   private val byValue =
-    if (!hasLineage) new Search(_.fields.toSeq, RowKey(_))
+    if (!hasLineage) new Search(comparable, RowKey(_))
     // The row id is part of the value: a row with an id is not equal to a row without one.
-    else new Search(RowSearch.RowId ++ _.fields, columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail))
+    else
+      new Search(RowSearch.RowId ++ comparable(_), columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail))
 
   override def find(
       rows: Vector[(ContentFile, DeletionVector)],
@@ -76,13 +77,19 @@ final private[maintenance] class RowSearch(
   }
 
   /** Rejects columns that hide the metadata columns of the same name. */
-  private def checkNames(): Unit = table.schema.fields.map(_.name).find(RowSearch.isMetadata).foreach { name =>
-    throw ValidationFailed(
-      s"Cannot rewrite files of ${table.name}: other commits have deleted rows of them, which cannot be found in the " +
-        s"new files, because the column $name has the name of a metadata column. Rename the column, or run the rewrite " +
-        "again while no other writer deletes rows"
-    )
+  private def checkNames(): Unit = table.schema.fields.map(_.name).find(RowSearch.isMetadata)
+    .foreach(name => fail(s"the column $name has the name of a metadata column"))
+
+  /** Returns the columns, whose values can be compared. */
+  private def comparable(schema: StructType): Seq[StructField] = schema.map { f =>
+    if (RowKey.isSupported(f.dataType)) f
+    else fail(s"values of the type ${f.dataType.sql} of the column ${f.name} cannot be compared")
   }
+
+  private def fail(reason: String): Nothing = throw ValidationFailed(
+    s"Cannot rewrite files of ${table.name}: other commits have deleted rows of them since, which cannot be found in the " +
+      s"new files: $reason. Nothing was changed; run the rewrite again while no other writer deletes rows"
+  )
 
   /** Removes what searches have cached. */
   override def close(): Unit = Seq(byId, byValue).foreach(_.close())
@@ -128,16 +135,15 @@ final private[maintenance] class RowSearch(
       if (total == 0) Vector.empty
       else {
         val filter = Literal(summary.getAs[Array[Byte]](1))
-        val candidates = newRows.filter(new Column(BloomFilterMightContain(filter, hash.expr))).filter(not(RowSearch.at(taken)))
+        val candidates =
+          newRows.filter(new Column(BloomFilterMightContain(filter, hash.expr))).filter(not(RowSearch.at(taken)))
         // Of equal rows, the first ones are chosen.
         val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
         val chosen = candidates.join(wanted, "key").withColumn("number", number).filter("number <= wanted")
         val found = RowSearch.collect(chosen).map { case (path, positions) => (newFiles(path), positions) }
         val count = found.map(_._2.cardinality).sum
-        if (count != total) throw ValidationFailed(
-          s"Cannot rewrite files of ${table.name}: other commits have deleted $total rows of them since, but only " +
-            s"$count of these rows were found in the new files. The files are damaged, or a value changed when it was " +
-            "written again. Nothing was changed; run the rewrite again while no other writer deletes rows"
+        if (count != total) fail(
+          s"only $count of $total rows are in them. The files are damaged, or a value changed when it was written again"
         )
         found
       }
@@ -150,7 +156,8 @@ final private[maintenance] class RowSearch(
         StructType(keyColumns(schema)).add(RowSearch.File, StringType).add(RowSearch.Position, LongType)
       }
       val Seq(file, position) = plan.output.takeRight(2)
-      val columns = Seq(Alias(key(plan.output.dropRight(2)), "key")(), Alias(file, "file")(), Alias(position, "position")())
+      val columns =
+        Seq(Alias(key(plan.output.dropRight(2)), "key")(), Alias(file, "file")(), Alias(position, "position")())
       Statements.dataset(session, Project(columns, plan))
     }
 

@@ -1,0 +1,153 @@
+package iceberglite.sim
+
+import java.util.concurrent.TimeUnit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.{MoreRounds, Sampling}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.CommitConflict
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{Action, Change, CommitContext}
+import iceberglite.table.TestTables.file
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, RowDelta}
+
+/**
+ * Runs one compactor among eight writers that add, delete and update rows and remove files, with four retries. The suite reads the same
+ * environment variables as [[SimulationSuite]]; of the duration of `make soak`, it takes a quarter.
+ */
+@MoreRounds
+class CompactorSuite extends AnyFunSuite {
+  private val histories = if (Sampling.isFast) 6 else 100
+  private val quarterMinutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
+  private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
+
+  test("a compactor among eight writers that delete and update rows loses no delete and never starves") {
+    val end = System.nanoTime + TimeUnit.SECONDS.toNanos(quarterMinutes.getOrElse(0L) * 15)
+    def shouldRun(round: Int): Boolean = quarterMinutes.fold(round < histories)(_ => System.nanoTime < end)
+    val seeds = replayedSeed.fold(Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed))(Iterator(_))
+    val operations = seeds.flatMap(seed => run(seed).filter(_.writer == CompactorSuite.Compactor)).toVector
+    val committed = operations.count(_.outcome.isInstanceOf[Outcome.Acknowledged])
+    info(s"${operations.size} compactions, of which $committed committed")
+  }
+
+  /** Compacts a file while another commit comes first, in turn an append and a delete, in the first eight attempts. */
+  private def compact(carrier: Option[DeleteCarrier])(check: FailingTable => Any): Unit = {
+    val f = new FailingTable(SimulatedCatalog.Pointers, properties = Map("commit.retry.num-retries" -> "2"))
+    val read = f.load()
+    var round = 0
+    f.beforeSwap = () => if (round < 8) {
+      round += 1
+      if (round % 2 == 1) f.appendByOther(s"other-$round")
+      else if (carrier.isDefined) {
+        val deletes = CompactionWork.positionDeletes(s"deletes-$round", file("first"), 1, Some("first"))
+        f.commit(f.actualTable, new RowDelta(Vector(deletes)))
+      } else f.appendByOther(s"another-$round")
+      ()
+    }
+    try {
+      val since = read.metadata.currentSnapshotId.get
+      f.commit(read, new RewriteFiles(Vector(file("first")), Vector(file("compacted")), since, carrier = carrier))
+      check(f)
+    } finally f.close()
+    ()
+  }
+
+  test("a compaction that carries deletes over outlasts more conflicts than it has retries") {
+    var carried = Vector.empty[Int]
+    val carrier = new DeleteCarrier {
+      override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
+        carried :+= deleted.map(_.deletes.size).sum
+        if (deleted.isEmpty) Vector.empty
+        else Vector(CompactionWork.positionDeletes(s"carried-${carried.size}", file("compacted"), 1, Some("compacted")))
+      }
+    }
+    compact(Some(carrier)) { f =>
+      assert(f.livePaths.contains("compacted") && !f.livePaths.contains("first"))
+      assert(carried == Vector(1, 2, 3, 4))
+      assert(f.livePaths.filter(_.startsWith("carried")) == Vector("carried-4"))
+    }
+  }
+
+  test("a compaction that does not carry deletes over has only its retries") {
+    intercept[CommitConflict](compact(None)(_ => fail("the compaction was committed")))
+  }
+
+  private def run(seed: Long): Vector[Operation] = {
+    val random = Settings.of(seed)
+    val settings = random.copy(
+      version = if (seed % 2 == 0) FormatVersion.V2 else FormatVersion.V3,
+      writers = 9,
+      operations = 5,
+      rate = 0.0,
+      properties = random.properties + ("commit.retry.num-retries" -> "4")
+    )
+    val compactor = new CountedCompaction
+    val history = new History(settings, n => if (n == CompactorSuite.Compactor) Seq(compactor) else CompactorSuite.Writers)
+    SimulationSuite.check(settings, history, Check.all :+ new NoStarvation(compactor.attempts)).operations
+  }
+}
+
+object CompactorSuite {
+
+  /** The number of the writer that only compacts. */
+  val Compactor = 0
+
+  private val Writers: Seq[Work] = AppendWork.all ++ RowWork.deletes ++ RowWork.deletes :+ RowWork.removal
+}
+
+/** Compactions whose commit attempts are counted. */
+final private class CountedCompaction extends Work {
+  private var counts = Map.empty[Int, Int]
+
+  override def name: String = CompactionWork.Carrying.name
+
+  /** The number of commit attempts of an operation. */
+  val attempts: Int => Int = operation => counts.getOrElse(operation, 0)
+
+  override def plan(state: WriterState): Option[Plan] = CompactionWork.Carrying.plan(state).map { plan =>
+    plan.copy(actions = plan.actions.map(new Counted(state.operation, _)))
+  }
+
+  final private class Counted(operation: Int, action: Action) extends Action {
+    override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+      counts += operation -> (attempts(operation) + 1)
+      action.changeFor(base, context)
+    }
+
+    override def madeProgress: Boolean = action.madeProgress
+    override def committed(metadata: TableMetadata, context: CommitContext): Unit = action.committed(metadata, context)
+    override def abandoned(context: CommitContext): Unit = action.abandoned(context)
+    override def writtenFiles: Vector[ContentFile] = action.writtenFiles
+  }
+}
+
+/**
+ * Without faults, each compaction is committed, unless another commit removes a file that it replaces. Each attempt that
+ * is not committed is due to a different commit of another writer.
+ */
+final private class NoStarvation(attempts: Int => Int) extends Check {
+  override def name: String = "a compaction commits, with at most one retry for each commit of another writer"
+
+  override def violations(history: CheckedHistory): Vector[String] =
+    history.finished.operations.filter(_.writer == CompactorSuite.Compactor).flatMap { operation =>
+      val base = history.chain.indexOf(operation.base.metadataLocation)
+      operation.outcome match {
+        case Outcome.Acknowledged(version) =>
+          val limit = history.chain.indexOf(version.metadataLocation) - base
+          if (attempts(operation.id) <= limit) None
+          else Some(s"$operation had ${attempts(operation.id)} attempts, although there were only $limit versions")
+        case _ if history.chain.versions.drop(base).exists(lacksFile(history, operation, _)) => None
+        case other => Some(s"$operation ended with $other, although no file that it replaces was removed")
+      }
+    }
+
+  private def lacksFile(history: CheckedHistory, operation: Operation, version: Version): Boolean = {
+    val live = version.metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(version.metadata, _)).live.keySet
+    operation.plan.toVector.flatMap(_.effects).exists {
+      case Effect.Rewritten(removed, _) => !removed.subsetOf(live)
+      case _ => false
+    }
+  }
+}
