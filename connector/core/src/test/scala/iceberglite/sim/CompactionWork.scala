@@ -26,7 +26,8 @@ final private class CompactionWork(carries: Double) extends Work {
     val entries = state.entries.filter(_.isLive).map(_.file)
     val oldPaths = paths.toSet
     val compacted = state.dataFile(category, if (state.chance(0.5)) ids else state.random.shuffle(ids))
-    val carrier = if (state.chance(carries)) Some(new IncrementalCarrier(new PretendedMoves(state, compacted))) else None
+    val carrier =
+      if (state.chance(carries)) Some(new IncrementalCarrier(new PretendedMoves(state, compacted))) else None
     val removed = entries.filter { f =>
       oldPaths(f.path) || carrier.isEmpty && f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
     }

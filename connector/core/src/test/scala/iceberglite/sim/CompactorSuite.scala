@@ -37,15 +37,16 @@ class CompactorSuite extends AnyFunSuite {
     val f = new FailingTable(SimulatedCatalog.Pointers, properties = Map("commit.retry.num-retries" -> "2"))
     val read = f.load()
     var round = 0
-    f.beforeSwap = () => if (round < 8) {
-      round += 1
-      if (round % 2 == 1) f.appendByOther(s"other-$round")
-      else if (carrier.isDefined) {
-        val deletes = CompactionWork.positionDeletes(s"deletes-$round", file("first"), 1, Some("first"))
-        f.commit(f.actualTable, new RowDelta(Vector(deletes)))
-      } else f.appendByOther(s"another-$round")
-      ()
-    }
+    f.beforeSwap = () =>
+      if (round < 8) {
+        round += 1
+        if (round % 2 == 1) f.appendByOther(s"other-$round")
+        else if (carrier.isDefined) {
+          val deletes = CompactionWork.positionDeletes(s"deletes-$round", file("first"), 1, Some("first"))
+          f.commit(f.actualTable, new RowDelta(Vector(deletes)))
+        } else f.appendByOther(s"another-$round")
+        ()
+      }
     try {
       val since = read.metadata.currentSnapshotId.get
       f.commit(read, new RewriteFiles(Vector(file("first")), Vector(file("compacted")), since, carrier = carrier))
@@ -84,7 +85,8 @@ class CompactorSuite extends AnyFunSuite {
       properties = random.properties + ("commit.retry.num-retries" -> "4")
     )
     val compactor = new CountedCompaction
-    val history = new History(settings, n => if (n == CompactorSuite.Compactor) Seq(compactor) else CompactorSuite.Writers)
+    val history =
+      new History(settings, n => if (n == CompactorSuite.Compactor) Seq(compactor) else CompactorSuite.Writers)
     SimulationSuite.check(settings, history, Check.all :+ new NoStarvation(compactor.attempts)).operations
   }
 }
