@@ -2,7 +2,7 @@ package iceberglite.spark.read
 
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
-import iceberglite.spark.read.partitioning.{GroupOrder, KeyGrouping}
+import iceberglite.spark.read.partitioning.{GroupSortOrder, KeyGrouping}
 import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.metadata.TableMetadata
 
@@ -54,7 +54,7 @@ final private[read] class TaskPacking(
   /** Splits a group into tasks. A group whose rows are sorted becomes one task, which reads the files in order. */
   private def splitGroup(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
-    else Vector(GroupOrder.inAscendingOrder(files, grouping.order, metadata).getOrElse(
+    else Vector(GroupSortOrder.inAscendingOrder(files, grouping.order, metadata).getOrElse(
       throw new IllegalStateException(s"The files of a group of $tableName are no longer in order")
     ))
 

@@ -21,7 +21,7 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   val columns: Seq[AttributeReference] = {
     val metadata = relation.output.filter(a => MetadataAttribute.isValid(a.metadata)) ++ relation.metadataOutput
     requestedNames.filterNot(isAlreadyCarried).flatMap(name => metadata.find(_.name == name))
-      .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
+      .map(a => a.copy(metadata = Metadata.empty)(a.exprId, a.qualifier))
   }
 
   /** Whether the rule has already added the columns to a plan. */

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   And,
   Attribute,
-  AttributeReference,
   AttributeMap,
   BinaryComparison,
   EqualNullSafe,
@@ -88,7 +87,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     val charMetadata =
       CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema).map(f => f.name -> f.metadata).toMap
     val outputWithTypes =
-      relation.output.map(a => charMetadata.get(a.name).fold(a)(a.withMetadata(_).asInstanceOf[AttributeReference]))
+      relation.output.map(a => charMetadata.get(a.name).fold(a)(m => a.copy(metadata = m)(a.exprId, a.qualifier)))
     val columns = AttributeMap(relation.output.zip(outputWithTypes))
     val test = condition.transform { case a: Attribute => columns.getOrElse(a, a) }
     ApplyCharTypePadding(Filter(test, relation.copy(output = outputWithTypes))) match {

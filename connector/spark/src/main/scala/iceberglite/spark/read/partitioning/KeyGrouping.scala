@@ -23,13 +23,13 @@ import iceberglite.spec.types.NestedField
  * groups.
  *
  * @param order the columns by which the rows of each group are sorted in ascending order, nulls first, if the files of
- *   the group are read in the order of [[GroupOrder.inAscendingOrder]]
+ *   the group are read in the order of [[GroupSortOrder.inAscendingOrder]]
  */
 final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
 
   /** Returns this grouping with the order that the rows of the scan's files have. */
   def ordered(files: ScanFiles): KeyGrouping =
-    copy(order = of(files.plan.tasks).fold(order)(groups => GroupOrder.of(files, groups.map(_._2))))
+    copy(order = of(files.plan.tasks).fold(order)(groups => GroupSortOrder.of(files, groups.map(_._2))))
 
   /** Returns this grouping with an order that ends before the first column that the scan does not read. */
   def withoutUnread(read: Set[Int]): KeyGrouping = copy(order = order.takeWhile(c => read(c.id)))

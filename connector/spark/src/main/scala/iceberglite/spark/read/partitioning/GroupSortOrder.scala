@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type._
  * The sort order id of a file states how its rows are sorted (spec: "Sorting"). The files of a group must have bounds
  * that do not overlap.
  */
-private[read] object GroupOrder {
+private[read] object GroupSortOrder {
 
   /** Returns the columns. @return empty if the rows of a group may not be sorted */
   def of(files: ScanFiles, groups: Vector[Vector[FileScanTask]]): Vector[NestedField] = {

@@ -10,7 +10,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 
 /** Checks whether storage-partitioned joins of tables with sorted files need a sort by Spark. */
-class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 
   /**
