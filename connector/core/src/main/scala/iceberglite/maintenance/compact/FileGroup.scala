@@ -66,8 +66,11 @@ object FileGroup {
     val byPartition =
       mutable.LinkedHashMap.empty[Option[PartitionTuple], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
     scan.plan().tasks.foreach { task =>
-      val key = if (task.file.specId == options.outputSpecId) Some(task.file.partition) else None
-      byPartition.getOrElseUpdate(key, Vector.newBuilder) += task.copy(residual = AlwaysTrue)
+      if (clustered.isDefined || isChosen(task, options)) {
+        val key = if (task.file.specId == options.outputSpecId) Some(task.file.partition) else None
+        val whole = if (task.residual == AlwaysTrue) task else task.copy(residual = AlwaysTrue)
+        byPartition.getOrElseUpdate(key, Vector.newBuilder) += whole
+      }
     }
     byPartition.iterator.map { case (partition, tasks) => partition -> tasks.result() }
   }
@@ -83,13 +86,10 @@ object FileGroup {
 
   private def groupsOf(
       partition: Option[PartitionTuple],
-      tasks: Vector[FileScanTask],
+      chosen: Vector[FileScanTask],
       options: RewriteOptions
-  ): Vector[FileGroup] = {
-    val chosen = tasks.filter(isChosen(_, options))
-    options.group.divide(chosen)(_.file.fileSizeInBytes)
-      .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
-  }
+  ): Vector[FileGroup] = options.group.divide(chosen)(_.file.fileSizeInBytes)
+    .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
 
   private[compact] def isChosen(task: FileScanTask, options: RewriteOptions): Boolean =
     options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options)

@@ -37,6 +37,7 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group
  * @param partialProgress absent for a single commit
+ * @param maxConcurrentGroups the number of groups that separate Spark jobs may rewrite at the same time
  */
 final case class GroupOptions(
     targetFileSize: Long,
@@ -47,7 +48,8 @@ final case class GroupOptions(
     maxGroupSize: Long,
     maxGroupFiles: Long,
     order: GroupOrder,
-    partialProgress: Option[PartialProgress]
+    partialProgress: Option[PartialProgress],
+    maxConcurrentGroups: Int
 ) {
 
   /** The size at which a writer begins a new file. It is above the target, so that no small last file is written. */
@@ -162,8 +164,6 @@ object GroupOptions {
     if (max <= target)
       throw InvalidArgument(s"option $MaxFileSize", max.toString, s"It must be more than the target size, $target")
     val commits = values.int(PartialProgressCommits, 10, 1)
-    // It has no effect, because Spark runs the tasks of all groups together.
-    values.int(MaxConcurrentGroups, 1, 1)
     GroupOptions(
       target,
       min,
@@ -173,7 +173,8 @@ object GroupOptions {
       values.long(MaxGroupSize, 100L << 30, 1, Long.MaxValue),
       values.long(MaxGroupFiles, Long.MaxValue, 1, Long.MaxValue),
       values.choice(JobOrder, GroupOrder.all)(_.name).getOrElse(GroupOrder.Unordered),
-      if (values.flag(PartialProgressEnabled, default = false)) Some(PartialProgress(commits, commits)) else None
+      if (values.flag(PartialProgressEnabled, default = false)) Some(PartialProgress(commits, commits)) else None,
+      values.int(MaxConcurrentGroups, 5, 1)
     )
   }
 }

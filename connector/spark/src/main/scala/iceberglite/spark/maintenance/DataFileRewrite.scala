@@ -39,6 +39,9 @@ final private[iceberglite] class DataFileRewrite(
     deadline: Option[Deadline] = None
 ) {
 
+  /** Lets the commits of partial progress wait for each other instead of conflicting. */
+  private val commits = new Object
+
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
     val unclustered = ordering match {
@@ -78,7 +81,7 @@ final private[iceberglite] class DataFileRewrite(
   private def rewriteGroups(): (Table, RewriteResult) =
     to.head(table.metadata).fold((table, RewriteResult.Empty)) { snapshot =>
       def failed(batch: Vector[FileGroup]) = RewriteResult.Empty.copy(failedFiles = batch.map(_.files).sum)
-      RewriteCommits.run(table, groups, options.group.partialProgress, deadline, RewriteResult.Empty, failed)(rewrite(
+      RewriteCommits.run(session, table, groups, options.group, deadline, RewriteResult.Empty, failed)(rewrite(
         snapshot,
         _
       ))(
@@ -122,7 +125,7 @@ final private[iceberglite] class DataFileRewrite(
       )
       val summary =
         EngineSummary.of(session) ++ ordering.clustering.map(columns => SnapshotSummary.ClusteredBy -> columns.ids)
-      writeCommit.attempt(table.transaction(summary).add(action).commit())
+      commits.synchronized(writeCommit.attempt(table.transaction(summary).add(action).commit()))
     } finally search.close()
   }
 

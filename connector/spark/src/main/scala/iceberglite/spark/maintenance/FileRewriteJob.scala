@@ -2,17 +2,14 @@ package iceberglite.spark.maintenance
 
 import java.util.Collections
 
-import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, Sort}
-import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, LogicalWriteInfo, PhysicalWriteInfo}
-import org.apache.spark.sql.connector.write.WriterCommitMessage
-import org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2
-import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -22,7 +19,7 @@ import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.{Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.rowlevel.CarryOverColumns
-import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WriteRequest, WrittenFiles}
+import iceberglite.spark.write.{RowRequirements, TaskWriterFactory, WriteCommit, WritePlan, WriteRequest}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
@@ -44,26 +41,25 @@ final private[iceberglite] class FileRewriteJob(
   private val lineage =
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage else Vector.empty
 
-  /** Writes the rows of groups. */
+  private val outputSpec = table.metadata.specsById(options.outputSpecId)
+
+  /**
+   * Writes the rows of groups. Spark jobs with a shuffle write one group each, and several of them run at the same time.
+   */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
     val size = ClusterJob.sizeText(groups.map(_.bytes).sum)
     ClusterJob.withDescription(session.sparkContext, s"Rewriting $files data files ($size) of ${table.name}") {
-      ordering match {
-        case RowOrdering.Kept => pack(groups, writeCommit)
-        case RowOrdering.Sorted(ordersOf, partitions) =>
-          sorted(groups.flatMap(group => write(splits(group), writeCommit)(sort(_, group, ordersOf, partitions))))
-        case RowOrdering.Hilbert(columns, partitions, _) =>
-          sorted(groups.flatMap { group =>
-            val order = hilbertOrder(columns, group)
-            write(splits(group), writeCommit)(sort(_, group, _ => Seq(order), partitions))
-          })
-      }
+      val (inOrder, shuffled) = groups.partition(keepsOrder)
+      val packed = if (inOrder.isEmpty) RewrittenFiles.Empty else pack(inOrder, writeCommit)
+      val written = ConcurrentSteps.map(session, shuffled, options.group.maxConcurrentGroups)(shuffle(_, writeCommit))
+      RewrittenFiles(packed.files ++ written.flatten, packed.packed)
     }
   }
 
-  private def sorted(filesOfTasks: Vector[Vector[ContentFile]]): RewrittenFiles =
-    RewrittenFiles(filesOfTasks.flatten, packed = Vector.empty)
+  /** Returns whether rows are written in their order. Without a shuffle, each task writes files of many partitions. */
+  private def keepsOrder(group: FileGroup): Boolean =
+    ordering == RowOrdering.Kept && (group.partition.isDefined || !PartitionOrder.hasTerms(table.schema, outputSpec))
 
   /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
@@ -84,35 +80,50 @@ final private[iceberglite] class FileRewriteJob(
   private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
     Splits.evenly(group.tasks, options.group.outputFiles(group.bytes))
 
+  /** Divides the files of a group into the Spark tasks that read them before a shuffle, so that they use all cores. */
+  private def shuffleSplits(group: FileGroup): Vector[Vector[FileScanTask]] = {
+    val tasks = math.min(session.sparkContext.defaultParallelism.toLong, group.bytes / FileRewriteJob.MinReadBytes)
+    Splits.evenly(group.tasks, math.max(tasks.toInt, options.group.outputFiles(group.bytes)))
+  }
+
+  /** Writes the rows of a group in another order. @return the new files */
+  private def shuffle(group: FileGroup, writeCommit: WriteCommit): Vector[ContentFile] = {
+    val rows = read(shuffleSplits(group), withLineage)
+    val byPartition = if (group.partition.isDefined) Nil else PartitionOrder.of(table.schema, outputSpec, rows)
+    val query = ordering match {
+      case RowOrdering.Kept => clustered(rows, byPartition.map(_.child), options.group.outputFiles(group.bytes))
+      case RowOrdering.Sorted(ordersOf, partitions) => sorted(rows, byPartition ++ ordersOf(rows), group, partitions)
+      case RowOrdering.Hilbert(columns, partitions, _) =>
+        sorted(rows, byPartition :+ hilbertOrder(columns, group), group, partitions)
+    }
+    CollectingWrite.run(session, query, writePlan(query.schema), writeCommit)
+  }
+
   private def hilbertOrder(columns: ClusterColumns, group: FileGroup): SortOrder = {
     val topLevel = columns.paths.map(_.head).toSet
-    val rows = read(splits(group), schema => StructType(schema.filter(field => topLevel(field.name))))
+    val rows = read(shuffleSplits(group), schema => StructType(schema.filter(field => topLevel(field.name))))
     val count = group.tasks.iterator.map(_.file.recordCountOrZero).sum
     HilbertKey.order(session, columns.paths.map(UnresolvedAttribute(_)), rows, count)
   }
 
-  private def sort(
+  /** Returns the rows so that all rows with the same values are in one task. */
+  private def clustered(rows: LogicalPlan, by: Seq[Expression], tasks: Int): LogicalPlan =
+    session.sessionState.executePlan(RepartitionByExpression(by, rows, Some(tasks))).analyzed
+
+  private def sorted(
       rows: LogicalPlan,
+      orders: Seq[SortOrder],
       group: FileGroup,
-      ordersOf: LogicalPlan => Seq[SortOrder],
       partitions: RowOrdering.Partitions
   ): LogicalPlan = {
-    val orders = ordersOf(rows)
-    val shuffle = RepartitionByExpression(orders, rows, Some(partitions.of(group.bytes, options)))
-    session.sessionState.executePlan(Sort(orders, global = false, shuffle)).analyzed
-  }
-
-  /** Writes rows with a query. @return the new files of each Spark task */
-  @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
-  private def write(taskFiles: Vector[Vector[FileScanTask]], writeCommit: WriteCommit)(
-      transform: LogicalPlan => LogicalPlan
-  ): Vector[Vector[ContentFile]] = {
-    val query = transform(read(taskFiles, withLineage))
-    val plan = writePlan(query.schema)
-    val write = new CollectingWrite(plan, writeCommit)
-    Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
-    write.filesOfTasks.foreach(_.foreach(file => writeCommit.registerFile(file.path)))
-    write.filesOfTasks
+    val tasks = partitions.files(group.bytes, options)
+    val shuffle = RepartitionByExpression(orders, rows, Some(tasks * partitions.perFile))
+    val execution = session.sessionState.executePlan(Sort(orders, global = false, shuffle))
+    if (partitions.perFile == 1) execution.analyzed
+    else {
+      val coalesced = execution.toRdd.coalesce(tasks, shuffle = false, Some(ConsecutivePartitions))
+      LogicalRDD(execution.analyzed.output, coalesced)(session)
+    }
   }
 
   private def withLineage(schema: StructType): StructType =
@@ -135,6 +146,12 @@ final private[iceberglite] class FileRewriteJob(
   }
 }
 
+private object FileRewriteJob {
+
+  /** The number of bytes that justify a further task before a shuffle. */
+  private val MinReadBytes = 16L << 20
+}
+
 /**
  * The new files of a rewrite.
  *
@@ -142,28 +159,14 @@ final private[iceberglite] class FileRewriteJob(
  */
 final private[maintenance] case class RewrittenFiles(files: Vector[ContentFile], packed: Vector[PackedFiles])
 
+private[maintenance] object RewrittenFiles {
+  val Empty: RewrittenFiles = RewrittenFiles(Vector.empty, Vector.empty)
+}
+
 /** The rows of a rewrite, for the checks of ordinary writes. */
 final private class RewriteInfo(rows: StructType, writeOptions: Map[String, String]) extends LogicalWriteInfo {
   override def queryId: String = "rewrite"
   override def schema: StructType = rows
   override def options: CaseInsensitiveStringMap =
     new CaseInsensitiveStringMap(if (writeOptions.isEmpty) Collections.emptyMap() else writeOptions.asJava)
-}
-
-/** Collects the files that the tasks have written, without a commit. */
-final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
-  @volatile private var written = Vector.empty[Vector[ContentFile]]
-
-  /** The new files of each Spark task, in the order in which the task has written them. */
-  def filesOfTasks: Vector[Vector[ContentFile]] = written
-
-  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-    TaskWriterFactory.of(plan, writeCommit.operationId)
-
-  override def useCommitCoordinator: Boolean = false
-
-  override def commit(messages: Array[WriterCommitMessage]): Unit =
-    written = messages.toVector.collect { case files: WrittenFiles => files.files.toVector }
-
-  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
 }

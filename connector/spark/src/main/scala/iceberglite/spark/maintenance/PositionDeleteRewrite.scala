@@ -49,9 +49,11 @@ final private[iceberglite] class PositionDeleteRewrite(
     to.head(table.metadata).fold((table, DeleteRewriteResult.Empty)) { snapshot =>
       val empty = DeleteRewriteResult.Empty
       RewriteCommits.run[PositionDeleteGroup, DeleteRewriteResult](
+        session,
         table,
         groups,
-        options.partialProgress,
+        // A commit may hold the deletes of its groups in the memory of the driver.
+        options.copy(maxConcurrentGroups = 1),
         deadline,
         empty,
         _ => empty

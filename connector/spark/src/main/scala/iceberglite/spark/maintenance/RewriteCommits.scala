@@ -1,11 +1,14 @@
 package iceberglite.spark.maintenance
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.Deadline
-import iceberglite.maintenance.compact.{PartialProgress, RewriteGroup}
+import iceberglite.maintenance.compact.{GroupOptions, PartialProgress, RewriteGroup}
 import iceberglite.spark.error.Causes
 import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.table.Table
@@ -14,44 +17,59 @@ import iceberglite.table.Table
 private[maintenance] object RewriteCommits {
   private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.RewriteCommits")
 
-  /** The state between the commits of a rewrite. @param failures the number of failed commits */
-  final private case class Progress[R](newest: Table, result: R, failures: Int)
-
   /**
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
-   * @param partial absent for a single commit
    * @param empty the result without groups
    * @param deadline with partial progress, no commit begins after it
    * @param failed returns the result of groups whose commit failed
-   * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result
+   * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
+   *   threads call it if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
    * @throws IcebergError a commit failed; with partial progress, too many commits failed
    */
   def run[G <: RewriteGroup, R](
+      session: SparkSession,
       table: Table,
       groups: Vector[G],
-      partial: Option[PartialProgress],
+      options: GroupOptions,
       deadline: Option[Deadline],
       empty: R,
       failed: Vector[G] => R
-  )(rewrite: Vector[G] => (Table, R))(combine: (R, R) => R): (Table, R) = partial match {
+  )(rewrite: Vector[G] => (Table, R))(combine: (R, R) => R): (Table, R) = options.partialProgress match {
     case _ if groups.isEmpty => (table, empty)
     case None => rewrite(groups)
     case Some(limits) =>
-      def attempt(state: Progress[R], batch: Vector[G]): Progress[R] =
-        try {
-          val (newest, result) = rewrite(batch)
-          Progress(newest, combine(state.result, result), state.failures)
-        } catch {
-          // A cancelled job ends the rewrite.
-          case NonFatal(e) if Causes.of(e).exists(_.isInstanceOf[IcebergError]) =>
-            if (state.failures + 1 > limits.maxFailedCommits) throw e
-            log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))
-            Progress(state.newest, combine(state.result, failed(batch)), state.failures + 1)
-        }
-      val batches = groups.grouped(math.max(1, (groups.size + limits.maxCommits - 1) / limits.maxCommits))
-      val end = batches.takeWhile(_ => deadline.forall(!_.hasPassed)).foldLeft(Progress(table, empty, 0))(attempt)
-      (end.newest, end.result)
+      val size = math.max(1, (groups.size + limits.maxCommits - 1) / limits.maxCommits)
+      val batches = groups.grouped(size).toVector
+      val failures = new AtomicInteger
+      val atOnce = math.max(1, options.maxConcurrentGroups / size)
+      val attempts = ConcurrentSteps.map(session, batches, atOnce) { batch =>
+        if (deadline.exists(_.hasPassed)) Attempt(isCommitted = false, empty)
+        else attempt(table, limits, failures, rewrite, failed)(batch)
+      }
+      // The commits of different threads come in any order.
+      val newest = if (attempts.exists(_.isCommitted)) table.refresh() else table
+      (newest, attempts.map(_.result).foldLeft(empty)(combine))
   }
+
+  /** Rewrites groups and commits them. @throws IcebergError too many commits have failed */
+  private def attempt[G <: RewriteGroup, R](
+      table: Table,
+      limits: PartialProgress,
+      failures: AtomicInteger,
+      rewrite: Vector[G] => (Table, R),
+      failed: Vector[G] => R
+  )(batch: Vector[G]): Attempt[R] =
+    try Attempt(isCommitted = true, rewrite(batch)._2)
+    catch {
+      // A cancelled job ends the rewrite.
+      case NonFatal(e) if Causes.of(e).exists(_.isInstanceOf[IcebergError]) =>
+        if (failures.incrementAndGet() > limits.maxFailedCommits) throw e
+        log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))
+        Attempt(isCommitted = false, failed(batch))
+    }
+
+  /** The outcome of one of several commits. */
+  final private case class Attempt[R](isCommitted: Boolean, result: R)
 }

@@ -4,23 +4,13 @@ import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  Expression => SparkExpression,
-  NullsFirst,
-  SortOrder,
-  V2ExpressionUtils
-}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression => SparkExpression, NullsFirst, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 
 import iceberglite.maintenance.Choices
 import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.RewriteOptions
-import iceberglite.spark.session.LiteCatalog
-import iceberglite.spark.write.RowRequirements
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.partition.PartitionSpec
-import iceberglite.spec.property.DistributionMode
 import iceberglite.table.Table
 
 /** The order of the rows in the files that a rewrite creates. */
@@ -36,16 +26,16 @@ private[iceberglite] object RowOrdering {
   case object Kept extends RowOrdering
 
   /**
-   * The number of shuffle partitions of a sort.
+   * The number of shuffle partitions of a sort. More partitions than files make the sorts of a task smaller.
    *
    * @param compression the expected ratio of the size of the new files to that of the old files
-   * @param partitionsPerFile the number of shuffle partitions for each new file
+   * @param perFile the number of shuffle partitions that a task writes to each new file, one after the other
    */
-  final case class Partitions(compression: Double = 1.0, partitionsPerFile: Int = 1) {
+  final case class Partitions(compression: Double = 1.0, perFile: Int = 1) {
 
-    /** Returns the number for files of a size. */
-    def of(bytes: Long, options: RewriteOptions): Int =
-      options.group.outputFiles(math.max(1L, (bytes * compression).toLong)) * partitionsPerFile
+    /** Returns the number of new files for old files of a size in bytes. */
+    def files(bytes: Long, options: RewriteOptions): Int =
+      options.group.outputFiles(math.max(1L, (bytes * compression).toLong))
   }
 
   /**
@@ -94,7 +84,6 @@ private[iceberglite] object RowOrdering {
    */
   def of(
       session: SparkSession,
-      catalog: LiteCatalog,
       table: Table,
       strategy: Option[String],
       sortOrder: Option[String],
@@ -105,7 +94,7 @@ private[iceberglite] object RowOrdering {
     case (Some("binpack"), None) => kept(options)
     case (Some("binpack"), Some(text)) =>
       throw InvalidArgument("argument sort_order", text, "The strategy binpack does not sort; use the strategy sort")
-    case (Some("sort"), None) => Sorted(ordersOfTable(catalog, table), partitions(options))
+    case (Some("sort"), None) => Sorted(ordersOfTable(table), partitions(options))
     case (Some("sort") | None, Some(text)) => parse(session, table, text, options)
     case (Some(other), _) => throw Choices.rejected("argument strategy", other, Seq("binpack", "sort"))
   }
@@ -146,25 +135,17 @@ private[iceberglite] object RowOrdering {
       )
     }
 
-  private def ordersOfTable(catalog: LiteCatalog, table: Table): LogicalPlan => Seq[SortOrder] = {
+  private def ordersOfTable(table: Table): LogicalPlan => Seq[SortOrder] = {
     if (!table.sortOrder.isSorted) throw InvalidArgument(
       "argument strategy",
       "sort",
       s"${table.name} has no sort order: set sort_order, or use ALTER TABLE ... WRITE ORDERED BY first"
     )
-    val requirements = RowRequirements.of(
-      table.schema,
-      PartitionSpec.Unpartitioned,
-      table.sortOrder,
-      Some(DistributionMode.NoDistribution),
-      fanout = true
-    )
-    if (!requirements.sorted) throw InvalidArgument(
+    PartitionOrder.of(table.schema, table.sortOrder).getOrElse(throw InvalidArgument(
       "argument strategy",
       "sort",
       s"Spark cannot compute a term of the sort order of ${table.name}; set sort_order"
-    )
-    rows => V2ExpressionUtils.toCatalystOrdering(requirements.ordering, rows, Some(catalog))
+    ))
   }
 
   private def parse(session: SparkSession, table: Table, text: String, options: Map[String, String]): RowOrdering = {

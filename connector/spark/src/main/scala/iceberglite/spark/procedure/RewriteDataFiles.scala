@@ -74,7 +74,6 @@ object RewriteDataFiles extends Procedure {
     val options = RewriteOptions.of(texts, table.metadata, RowOrdering.optionNames)
     val ordering = RowOrdering.of(
       context.session,
-      context.catalog,
       table,
       arguments.get(strategy),
       arguments.get(sortOrder),

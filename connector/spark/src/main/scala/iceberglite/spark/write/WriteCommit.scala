@@ -51,9 +51,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
 
   /**
    * Records a file of the write, so that it can be removed. The driver calls this method before it creates the file
-   * itself.
+   * itself. Several threads may call it.
    */
-  def registerFile(path: String): Unit = driverFiles :+= path
+  def registerFile(path: String): Unit = synchronized(driverFiles :+= path)
 
   /**
    * Commits the results of the tasks, and then runs the maintenance that the write requests.

@@ -41,18 +41,8 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     new DataFileRewrite(spark, table, SnapshotTarget.Main, AlwaysTrue, parsed, ordering).run()._2
   }
 
-  private def ordering(t: String, order: String): RowOrdering = {
-    val Array(catalog, _) = t.split("\\.", 2)
-    val table = live(t)
-    RowOrdering.of(
-      spark,
-      spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[iceberglite.spark.session.LiteCatalog],
-      table,
-      Some("sort"),
-      Some(order),
-      Map.empty
-    )
-  }
+  private def ordering(t: String, order: String): RowOrdering =
+    RowOrdering.of(spark, live(t), Some("sort"), Some(order), Map.empty)
 
   private def contents(t: String, version: Int): Seq[Row] = {
     val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""

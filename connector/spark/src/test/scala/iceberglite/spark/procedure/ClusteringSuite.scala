@@ -8,7 +8,6 @@ import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering}
 import iceberglite.spark.rowlevel.StatementFixture
-import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
@@ -239,9 +238,9 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
   }
 
   private def planned(t: String): DataFileRewrite = {
-    val (table, catalog) = (live(t), spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog])
+    val table = live(t)
     val options = RewriteOptions.of(Map("target-file-size-bytes" -> "20000"), table.metadata, RowOrdering.optionNames)
-    val ordering = RowOrdering.of(spark, catalog, table, None, None, Map.empty)
+    val ordering = RowOrdering.of(spark, table, None, None, Map.empty)
     new DataFileRewrite(spark, table, SnapshotTarget.Main, AlwaysTrue, options, ordering)
   }
 

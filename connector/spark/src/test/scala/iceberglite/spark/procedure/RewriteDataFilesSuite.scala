@@ -2,48 +2,16 @@ package iceberglite.spark.procedure
 
 import scala.util.Random
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.spark.SharedSession
-import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
 /** `CALL rewrite_data_files`, compared with Apache Iceberg. */
-class RewriteDataFilesSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
-  override lazy val spark: SparkSession = SharedSession.spark
-  private val columns = "id BIGINT, p INT, s STRING"
-
-  /** Creates a table with files of different sizes in several partitions, and deleted rows. */
-  private def written(version: Int, partitioned: Boolean = true): String = {
-    val mode = if (version == 1) "copy-on-write" else "merge-on-read"
-    val t = create(columns, version, mode, "write.distribution-mode" -> "none")
-    if (partitioned) sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
-    for (i <- 0 until 6)
-      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
-    sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
-    sql(s"REFRESH TABLE $t")
-    t
-  }
-
-  private def call(table: String, arguments: String*): Row = {
-    val Array(catalog, rest) = table.split("\\.", 2)
-    val Seq(row) =
-      rows(s"CALL $catalog.system.rewrite_data_files(${(s"table => '$rest'" +: arguments).mkString(", ")})")
-    row
-  }
-
-  private def counts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
-
-  private def contents(t: String, version: Int): Seq[Row] = {
-    val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""
-    rows(s"SELECT *$lineage FROM $t ORDER BY id")
-  }
-
+class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   private val binPackings: Seq[Seq[String]] = Seq(
     Nil,
     Seq("options => map('rewrite-all', 'true')"),

@@ -1,0 +1,43 @@
+package iceberglite.spark.maintenance
+
+import scala.annotation.nowarn
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2
+import org.apache.spark.sql.iceberglite.Statements
+
+import iceberglite.spark.write.{TaskResult, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
+import iceberglite.spec.file.ContentFile
+
+/** Collects the files that the tasks have written, without a commit. The caller removes them if the rewrite fails. */
+final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
+  @volatile private var written = Vector.empty[ContentFile]
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+    TaskWriterFactory.of(plan, writeCommit.operationId)
+
+  override def useCommitCoordinator: Boolean = false
+
+  override def onDataWriterCommit(message: WriterCommitMessage): Unit = message match {
+    case result: TaskResult => result.paths.foreach(writeCommit.registerFile)
+    case _ =>
+  }
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit =
+    written = messages.toVector.collect { case files: WrittenFiles => files.files.toVector }.flatten
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit = ()
+}
+
+private[maintenance] object CollectingWrite {
+
+  /** Writes the rows of a query. @return the new files, in the order of the tasks */
+  @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
+  def run(session: SparkSession, query: LogicalPlan, plan: WritePlan, writeCommit: WriteCommit): Vector[ContentFile] = {
+    val write = new CollectingWrite(plan, writeCommit)
+    Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))
+    write.written
+  }
+}

@@ -1,0 +1,87 @@
+package iceberglite.spark.maintenance
+
+import java.util.UUID
+import java.util.concurrent.{ExecutorService, Executors, TimeUnit}
+import java.util.concurrent.atomic.AtomicReference
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.SQLExecution
+
+/**
+ * Runs steps of a rewrite in threads.
+ *
+ * @param limit maximum number of steps that run at the same time
+ */
+final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, step: A => B) {
+  import ConcurrentSteps._
+
+  private val context = session.sparkContext
+
+  /** A tag of all Spark jobs of these steps. */
+  private val tag = s"iceberg-lite-${UUID.randomUUID}"
+  private val firstError = new AtomicReference(Option.empty[Throwable])
+
+  def run(items: Vector[A]): Vector[B] = {
+    val pool = Executors.newFixedThreadPool(math.min(limit, items.size))
+    val results =
+      try items.map(item => SQLExecution.withThreadLocalCaptured(session, pool)(attempt(item)))
+      finally pool.shutdown()
+    await(pool)
+    firstError.get.foreach(e => throw e)
+    results.flatMap(_.get)
+  }
+
+  private def attempt(item: A): Option[B] =
+    if (firstError.get.isDefined) None
+    else {
+      context.addJobTag(tag)
+      try Some(step(item))
+      catch {
+        case e: Throwable =>
+          fail(e)
+          None
+      } finally context.removeJobTag(tag)
+    }
+
+  private def fail(e: Throwable): Unit = {
+    firstError.compareAndSet(None, Some(e))
+    ()
+  }
+
+  /** Waits until all steps have ended. After an error, cancels their jobs, also those that begin later. */
+  @tailrec
+  private def await(pool: ExecutorService): Unit = {
+    val hasEnded =
+      try pool.awaitTermination(CheckMillis, TimeUnit.MILLISECONDS)
+      catch {
+        case e: InterruptedException =>
+          fail(e)
+          false
+      }
+    if (!hasEnded) {
+      if (firstError.get.isDefined && !context.isStopped) context.cancelJobsWithTag(tag)
+      await(pool)
+    }
+  }
+}
+
+private[maintenance] object ConcurrentSteps {
+
+  /** How often the steps are checked for an error, in milliseconds. */
+  private val CheckMillis = 100L
+
+  /**
+   * Runs a step for each item. The threads have the local properties of the calling thread, such as the job group.
+   *
+   * After the first error, and after an interrupt of the calling thread, no other step begins, and the Spark jobs of the
+   * running steps are cancelled. The method returns only when no step runs, so that the caller can remove their files.
+   *
+   * @param limit maximum number of steps that run at the same time; 1 to run them in the calling thread
+   * @return the results in the order of the items
+   * @throws Throwable the first error of a step
+   */
+  def map[A, B](session: SparkSession, items: Vector[A], limit: Int)(step: A => B): Vector[B] =
+    if (limit == 1 || items.size <= 1) items.map(step) else new ConcurrentSteps(session, limit, step).run(items)
+}

@@ -1,0 +1,104 @@
+package iceberglite.spark.maintenance
+
+import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.cluster.ClusterJob
+
+class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
+  import ConcurrentStepsSuite._
+
+  test("steps run at the same time, but not more than the limit, and the results have the order of the items") {
+    val barrier = new CyclicBarrier(2)
+    val (running, most) = (new AtomicInteger, new AtomicInteger)
+    val results = ConcurrentSteps.map(spark, Vector.range(0, 6), limit = 2) { item =>
+      most.accumulateAndGet(running.incrementAndGet(), (a, b) => math.max(a, b))
+      barrier.await(TimeoutSeconds, TimeUnit.SECONDS)
+      running.decrementAndGet()
+      item * 10
+    }
+    assert(results == Vector(0, 10, 20, 30, 40, 50) && most.get == 2)
+  }
+
+  test("with the limit 1, the steps run in the calling thread") {
+    val threads = ConcurrentSteps.map(spark, Vector(1, 2), limit = 1)(_ => Thread.currentThread)
+    assert(threads.toSet == Set(Thread.currentThread))
+  }
+
+  test("the jobs of the steps have the session and the job group of the caller") {
+    val session = spark.newSession()
+    spark.sparkContext.setJobGroup("the-group", "the description")
+    try {
+      val found = inSession(spark) { _ =>
+        ConcurrentSteps.map(session, Vector(1, 2), limit = 2) { _ =>
+          val context = session.sparkContext
+          (context.getLocalProperty("spark.jobGroup.id"), SparkSession.getActiveSession.exists(_ eq session))
+        }
+      }
+      assert(found == Vector(("the-group", true), ("the-group", true)))
+      val descriptions = ClusterJob.withDescription(session.sparkContext, "a rewrite") {
+        ConcurrentSteps.map(session, Vector(1, 2), 2)(_ =>
+          session.sparkContext.getLocalProperty("spark.job.description")
+        )
+      }
+      assert(descriptions == Vector("a rewrite", "a rewrite"))
+    } finally spark.sparkContext.clearJobGroup()
+  }
+
+  /** Runs a Spark job that ends only when it is cancelled. */
+  private def endlessJob(): Unit =
+    spark.sparkContext.parallelize(Seq(1), 1).foreach { _ =>
+      jobStarted.get.countDown()
+      while (!TaskContext.get.isInterrupted) Thread.`yield`()
+    }
+
+  private def awaitJob(): Unit = assert(jobStarted.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+
+  test("the first error cancels the jobs of the other steps, and no step begins after it") {
+    jobStarted.set(new CountDownLatch(1))
+    val (started, ended) = (new AtomicInteger, new AtomicInteger)
+    val error = intercept[IllegalStateException] {
+      ConcurrentSteps.map(spark, Vector.range(0, 5), limit = 2) { item =>
+        started.incrementAndGet()
+        try if (item == 0) endlessJob()
+          else {
+            awaitJob()
+            throw new IllegalStateException("the first error")
+          }
+        finally ended.incrementAndGet()
+      }
+    }
+    assert(error.getMessage == "the first error" && started.get == 2 && ended.get == 2)
+  }
+
+  test("an interrupt of the caller cancels the jobs of the steps") {
+    jobStarted.set(new CountDownLatch(1))
+    val (ended, error) = (new AtomicInteger, new AtomicReference[Throwable])
+    val caller = new Thread(() =>
+      try {
+        ConcurrentSteps.map(spark, Vector(0, 1), limit = 2) { _ =>
+          try endlessJob()
+          finally ended.incrementAndGet()
+        }
+        ()
+      } catch { case e: Throwable => error.set(e) }
+    )
+    caller.start()
+    awaitJob()
+    caller.interrupt()
+    caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
+    assert(error.get.isInstanceOf[InterruptedException] && ended.get == 2)
+  }
+}
+
+private object ConcurrentStepsSuite {
+  private val TimeoutSeconds = 60L
+
+  /** Tasks run in this JVM, so that they can use the latch. */
+  private val jobStarted = new AtomicReference(new CountDownLatch(1))
+}

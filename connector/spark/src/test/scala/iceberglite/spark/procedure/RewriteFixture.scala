@@ -1,0 +1,49 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.scalatest.Suite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.rowlevel.StatementFixture
+
+/** Creates tables for tests of `CALL rewrite_data_files`, and calls the procedure. */
+trait RewriteFixture extends StatementFixture { self: Suite =>
+  // Only this session has procedures of Apache Iceberg.
+  override lazy val spark: SparkSession = SharedSession.spark
+
+  /** Creates a table with 18 files in three partitions, or 6 files in an unpartitioned table, and deleted rows. */
+  protected def written(version: Int, partitioned: Boolean = true): String = {
+    val mode = if (version == 1) "copy-on-write" else "merge-on-read"
+    val t = create("id BIGINT, p INT, s STRING", version, mode, "write.distribution-mode" -> "none")
+    if (partitioned) sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
+    for (i <- 0 until 6)
+      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
+    sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
+    sql(s"REFRESH TABLE $t")
+    t
+  }
+
+  protected def call(table: String, arguments: String*): Row = {
+    val Array(catalog, rest) = table.split("\\.", 2)
+    val Seq(row) =
+      rows(s"CALL $catalog.system.rewrite_data_files(${(s"table => '$rest'" +: arguments).mkString(", ")})")
+    row
+  }
+
+  /** Calls the procedure of Apache Iceberg. */
+  protected def callPeer(table: String, arguments: String*): Row = {
+    sql(s"REFRESH TABLE ${peer(table)}")
+    val row = call(peer(table), arguments: _*)
+    sql(s"REFRESH TABLE $table")
+    row
+  }
+
+  /** Returns the numbers of rewritten, added and failed files. */
+  protected def counts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
+
+  /** Returns the rows of a table, in version 3 with their row ids and sequence numbers. */
+  protected def contents(t: String, version: Int): Seq[Row] = {
+    val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""
+    rows(s"SELECT *$lineage FROM $t ORDER BY id")
+  }
+}

@@ -1,0 +1,155 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spec.expr.{Expression, Term}
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.table.action.DeleteFiles
+
+/** The options of `CALL rewrite_data_files`, compared with Apache Iceberg. */
+class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
+
+  private def options(values: (String, String)*): String =
+    values.map { case (name, value) => s"'$name', '$value'" }.mkString("options => map(", ", ", ")")
+
+  private val all = "rewrite-all" -> "true"
+
+  private def replacements(t: String): Long = count(s"$t.snapshots", "operation = 'replace'")
+
+  /** Calls the procedure on a table and the procedure of Apache Iceberg on an equal table, and compares the results. */
+  private def compare(version: Int, arguments: String*): (String, String) = {
+    val (ours, theirs) = (written(version), written(version))
+    val before = contents(ours, version)
+    val result = call(ours, arguments: _*)
+    val clue = arguments.mkString(", ")
+    assert(counts(result) == counts(callPeer(theirs, arguments: _*)), clue)
+    sql(s"REFRESH TABLE ${peer(ours)}")
+    assert(contents(ours, version) == before && contents(peer(ours), version) == before, clue)
+    (ours, theirs)
+  }
+
+  test("delete-ratio-threshold chooses the files with at least this ratio of deleted rows", Slow) {
+    def rewritten(ratio: String): Long = {
+      val (ours, _) = compare(3, options("min-input-files" -> "20", "delete-ratio-threshold" -> ratio))
+      replacements(ours)
+    }
+    assert(rewritten("0.05") == 1 && rewritten("0.9") == 0)
+  }
+
+  test("max-files-to-rewrite limits the number of rewritten files", Slow) {
+    for (limit <- Seq("4", "7")) compare(2, options(all, "max-files-to-rewrite" -> limit))
+  }
+
+  test("max-concurrent-file-group-rewrites does not change the result", Slow) {
+    for (atOnce <- Seq("1", "50"); order <- Seq("binpack" -> Nil, "sort" -> Seq("sort_order => 'id DESC'")))
+      compare(
+        2,
+        Seq(s"strategy => '${order._1}'", options(all, "max-concurrent-file-group-rewrites" -> atOnce)) ++ order._2: _*
+      )
+  }
+
+  test("use-starting-sequence-number determines the sequence number of the new files", Slow) {
+    for (starting <- Seq("true", "false")) {
+      val (ours, theirs) = compare(2, options(all, "use-starting-sequence-number" -> starting))
+      def numbers(t: String): Seq[Row] = {
+        val live = "status < 2 AND data_file.content = 0"
+        rows(s"SELECT DISTINCT sequence_number FROM $t.entries WHERE $live")
+      }
+      assert(numbers(ours) == numbers(theirs) && numbers(ours) == Seq(Row(if (starting == "true") 7L else 8L)))
+    }
+  }
+
+  test("partial-progress.max-commits limits the number of commits", Slow) {
+    for (commits <- Seq(2, 10); order <- Seq(Nil, Seq("sort_order => 'id'"))) {
+      val arguments = options(
+        all,
+        "partial-progress.enabled" -> "true",
+        "partial-progress.max-commits" -> commits.toString
+      )
+      val (ours, theirs) = compare(2, arguments +: order: _*)
+      assert(replacements(ours) == math.min(3, commits), commits)
+      assert(replacements(ours) == replacements(theirs), commits)
+    }
+  }
+
+  /** Removes the files of a partition while the rows of the table are sorted, so that their rewrite cannot commit. */
+  private def sortWithConflict(t: String, more: (String, String)*): Row = {
+    val commits = commitWhenCalled(t) { table =>
+      val removed = Expression.Equal(Term.Named("p"), IntLiteral(1))
+      table.transaction().add(new DeleteFiles(removed)).commit()
+      ()
+    }
+    val values = Seq(all, "partial-progress.enabled" -> "true") ++ more
+    val result = call(t, "sort_order => 'commit_and_return(id)'", options(values: _*))
+    assert(commits() == 1)
+    result
+  }
+
+  test("with partial progress, a commit that fails is counted, and the other commits are kept", Slow) {
+    for (atOnce <- Seq("1", "5")) {
+      val t = written(2)
+      val before = rows(s"SELECT * FROM $t WHERE p <> 1 ORDER BY id")
+      val result = sortWithConflict(t, "max-concurrent-file-group-rewrites" -> atOnce)
+      assert(counts(result) == Seq(12, 2, 6) && replacements(t) == 2)
+      assert(rows(s"SELECT * FROM $t ORDER BY id") == before && count(s"$t.files", "content = 0") == 2)
+    }
+  }
+
+  test("more failed commits than partial-progress.max-failed-commits fail the rewrite, and leave no files", Slow) {
+    val t = written(2)
+    val error = intercept[Exception](sortWithConflict(t, "partial-progress.max-failed-commits" -> "0"))
+    assert(messages(error).contains("removed"), messages(error))
+    val referenced = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0).split('/').last).toSet
+    assert(dataFilesOf(t).map(_.getFileName.toString).subsetOf(referenced))
+  }
+
+  test("an error in one of several concurrent groups fails the rewrite, and leaves no files", Slow) {
+    val t = written(3)
+    assertUnchanged(t) {
+      val error = intercept[Exception] {
+        call(t, "sort_order => 'IF(id = 100, raise_error(\"stop here\"), id)'", options(all))
+      }
+      assert(messages(error).contains("stop here"), messages(error))
+    }
+  }
+
+  /** Creates an unpartitioned table whose rows have random keys, in eight files of the same size. */
+  private def shuffled(version: Int): String = {
+    val t = create("id BIGINT, k BIGINT, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
+    val columns = "id, hash(id), concat(hash(id * 7), hash(id * 11), hash(id * 13))"
+    for (i <- 0 until 8) sql(s"INSERT INTO $t SELECT $columns FROM range(${i * 3000}, ${i * 3000 + 3000}, 1, 1)")
+    t
+  }
+
+  test("shuffle-partitions-per-file divides the sorts, and keeps the number of files and the order", Slow) {
+    for (perFile <- Seq("1", "5"); order <- Seq("k", "hilbert(k)")) {
+      val (ours, theirs) = (shuffled(3), shuffled(3))
+      val before = contents(ours, 3)
+      val sizes = Seq(all, "target-file-size-bytes" -> "200000", "max-file-size-bytes" -> "2000000")
+      val result =
+        call(ours, s"sort_order => '$order'", options(sizes :+ ("shuffle-partitions-per-file" -> perFile): _*))
+      assert(result.getInt(1) > 1 && contents(ours, 3) == before)
+      // The session lacks the extensions that Apache Iceberg needs for this option, which keeps the number of files.
+      if (order == "k") assert(counts(result) == counts(callPeer(theirs, s"sort_order => 'k'", options(sizes: _*))))
+      val ranges = rows(s"SELECT min(k), max(k) FROM $ours GROUP BY _file ORDER BY 1, 2")
+      assert(ranges.size == result.getInt(1))
+      assert(ranges.zip(ranges.tail).forall { case (a, b) => a.getLong(1) <= b.getLong(0) })
+      val inFiles = rows(s"SELECT k FROM $ours ORDER BY _file, _pos").map(_.getLong(0))
+      if (order == "k") assert(inFiles.zip(inFiles.tail).count { case (a, b) => a > b } < ranges.size)
+    }
+  }
+
+  test("var-length-contribution and max-output-size limit the bytes that order the rows", Slow) {
+    for (values <- Seq("var-length-contribution" -> "1", "max-output-size" -> "1")) {
+      val (ours, theirs) = (shuffled(2), shuffled(2))
+      val arguments = Seq("sort_order => 'zorder(s)'", options(all, values))
+      assert(counts(call(ours, arguments: _*)) == counts(callPeer(theirs, arguments: _*)))
+      def firsts(t: String): Seq[Row] = rows(s"SELECT substr(s, 1, 1) FROM $t ORDER BY _file, _pos")
+      def texts(t: String): Seq[String] = rows(s"SELECT s FROM $t ORDER BY _file, _pos").map(_.getString(0))
+      assert(firsts(ours) == firsts(theirs))
+      assert(texts(ours).map(_.take(1)) == texts(ours).map(_.take(1)).sorted && texts(ours) != texts(ours).sorted)
+    }
+  }
+}
