@@ -1,0 +1,80 @@
+package iceberglite.spark.maintenance
+
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd, SparkListenerTaskStart}
+import org.scalatest.concurrent.Eventually
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+import org.scalatest.time.{Millis, Seconds, Span}
+
+import iceberglite.spark.rowlevel.StatementFixture
+
+/** A rewrite of data files whose jobs are cancelled while their tasks run. */
+class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(50, Millis))
+
+  private val group = "rewrite to cancel"
+
+  /** Cancels the jobs of the group when a task has begun, and counts the running tasks. */
+  final private class Canceller(afterTasks: Int) extends SparkListener {
+    private var started = 0
+    private var ended = 0
+
+    override def onTaskStart(event: SparkListenerTaskStart): Unit = synchronized {
+      started += 1
+      if (started == afterTasks) spark.sparkContext.cancelJobGroup(group)
+    }
+
+    override def onTaskEnd(event: SparkListenerTaskEnd): Unit = synchronized(ended += 1)
+
+    def isIdle: Boolean = synchronized(started > 0 && started == ended)
+  }
+
+  /** Calls the procedure and cancels its jobs. @return whether the call failed because of it */
+  private def isCancelled(t: String, afterTasks: Int, interrupts: Boolean, arguments: String): Boolean = {
+    val (canceller, context) = (new Canceller(afterTasks), spark.sparkContext)
+    context.addSparkListener(canceller)
+    context.setJobGroup(group, "rewrite", interruptOnCancel = interrupts)
+    try {
+      val Array(catalog, rest) = t.split("\\.", 2)
+      sql(s"CALL $catalog.system.rewrite_data_files(table => '$rest', $arguments)")
+      false
+    } catch {
+      case e: Exception if messages(e).toLowerCase.contains("cancelled") => true
+    } finally {
+      context.clearJobGroup()
+      // Killed tasks may end after their job.
+      eventually(assert(canceller.isIdle))
+      context.removeSparkListener(canceller)
+      sql(s"REFRESH TABLE $t")
+    }
+  }
+
+  private def unlisted(t: String): Set[String] = {
+    val listed = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0).split('/').last).toSet
+    dataFilesOf(t).map(_.getFileName.toString) -- listed
+  }
+
+  private def contents(t: String): Seq[String] = sorted(s"SELECT * FROM $t")
+
+  for (
+    (name, arguments) <- Seq(
+      "bin-packing" -> "options => map('rewrite-all', 'true', 'max-file-group-input-files', '2')",
+      "sorting" -> "strategy => 'sort', sort_order => 'n DESC', options => map('rewrite-all', 'true')"
+    );
+    interrupts <- Seq(false, true)
+  ) test(s"after $name is cancelled, the rows are the same and no unlisted file remains, interrupt $interrupts", Slow) {
+    val t = create("id BIGINT, n BIGINT", 2, "merge-on-read", "write.distribution-mode" -> "none")
+    sql(s"INSERT INTO $t SELECT id, id * 7919 % 10007 FROM range(0, 100000, 1, 24)")
+    val before = contents(t)
+    val snapshots = count(s"$t.snapshots")
+    val cancelled = Seq(1, 2, 5).map { afterTasks =>
+      val isStopped = isCancelled(t, afterTasks, interrupts, arguments)
+      assert(contents(t) == before && unlisted(t).isEmpty, s"after $afterTasks tasks")
+      isStopped
+    }
+    assert(cancelled.contains(true))
+    assert(count(s"$t.snapshots") == snapshots + cancelled.count(!_))
+    sql(s"REFRESH TABLE ${peer(t)}")
+    assert(contents(peer(t)) == before)
+  }
+}
