@@ -27,7 +27,8 @@ final case class StatisticsHealth(
 final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long) {
 
   /** Whether at least a tenth of the rows has changed, or the number of changed rows is unknown. */
-  def isStale: Boolean = fieldIds.nonEmpty && changedRows.forall(changed => changed > 0 && changed >= rows * SketchHealth.StaleRatio)
+  def isStale: Boolean =
+    fieldIds.nonEmpty && changedRows.forall(changed => changed > 0 && changed >= rows * SketchHealth.StaleRatio)
 }
 
 object SketchHealth {

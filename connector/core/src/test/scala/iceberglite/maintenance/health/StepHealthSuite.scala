@@ -70,7 +70,8 @@ class StepHealthSuite extends AnyFunSuite {
   /** Registers numbers of distinct values of the current snapshot. */
   private def describe(actions: Actions, fieldId: Int = 1): Unit = {
     val snapshot = actions.table.currentSnapshot.get
-    val blob = BlobMetadata(BlobType.ThetaSketch, snapshot.snapshotId, snapshot.sequenceNumber, Vector(fieldId), Map.empty)
+    val blob =
+      BlobMetadata(BlobType.ThetaSketch, snapshot.snapshotId, snapshot.sequenceNumber, Vector(fieldId), Map.empty)
     val path = s"mem://t/metadata/${snapshot.snapshotId}.stats"
     actions.commit(new SetStatistics(StatisticsFile(snapshot.snapshotId, path, 1, 1, None, Vector(blob))))
   }
