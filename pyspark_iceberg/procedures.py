@@ -542,6 +542,7 @@ class TableProcedures(ABC):
         use_caching: bool | None = None,
         spec_id: int | None = None,
         sort_by: Sequence[str] | None = None,
+        dry_run: bool | None = None,
     ) -> RewriteManifests:
         """Rewrite manifests with their entries sorted by partition, so that scans skip most of them.
 
@@ -550,8 +551,12 @@ class TableProcedures(ABC):
             spec_id: id of the partition spec whose manifests are rewritten; by default the current spec.
             sort_by: partition fields by which the entries are sorted first; by default all fields in the order of the
                 spec.
+            dry_run: whether to return the expected numbers without changing anything; by default false.
         """
-        rows = self._call("rewrite_manifests", {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by})
+        rows = self._call(
+            "rewrite_manifests",
+            {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by, "dry_run": dry_run},
+        )
         return RewriteManifests(*rows[0])
 
     def rewrite_position_delete_files(
@@ -559,6 +564,7 @@ class TableProcedures(ABC):
         options: Mapping[str, str | int] | None = None,
         where: str | None = None,
         branch: str | None = None,
+        dry_run: bool | None = None,
     ) -> RewritePositionDeleteFiles:
         """Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors.
 
@@ -567,8 +573,13 @@ class TableProcedures(ABC):
                 rewrite-all.
             where: condition; only delete files of partitions that may have a row that satisfies it are rewritten.
             branch: branch whose delete files are rewritten; by default main.
+            dry_run: whether to return the files that would be replaced, with estimates of the new files, without
+                changing anything; by default false.
         """
-        rows = self._call("rewrite_position_delete_files", {"options": options, "where": where, "branch": branch})
+        rows = self._call(
+            "rewrite_position_delete_files",
+            {"options": options, "where": where, "branch": branch, "dry_run": dry_run},
+        )
         return RewritePositionDeleteFiles(*rows[0])
 
     def compute_partition_stats(self, snapshot_id: int | None = None) -> list[ComputePartitionStats]:

@@ -14,6 +14,16 @@ INSERT INTO t VALUES (2, 2);
 INSERT INTO t VALUES (3, 1);
 
 -- query
+CALL ${catalog}.system.rewrite_manifests(table => 'db.t', dry_run => true);
+----
+3 | 1
+
+-- query
+SELECT count(*) FROM ${catalog}.db.t.manifests;
+----
+3
+
+-- query
 CALL ${catalog}.system.rewrite_manifests('db.t');
 ----
 3 | 1

@@ -23,6 +23,13 @@ CALL ${catalog}.system.rewrite_position_delete_files('db.t');
 
 ALTER TABLE t SET TBLPROPERTIES ('write.delete.granularity' = 'partition');
 
+CALL ${catalog}.system.rewrite_position_delete_files(table => 'db.t', options => map('rewrite-all', 'true'), where => 'p = 1', dry_run => true);
+
+-- query
+SELECT count(*) FROM ${catalog}.db.t.delete_files;
+----
+3
+
 CALL ${catalog}.system.rewrite_position_delete_files(table => 'db.t', options => map('rewrite-all', 'true'), where => 'p = 1');
 
 -- query

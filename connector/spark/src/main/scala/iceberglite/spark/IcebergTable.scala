@@ -12,14 +12,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   SubqueryAlias,
   UpdateTable
 }
+import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
-import iceberglite.maintenance.health.{MaintenanceOptions, StepReport, TableMaintenance}
+import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.maintenance.SessionSteps
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
 import iceberglite.spark.table.SparkTable
@@ -44,7 +44,8 @@ final class IcebergTable private (
     val name: String,
     parts: Seq[String],
     val options: Map[String, String]
-) extends ErrorBoundary {
+) extends ErrorBoundary
+    with TableMaintenanceCalls {
 
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
@@ -83,21 +84,6 @@ final class IcebergTable private (
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
 
-  /**
-   * Runs the maintenance that the health of the table requires: combines small files, removes deleted rows, rewrites
-   * manifests and expires snapshots, in the order of the gain for each byte rewritten.
-   *
-   * @param options the options of the procedure `maintain`, such as `max-bytes`
-   * @param dryRun whether to return the steps without running them
-   * @return the steps that were run, and those that were not
-   */
-  def maintain(options: Map[String, String] = Map.empty, dryRun: Boolean = false): Seq[StepReport] = in {
-    val table = currentTable
-    val parsed = MaintenanceOptions.of(options, table.metadata)
-    val maintenance = new TableMaintenance(table, parsed, new SessionSteps(spark))
-    if (dryRun) maintenance.plan() else maintenance.run()
-  }
-
   private[iceberglite] def relation: LogicalPlan = UnresolvedRelation(parts)
 
   private[iceberglite] def assignments(set: Map[String, Column]): Seq[Assignment] =
@@ -131,12 +117,26 @@ final class IcebergTable private (
     }
   }
 
-  private def currentTable: Table = CatalogNames.resolve(spark, parts) match {
-    case (catalog: LiteCatalog, ident) => catalog.loadTable(ident) match {
+  private def currentTable: Table = resolved match {
+    case (catalog, ident) => catalog.loadTable(ident) match {
         case table: SparkTable => table.table
         case _ => notIcebergTable
       }
+  }
+
+  private def resolved: (LiteCatalog, Identifier) = CatalogNames.resolve(spark, parts) match {
+    case (catalog: LiteCatalog, ident) => (catalog, ident)
     case _ => notIcebergTable
+  }
+
+  override protected def catalog: LiteCatalog = resolved._1
+
+  override protected def change[A](work: Table => (Table, A)): A = in {
+    val (catalog, ident) = resolved
+    val before = currentTable
+    val (after, result) = work(before)
+    CachedPlans.refresh(spark, catalog, ident, before.metadata, after.metadata)
+    result
   }
 
   private def notIcebergTable: Nothing = throw NotFound(

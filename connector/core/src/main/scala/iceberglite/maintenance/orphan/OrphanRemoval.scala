@@ -1,5 +1,6 @@
 package iceberglite.maintenance.orphan
 
+import java.time.Instant
 import java.util.concurrent.TimeUnit.{DAYS, HOURS}
 
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
@@ -31,6 +32,22 @@ object OrphanOptions {
 
   /** The minimum age of an orphan file, unless a user chooses another one. */
   val DefaultAgeMs: Long = DAYS.toMillis(3)
+
+  /**
+   * Returns the time before which an orphan file must have been modified, in milliseconds since the epoch.
+   *
+   * @param requested the time that a user requests; absent for the default age
+   * @throws InvalidArgument the time is less than 24 hours ago
+   */
+  def olderThan(requested: Option[Long], nowMs: Long): Long = {
+    val time = requested.getOrElse(nowMs - DefaultAgeMs)
+    if (time > nowMs - MinAgeMs) throw InvalidArgument(
+      "argument older_than",
+      Instant.ofEpochMilli(time).toString,
+      "It must be at least 24 hours ago: younger files may belong to a commit in progress, which would lose them"
+    )
+    time
+  }
 }
 
 /** An orphan file. @param kept the reason why it was not deleted; absent if it was, or in a dry run would be */

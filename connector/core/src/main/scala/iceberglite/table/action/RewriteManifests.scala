@@ -5,13 +5,15 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{ManifestContent, PartSummary}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.TableProperty
 import iceberglite.spec.types.Literal
 import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip most manifests.
- * The entries do not change. If there is only one manifest, nothing is committed.
+ * The entries do not change. A single manifest is only rewritten if it is larger than
+ * `commit.manifest.target-size-bytes`, so that it is divided.
  *
  * @param specId the spec of the manifests to rewrite; by default the table's default spec
  * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the
@@ -22,7 +24,15 @@ final class RewriteManifests(
     sortBy: Vector[String] = Vector.empty,
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
-  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =
+    FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(rewriteOf(base)))
+
+  /**
+   * Returns the rewrite of the manifests of a version of the table.
+   *
+   * @throws NotFound the table has no such spec, or the spec no such field
+   */
+  private[iceberglite] def rewriteOf(base: TableMetadata): ManifestRewrite = {
     val id = specId.getOrElse(base.defaultSpecId)
     val spec = base.specsById.getOrElse(
       id,
@@ -32,16 +42,17 @@ final class RewriteManifests(
         s"The table has the partition specs ${base.specs.map(_.specId).mkString(", ")}"
       )
     )
-    val order = new PartitionOrder(spec, sortBy)
-    FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(new SpecRewrite(id, order)))
+    val targetBytes = TableProperty.of(TableProperty.ManifestTargetSize, base.properties)
+    new SpecRewrite(id, new PartitionOrder(spec, sortBy), targetBytes)
   }
 
   /** Rewrites the manifests of one spec. */
-  private class SpecRewrite(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
+  private class SpecRewrite(id: Int, byPartition: PartitionOrder, targetBytes: Long) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
         val manifests = parts.filter(p => p.specId == id && p.content == content)
-        if (manifests.size > 1) manifests else Vector.empty
+        val isDivisible = manifests.exists(m => m.length > targetBytes && m.liveFiles.forall(_ > 1))
+        if (manifests.size > 1 || isDivisible) manifests else Vector.empty
       }
 
     override def order(spec: PartitionSpec): Ordering[PartitionTuple] = byPartition

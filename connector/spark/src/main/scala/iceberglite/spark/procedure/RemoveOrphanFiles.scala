@@ -6,7 +6,6 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import iceberglite.maintenance.orphan._
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.maintenance.{SessionOrphanSearch, ViewListing}
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Redaction
 import iceberglite.table.Table
 
@@ -110,13 +109,7 @@ object RemoveOrphanFiles extends Procedure {
   }
 
   private def optionsOf(arguments: Arguments, nowMs: Long): OrphanOptions = {
-    val youngestMs = nowMs - OrphanOptions.MinAgeMs
-    val olderThanMs = arguments.get(olderThan).getOrElse(nowMs - OrphanOptions.DefaultAgeMs)
-    if (olderThanMs > youngestMs) throw InvalidArgument(
-      "argument older_than",
-      java.time.Instant.ofEpochMilli(olderThanMs).toString,
-      "It must be at least 24 hours ago: younger files may belong to a commit in progress, which would lose them"
-    )
+    val olderThanMs = OrphanOptions.olderThan(arguments.get(olderThan), nowMs)
     val prefixes = EqualPrefixes.of(
       arguments.get(equalSchemes).getOrElse(Map.empty),
       arguments.get(equalAuthorities).getOrElse(Map.empty)

@@ -85,7 +85,7 @@ object RewriteDataFiles extends Procedure {
     }
     val rewrite = new DataFileRewrite(context.session, table, to, condition, options, ordering)
     val result =
-      if (arguments.get(dryRun).contains(true)) planned(rewrite.groups, options)
+      if (arguments.get(dryRun).contains(true)) rewrite.dryRun()
       else {
         val (after, done) = rewrite.run()
         context.refreshCachedPlans(name, table, after)
@@ -107,14 +107,6 @@ object RewriteDataFiles extends Procedure {
     result.failedFiles,
     result.removedDeleteFiles,
     groups.map(groupRow(_, table, options))
-  )
-
-  private def planned(groups: Vector[FileGroup], options: RewriteOptions): RewriteResult = RewriteResult(
-    groups.map(_.tasks.size).sum,
-    groups.map(group => options.group.outputFiles(group.bytes)).sum,
-    groups.map(_.bytes).sum,
-    failedFiles = 0,
-    removedDeleteFiles = 0
   )
 
   private def groupRow(group: FileGroup, table: Table, options: RewriteOptions): Row = {

@@ -3,7 +3,8 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
-import iceberglite.table.{Table, action}
+import iceberglite.maintenance.compact.ManifestCompaction
+import iceberglite.spark.conf.EngineSummary
 
 /** `CALL catalog.system.rewrite_manifests(table, ...)` */
 object RewriteManifests extends Procedure {
@@ -22,10 +23,15 @@ object RewriteManifests extends Procedure {
     ParameterType.Texts,
     "Partition fields by which the entries are sorted first; by default all fields in the order of the spec"
   )
+  private val dryRun = Parameter.optional(
+    "dry_run",
+    ParameterType.Flag,
+    "Whether to return the expected numbers without changing anything; by default false"
+  )
 
   override val name = "rewrite_manifests"
   override val description = "Rewrite manifests with their entries sorted by partition, so that scans skip most of them"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, useCaching, specId, sortBy)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, useCaching, specId, sortBy, dryRun)
 
   override val output: StructType = StructType(Seq(
     Procedure.column("rewritten_manifests_count", IntegerType, "Number of manifests that were replaced"),
@@ -33,14 +39,21 @@ object RewriteManifests extends Procedure {
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
-    val rewrite =
-      new action.RewriteManifests(arguments.get(specId), arguments.get(sortBy).fold(Vector.empty[String])(_.toVector))
-    val (before, after) = context.change(arguments(Parameter.table))(_ => rewrite)
-    val isCommitted = after.metadata.currentSnapshotId != before.metadata.currentSnapshotId
-    def count(key: String) = if (isCommitted) summaryCount(after, key) else 0
-    Seq(Row(count("manifests-replaced"), count("manifests-created")))
+    val name = arguments(Parameter.table)
+    val table = context.table(name).current
+    val compaction = new ManifestCompaction(
+      table,
+      arguments.get(specId),
+      arguments.get(sortBy).fold(Vector.empty[String])(_.toVector),
+      EngineSummary.of(context.session)
+    )
+    val result =
+      if (arguments.get(dryRun).contains(true)) compaction.dryRun()
+      else {
+        val (after, done) = compaction.run()
+        context.refreshCachedPlans(name, table, after)
+        done
+      }
+    Seq(Row(result.rewrittenManifests, result.addedManifests))
   }
-
-  private def summaryCount(table: Table, key: String): Int =
-    table.currentSnapshot.flatMap(_.summary.get(key)).fold(0)(_.toInt)
 }

@@ -22,11 +22,17 @@ object RewritePositionDeleteFiles extends Procedure {
   )
   private val branch =
     Parameter.optional("branch", ParameterType.Text, "Branch whose delete files are rewritten; by default main")
+  private val dryRun = Parameter.optional(
+    "dry_run",
+    ParameterType.Flag,
+    "Whether to return the files that would be replaced, with estimates of the new files, without changing anything; " +
+      "by default false"
+  )
 
   override val name = "rewrite_position_delete_files"
   override val description =
     "Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, rewriteOptions, where, branch)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, rewriteOptions, where, branch, dryRun)
 
   override val output: StructType = StructType(Seq(
     Procedure.column("rewritten_delete_files_count", IntegerType, "Number of position delete files that were replaced"),
@@ -47,8 +53,14 @@ object RewritePositionDeleteFiles extends Procedure {
     val condition = arguments.get(where).fold(AlwaysTrue: iceberglite.spec.expr.Expression) { text =>
       FileCondition.parse(context.session, table, to, text)
     }
-    val (after, result) = new PositionDeleteRewrite(context.session, table, to, condition, options).run()
-    context.refreshCachedPlans(name, table, after)
+    val rewrite = new PositionDeleteRewrite(context.session, table, to, condition, options)
+    val result =
+      if (arguments.get(dryRun).contains(true)) rewrite.dryRun()
+      else {
+        val (after, done) = rewrite.run()
+        context.refreshCachedPlans(name, table, after)
+        done
+      }
     Seq(Row(result.rewrittenFiles, result.addedFiles, result.rewrittenBytes, result.addedBytes))
   }
 }

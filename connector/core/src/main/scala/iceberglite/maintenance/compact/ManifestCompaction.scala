@@ -1,0 +1,61 @@
+package iceberglite.maintenance.compact
+
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.property.TableProperty
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.action.RewriteManifests
+import iceberglite.tree.{FilePart, MetadataTree}
+
+/** The result of a rewrite of manifests: the number of manifests that were replaced, and of those that replace them. */
+final case class ManifestRewriteResult(rewrittenManifests: Int, addedManifests: Int)
+
+object ManifestRewriteResult {
+  val Empty: ManifestRewriteResult = ManifestRewriteResult(0, 0)
+}
+
+/**
+ * Rewrites the manifests of the branch main with their entries sorted by partition.
+ *
+ * @param specId the spec of the manifests; by default the table's default spec
+ * @param sortBy the names of the partition fields to sort by first
+ * @param summary entries that describe the engine
+ */
+final class ManifestCompaction(
+    table: Table,
+    specId: Option[Int] = None,
+    sortBy: Vector[String] = Vector.empty,
+    summary: Map[String, String] = Map.empty
+) {
+  private val action = new RewriteManifests(specId, sortBy)
+
+  /**
+   * Rewrites the manifests.
+   *
+   * @return the newest version of the table, and the result
+   * @throws iceberglite.spec.IcebergError.NotFound the table has no such spec, or the spec no such field
+   */
+  def run(): (Table, ManifestRewriteResult) = {
+    val after = table.transaction(summary).add(action).commit()
+    val isCommitted = after.metadata.currentSnapshotId != table.metadata.currentSnapshotId
+    def count(key: String) = after.currentSnapshot.flatMap(_.count(key)).getOrElse(0L).toInt
+    val result =
+      if (isCommitted) ManifestRewriteResult(count("manifests-replaced"), count("manifests-created"))
+      else ManifestRewriteResult.Empty
+    (after, result)
+  }
+
+  /**
+   * Returns the result that [[run]] would have, without changing anything. The number of new manifests is estimated from
+   * the sizes of the old ones.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound as for [[run]]
+   */
+  def dryRun(): ManifestRewriteResult = {
+    val rewrite = action.rewriteOf(table.metadata)
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.properties)
+    def parts(snapshot: Snapshot) = rewrite.choose(MetadataTree.at(snapshot, table.tree()).parts)
+    val chosen = SnapshotTarget.Main.head(table.metadata).fold(Vector.empty[FilePart])(parts)
+    val bytes = chosen.groupBy(_.content).values.map(_.iterator.map(_.length).sum)
+    ManifestRewriteResult(chosen.size, bytes.map(size => math.max(1L, (size + target - 1) / target)).sum.toInt)
+  }
+}

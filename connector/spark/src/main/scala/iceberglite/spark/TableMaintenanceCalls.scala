@@ -1,0 +1,194 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.maintenance.ComputePartitionStatistics
+import iceberglite.maintenance.compact.{
+  DeleteRewriteResult,
+  GroupOptions,
+  ManifestCompaction,
+  ManifestRewriteResult,
+  RewriteOptions,
+  RewriteResult
+}
+import iceberglite.maintenance.expire.{ExpireResult, SnapshotExpiry}
+import iceberglite.maintenance.health.{MaintenanceOptions, StepReport, TableMaintenance}
+import iceberglite.maintenance.orphan.{OrphanFile, OrphanOptions, OrphanRemoval}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.maintenance.{
+  DataFileRewrite,
+  FileCondition,
+  PositionDeleteRewrite,
+  RowOrdering,
+  SessionOrphanSearch,
+  SessionSteps,
+  SessionUnreachableFiles,
+  TableStatistics
+}
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile}
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.action.ExpireOptions
+
+/**
+ * The maintenance of a table by method calls. The methods run the same actions as the procedures with similar names, on
+ * the branch main, and return typed results. With `dryRun`, they return the result that they would have, and change
+ * nothing.
+ */
+trait TableMaintenanceCalls {
+  def spark: SparkSession
+
+  protected def catalog: LiteCatalog
+
+  /**
+   * Calls a function with the current version of the table, and refreshes cached queries afterwards.
+   *
+   * @param work returns the newest version of the table, and a result
+   */
+  protected def change[A](work: Table => (Table, A)): A
+
+  /**
+   * Runs the maintenance that the health of the table requires: combines small files, removes deleted rows, rewrites
+   * manifests and expires snapshots, in the order of the gain for each byte rewritten.
+   *
+   * @param options the options of the procedure `maintain`, such as `max-bytes`
+   * @param dryRun whether to return the steps without running them
+   * @return the steps that were run, and those that were not
+   */
+  def maintain(options: Map[String, String] = Map.empty, dryRun: Boolean = false): Seq[StepReport] = change { table =>
+    val parsed = MaintenanceOptions.of(options, table.metadata)
+    val maintenance = new TableMaintenance(table, parsed, new SessionSteps(spark))
+    if (dryRun) (table, maintenance.plan())
+    else {
+      val reports = maintenance.run()
+      (table.refresh(), reports)
+    }
+  }
+
+  /**
+   * Expires snapshots, and deletes the files that only these snapshots refer to.
+   *
+   * @param options by default, snapshots expire by the table properties `history.expire.*`
+   */
+  def expireSnapshots(options: ExpireOptions = ExpireOptions(), dryRun: Boolean = false): ExpireResult = change {
+    table =>
+      val expiry =
+        new SnapshotExpiry(table, options, new SessionUnreachableFiles(spark), EngineSummary.of(spark))
+      described(s"Expiring snapshots of ${table.name}")(if (dryRun) (table, expiry.dryRun()) else expiry.run())
+  }
+
+  /**
+   * Deletes files in the table's directory that its metadata does not refer to.
+   *
+   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours ago;
+   *   by default 3 days ago
+   * @param location a directory that the table owns; by default its location
+   * @return the files, with the reasons for those that were kept
+   * @throws iceberglite.spec.IcebergError.InvalidArgument the time is too recent, or the table does not own the
+   *   directory
+   */
+  def removeOrphanFiles(
+      olderThanMs: Option[Long] = None,
+      location: Option[String] = None,
+      dryRun: Boolean = false
+  ): Seq[OrphanFile] = change { table =>
+    val options = OrphanOptions(OrphanOptions.olderThan(olderThanMs, System.currentTimeMillis))
+    val removal =
+      new OrphanRemoval(table, OrphanRemoval.directory(location), new SessionOrphanSearch(spark), options)
+    val files = Vector.newBuilder[OrphanFile]
+    described(s"Removing orphan files of ${table.name}") {
+      if (dryRun) removal.dryRun(files += _) else removal.run(files += _)
+    }
+    (table, files.result())
+  }
+
+  /**
+   * Rewrites data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows.
+   *
+   * @param options the options of the procedure `rewrite_data_files`
+   * @param strategy `binpack` or `sort`; by default `sort` if there is a sort order. Otherwise, a table with clustering
+   *   columns is clustered, and the default for other tables is `binpack`
+   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; by default the sort
+   *   order of the table
+   * @param where a condition in SQL; only files that may have a row that satisfies it are rewritten, completely
+   */
+  def rewriteDataFiles(
+      options: Map[String, String] = Map.empty,
+      strategy: Option[String] = None,
+      sortOrder: Option[String] = None,
+      where: Option[String] = None,
+      dryRun: Boolean = false
+  ): RewriteResult = change { table =>
+    val parsed = RewriteOptions.of(options, table.metadata, RowOrdering.optionNames)
+    val ordering = RowOrdering.of(spark, catalog, table, strategy, sortOrder, options)
+    val rewrite =
+      new DataFileRewrite(spark, table, SnapshotTarget.Main, condition(table, where), parsed, ordering)
+    if (dryRun) (table, rewrite.dryRun()) else rewrite.run()
+  }
+
+  /**
+   * Combines position delete files, drops those that apply to no data file, and in version 3 converts them to deletion
+   * vectors.
+   *
+   * @param options the options of the procedure `rewrite_position_delete_files`
+   * @param where a condition in SQL; only delete files of partitions that may have a row that satisfies it are rewritten
+   */
+  def rewritePositionDeleteFiles(
+      options: Map[String, String] = Map.empty,
+      where: Option[String] = None,
+      dryRun: Boolean = false
+  ): DeleteRewriteResult = change { table =>
+    val parsed = GroupOptions.ofPositionDeletes(options, table.metadata)
+    val rewrite = new PositionDeleteRewrite(spark, table, SnapshotTarget.Main, condition(table, where), parsed)
+    if (dryRun) (table, rewrite.dryRun()) else rewrite.run()
+  }
+
+  /**
+   * Rewrites manifests with their entries sorted by partition, so that scans skip most of them.
+   *
+   * @param specId the partition spec whose manifests are rewritten; by default the current spec
+   * @param sortBy names of partition fields to sort by first
+   */
+  def rewriteManifests(
+      specId: Option[Int] = None,
+      sortBy: Seq[String] = Nil,
+      dryRun: Boolean = false
+  ): ManifestRewriteResult = change { table =>
+    val compaction = new ManifestCompaction(table, specId, sortBy.toVector, EngineSummary.of(spark))
+    if (dryRun) (table, compaction.dryRun()) else compaction.run()
+  }
+
+  /**
+   * Computes the approximate numbers of distinct values of columns, and registers their file in the table.
+   *
+   * @param columns names of columns; by default all columns with primitive types
+   * @param snapshotId by default the current snapshot
+   * @return the file; absent for a table without snapshots
+   */
+  def computeTableStats(columns: Seq[String] = Nil, snapshotId: Option[Long] = None): Option[StatisticsFile] = change {
+    table =>
+      val snapshot = snapshotId.map(table.metadata.snapshot).orElse(table.currentSnapshot)
+      snapshot.map(TableStatistics.compute(spark, table, _, columns))
+        .fold((table, Option.empty[StatisticsFile])) { case (after, file) => (after, Some(file)) }
+  }
+
+  /**
+   * Counts the rows, files and deletes of each partition, and registers the file with these counts in the table.
+   *
+   * @param snapshotId by default the current snapshot
+   * @return the file; absent for a snapshot without files
+   */
+  def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
+    ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))
+      .fold((table, Option.empty[PartitionStatisticsFile])) { case (after, file) => (after, Some(file)) }
+  }
+
+  private def condition(table: Table, where: Option[String]): Expression =
+    where.fold[Expression](AlwaysTrue)(FileCondition.parse(spark, table, SnapshotTarget.Main, _))
+
+  private def described[A](description: String)(work: => A): A =
+    ClusterJob.withDescription(spark.sparkContext, description)(work)
+}

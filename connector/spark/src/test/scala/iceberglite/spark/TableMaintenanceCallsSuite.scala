@@ -1,0 +1,89 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.table.action.ExpireOptions
+
+/** The maintenance of a table from Scala. Each result is that of the procedure on a copy of the table. */
+class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
+  override lazy val spark: SparkSession = SharedSession.spark
+
+  /** Creates a table with small data files, small position delete files and many manifests in two partitions. */
+  private def table(): String = {
+    val t = create(
+      "id BIGINT, p INT",
+      2,
+      "merge-on-read",
+      "write.distribution-mode" -> "none",
+      "write.delete.granularity" -> "partition",
+      "commit.manifest-merge.enabled" -> "false"
+    )
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
+    for (i <- 0 until 3) sql(s"INSERT INTO $t SELECT id, id % 2 FROM range(${i * 20}, ${i * 20 + 20}, 1, 1)")
+    for (i <- 0 until 2) sql(s"DELETE FROM $t WHERE id IN (${i * 2}, ${i * 2 + 1})")
+    t
+  }
+
+  private def procedure(t: String, name: String, arguments: String*): Row = {
+    val Array(catalog, rest) = t.split("\\.", 2)
+    val Seq(row) = rows(s"CALL $catalog.system.$name(${(s"table => '$rest'" +: arguments).mkString(", ")})")
+    row
+  }
+
+  private def contents(t: String): Seq[String] = sorted(s"SELECT * FROM $t")
+
+  test("files and manifests are rewritten as by the procedures, and a dry run changes nothing", Slow) {
+    val (t, copy) = (table(), table())
+    val (before, calls) = (contents(t), IcebergTable.forName(spark, t))
+    val all = Map("rewrite-all" -> "true")
+    assertUnchanged(t) {
+      val dry = (
+        calls.rewriteManifests(dryRun = true).rewrittenManifests,
+        calls.rewritePositionDeleteFiles(all, dryRun = true).rewrittenFiles,
+        calls.rewriteDataFiles(all, where = Some("p = 1"), dryRun = true).rewrittenFiles
+      )
+      val byProcedure = (
+        procedure(copy, "rewrite_manifests", "dry_run => true").getInt(0),
+        procedure(copy, "rewrite_position_delete_files", "options => map('rewrite-all', 'true')", "dry_run => true")
+          .getInt(0),
+        procedure(copy, "rewrite_data_files", "options => map('rewrite-all', 'true')", "where => 'p = 1'", "dry_run => true")
+          .getInt(0)
+      )
+      assert(dry == byProcedure && dry._1 > 1 && dry._2 > 1 && dry._3 == 3)
+    }
+    val planned = calls.rewriteManifests(dryRun = true)
+    val manifests = calls.rewriteManifests()
+    assert(planned == manifests)
+    val byProcedure = procedure(copy, "rewrite_manifests")
+    assert((manifests.rewrittenManifests, manifests.addedManifests) == ((byProcedure.getInt(0), byProcedure.getInt(1))))
+    val plannedDeletes = calls.rewritePositionDeleteFiles(all, dryRun = true)
+    val deletes = calls.rewritePositionDeleteFiles(all)
+    assert(deletes.rewrittenFiles == plannedDeletes.rewrittenFiles && deletes.addedFiles == plannedDeletes.addedFiles)
+    assert(deletes.rewrittenBytes == plannedDeletes.rewrittenBytes)
+    assert(calls.rewriteDataFiles(all, where = Some("p = 1")).rewrittenFiles == 3)
+    assert(calls.rewriteDataFiles(all, sortOrder = Some("id")).addedFiles == 2)
+    sql(s"REFRESH TABLE ${peer(t)}")
+    assert(contents(t) == before && contents(peer(t)) == before)
+  }
+
+  test("statistics are computed, snapshots expire, and orphan files are removed") {
+    val t = table()
+    val (before, calls) = (contents(t), IcebergTable.forName(spark, t))
+    val sketches = calls.computeTableStats(Seq("p")).get
+    val partitions = calls.computePartitionStats().get
+    val metadata = live(t).metadata
+    assert(metadata.statistics == Vector(sketches) && metadata.partitionStatistics == Vector(partitions))
+    assert(sketches.blobMetadata.map(_.properties("ndv")) == Vector("2"))
+    val expired = ExpireOptions(olderThanMs = Some(System.currentTimeMillis), retainLast = Some(1))
+    var planned = 0L
+    assertUnchanged(t) { planned = calls.expireSnapshots(expired, dryRun = true).deleted.manifestLists }
+    assert(planned == 4 && calls.expireSnapshots(expired).deleted.manifestLists == planned)
+    assert(count(s"$t.snapshots") == 1 && contents(t) == before)
+    assert(calls.removeOrphanFiles(dryRun = true).isEmpty && calls.removeOrphanFiles().isEmpty)
+    val tooRecent = intercept[Exception](calls.removeOrphanFiles(olderThanMs = Some(System.currentTimeMillis)))
+    assert(messages(tooRecent).contains("24 hours"))
+  }
+}
