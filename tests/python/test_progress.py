@@ -30,6 +30,19 @@ def test_a_bar_shows_each_activity_with_tasks_and_bytes(spark: SparkSession, tab
     assert "100%" in bars["Counting rows"]
 
 
+def test_a_bar_shows_the_work_of_the_driver_without_a_job(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')")
+    for i in range(3):
+        spark.range(i * 10, i * 10 + 10, 1, 1).writeTo(table).append()
+    output = io.StringIO()
+    with show_progress(spark, file=output):
+        assert Table(spark, table).rewrite_manifests().rewritten_manifests_count == 3
+    bars = [line for line in output.getvalue().replace("\n", "\r").split("\r") if "|" in line]
+    assert bars[-1].startswith("Rewriting manifests of")
+    assert "100%" in bars[-1]
+    assert "B read" in bars[-1]
+
+
 def test_a_failed_query_ends_its_bar(spark: SparkSession) -> None:
     output = io.StringIO()
     with pytest.raises(ZeroDivisionError), show_progress(spark, file=output):

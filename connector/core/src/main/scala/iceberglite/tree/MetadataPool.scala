@@ -48,9 +48,11 @@ object MetadataPool extends MetadataPool {
     executor
   }
 
-  override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] =
-    if (items.size <= 1 || width <= 1) items.iterator.map(f).toVector
-    else new Run(items, math.min(width, Width), f).results()
+  override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] = {
+    val reported = WorkProgress.reported(items, f)
+    if (items.size <= 1 || width <= 1) items.iterator.map(reported).toVector
+    else new Run(items, math.min(width, Width), reported).results()
+  }
 
   override private[tree] def submit(body: => Unit): Submitted = {
     val caller = AccessController.getContext

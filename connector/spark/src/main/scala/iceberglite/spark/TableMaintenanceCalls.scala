@@ -158,7 +158,9 @@ trait TableMaintenanceCalls {
       dryRun: Boolean = false
   ): ManifestRewriteResult = change { table =>
     val compaction = new ManifestCompaction(table, specId, sortBy.toVector, EngineSummary.of(spark))
-    if (dryRun) (table, compaction.dryRun()) else compaction.run()
+    described(s"Rewriting manifests of ${table.name}") {
+      if (dryRun) (table, compaction.dryRun()) else compaction.run()
+    }
   }
 
   /**
@@ -190,5 +192,5 @@ trait TableMaintenanceCalls {
     where.fold[Expression](AlwaysTrue)(FileCondition.parse(spark, table, SnapshotTarget.Main, _))
 
   private def described[A](description: String)(work: => A): A =
-    ClusterJob.withDescription(spark.sparkContext, description)(work)
+    ClusterJob.withDriverWork(spark.sparkContext, description)(work)
 }

@@ -49,7 +49,13 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
         procedure(copy, "rewrite_manifests", "dry_run => true").getInt(0),
         procedure(copy, "rewrite_position_delete_files", "options => map('rewrite-all', 'true')", "dry_run => true")
           .getInt(0),
-        procedure(copy, "rewrite_data_files", "options => map('rewrite-all', 'true')", "where => 'p = 1'", "dry_run => true")
+        procedure(
+          copy,
+          "rewrite_data_files",
+          "options => map('rewrite-all', 'true')",
+          "where => 'p = 1'",
+          "dry_run => true"
+        )
           .getInt(0)
       )
       assert(dry == byProcedure && dry._1 > 1 && dry._2 > 1 && dry._3 == 3)

@@ -29,6 +29,13 @@ private[iceberglite] object ClusterJob {
   }
 
   /**
+   * Runs work that the driver may do without a Spark job. [[JobProgress]] then shows the metadata files that the driver
+   * processes as tasks of an activity with this description, together with the tasks of jobs.
+   */
+  def withDriverWork[A](context: SparkContext, description: String)(work: => A): A =
+    withDescription(context, description)(JobProgress.reportDriverWork(context, description)(work))
+
+  /**
    * Returns the result of a task as bytes. An [[IcebergError]] becomes part of the result instead of failing the job,
    * so that the driver can throw the original error, whose message tells the user what to do.
    */

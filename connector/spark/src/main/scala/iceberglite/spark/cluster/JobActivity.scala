@@ -1,7 +1,8 @@
 package iceberglite.spark.cluster
 
 /**
- * Consecutive Spark jobs with the same description, such as the jobs of one query.
+ * Consecutive Spark jobs with the same description, such as the jobs of one query, and the work that the driver does
+ * under this description without a job. Each metadata file that the driver processes counts as a task.
  *
  * @param number identifies the activity: 1 for the first one
  * @param tasks the number of tasks of the jobs that have begun, without those of skipped stages

@@ -1,5 +1,9 @@
 package iceberglite.spark.cluster
 
+import java.util.concurrent.CopyOnWriteArrayList
+
+import scala.collection.JavaConverters._
+
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{
   JobSucceeded,
@@ -9,8 +13,10 @@ import org.apache.spark.scheduler.{
   SparkListenerTaskEnd
 }
 
-/** Observes the jobs of a Spark application. The Python package shows each activity as a progress bar. */
-final class JobProgress(context: SparkContext) extends SparkListener {
+import iceberglite.tree.WorkProgress
+
+/** Observes the jobs of a Spark application, and the work that its driver does without jobs. The Python package shows each activity as a progress bar. */
+final class JobProgress(private val context: SparkContext) extends SparkListener {
   import JobProgress._
 
   private var running = Map.empty[Int, RunningJob]
@@ -19,9 +25,16 @@ final class JobProgress(context: SparkContext) extends SparkListener {
   private var activities = Vector.empty[JobActivity]
   private var dropped = 0
 
-  def start(): Unit = context.addSparkListener(this)
+  def start(): Unit = {
+    context.addSparkListener(this)
+    observers.add(this)
+    ()
+  }
 
-  def stop(): Unit = context.removeSparkListener(this)
+  def stop(): Unit = {
+    observers.remove(this)
+    context.removeSparkListener(this)
+  }
 
   /** Returns an activity, which may have ended; `null` if it has not begun. @param number 1 for the first activity */
   def activity(number: Int): JobActivity = synchronized {
@@ -33,9 +46,7 @@ final class JobProgress(context: SparkContext) extends SparkListener {
     val lastStage = if (event.stageInfos.isEmpty) None else Some(event.stageInfos.maxBy(_.stageId))
     val description = described.orElse(lastStage.map(_.name)).getOrElse("")
     val tasks = event.stageInfos.map(_.numTasks).sum
-    val number = activities.lastOption.filter(_.description == description)
-      .orElse(activities.find(a => a.description == description && a.runningJobs > 0))
-      .fold(begin(description))(_.number)
+    val number = activityOf(description)
     update(number)(a => a.copy(tasks = a.tasks + tasks, runningJobs = a.runningJobs + 1))
     running += event.jobId -> RunningJob(number, event.stageIds.toSet, tasks)
   }
@@ -63,6 +74,23 @@ final class JobProgress(context: SparkContext) extends SparkListener {
     running -= event.jobId
   }
 
+  /** The driver is about to process files. */
+  private def beginDriverWork(description: String, files: Int): Unit = synchronized {
+    update(activityOf(description))(a => a.copy(tasks = a.tasks + files))
+  }
+
+  /** The driver has processed a file. */
+  private def completeDriverWork(description: String, bytes: Long): Unit = synchronized {
+    activities.reverseIterator.find(_.description == description).foreach { activity =>
+      update(activity.number)(a => a.copy(completedTasks = a.completedTasks + 1, bytesRead = a.bytesRead + bytes))
+    }
+  }
+
+  /** Returns the number of the activity with a description that is running or was the last one. */
+  private def activityOf(description: String): Int = activities.lastOption.filter(_.description == description)
+    .orElse(activities.find(a => a.description == description && a.runningJobs > 0))
+    .fold(begin(description))(_.number)
+
   private def begin(description: String): Int = {
     val number = dropped + activities.size + 1
     activities :+= JobActivity(number, description, 0, 0, 0, 0, 0)
@@ -79,7 +107,18 @@ final class JobProgress(context: SparkContext) extends SparkListener {
   }
 }
 
-private object JobProgress {
+private[cluster] object JobProgress {
+  private val observers = new CopyOnWriteArrayList[JobProgress]
+
+  /** Runs work, and reports the metadata files that the driver processes to the observers of an application. */
+  def reportDriverWork[A](context: SparkContext, description: String)(work: => A): A = {
+    val progress = new WorkProgress {
+      private def observersOfContext = observers.asScala.filter(_.context eq context)
+      override def begin(items: Int): Unit = observersOfContext.foreach(_.beginDriverWork(description, items))
+      override def completed(bytes: Long): Unit = observersOfContext.foreach(_.completeDriverWork(description, bytes))
+    }
+    WorkProgress.within(progress)(work)
+  }
 
   /** The number of activities that are kept until Python has shown them. */
   private val MaxActivities = 1000

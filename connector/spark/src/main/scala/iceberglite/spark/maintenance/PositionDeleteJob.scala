@@ -84,11 +84,13 @@ final private[maintenance] class PositionDeleteJob(
   ): Vector[ContentFile] = {
     val context = session.sparkContext
     val size = DeleteRewriteSize(deletes.size, groups.map(_.positions).sum, parts.map(_.length).sum)
-    if (!shouldUseCluster(context.defaultParallelism, size)) onDriver(writeCommit)
-    else ClusterJob.withDescription(context, s"Rewriting ${deletes.size} position delete files of ${table.name}") {
-      val files = ClusterJob.withTaskErrors(onCluster(context, writeCommit))
-      files.iterator.map(_.path).toVector.distinct.foreach(writeCommit.registerFile)
-      files
+    ClusterJob.withDriverWork(context, s"Rewriting ${deletes.size} position delete files of ${table.name}") {
+      if (!shouldUseCluster(context.defaultParallelism, size)) onDriver(writeCommit)
+      else {
+        val files = ClusterJob.withTaskErrors(onCluster(context, writeCommit))
+        files.iterator.map(_.path).toVector.distinct.foreach(writeCommit.registerFile)
+        files
+      }
     }
   }
 

@@ -33,7 +33,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       options: MaintenanceOptions,
       limits: StepLimits
   ): StepResult =
-    ClusterJob.withDescription(session.sparkContext, s"Maintaining ${table.name}: ${action.name}") {
+    ClusterJob.withDriverWork(session.sparkContext, s"Maintaining ${table.name}: ${action.name}") {
       action match {
         case MaintenanceAction.RewriteDataFiles => rewriteDataFiles(table, options, limits)
         case MaintenanceAction.ConvertEqualityDeletes => convertEqualityDeletes(table)

@@ -105,7 +105,7 @@ object ExpireSnapshots extends Procedure {
       maxConcurrentDeletes = width,
       reads = new SessionRunningReads(context.session)
     )
-    ClusterJob.withDescription(context.session.sparkContext, s"Expiring snapshots of ${table.name}") {
+    ClusterJob.withDriverWork(context.session.sparkContext, s"Expiring snapshots of ${table.name}") {
       if (arguments.get(dryRun).contains(true)) Seq(row(expiry.dryRun()))
       else {
         val (after, result) = expiry.run()

@@ -102,7 +102,7 @@ object RemoveOrphanFiles extends Procedure {
       rows += Row(file.path, file.kept.map(reason => Redaction(reason.text)).orNull)
       count += 1
     }
-    ClusterJob.withDescription(context.session.sparkContext, s"Removing orphan files of ${table.name}") {
+    ClusterJob.withDriverWork(context.session.sparkContext, s"Removing orphan files of ${table.name}") {
       if (arguments.get(dryRun).contains(true)) removal.dryRun(report) else removal.run(report)
     }
     rows.result()

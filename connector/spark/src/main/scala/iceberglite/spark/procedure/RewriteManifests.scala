@@ -4,6 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
 import iceberglite.maintenance.compact.ManifestCompaction
+import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
 
 /** `CALL catalog.system.rewrite_manifests(table, ...)` */
@@ -50,7 +51,10 @@ object RewriteManifests extends Procedure {
     val result =
       if (arguments.get(dryRun).contains(true)) compaction.dryRun()
       else {
-        val (after, done) = compaction.run()
+        val (after, done) =
+          ClusterJob.withDriverWork(context.session.sparkContext, s"Rewriting manifests of ${table.name}")(
+            compaction.run()
+          )
         context.refreshCachedPlans(name, table, after)
         done
       }

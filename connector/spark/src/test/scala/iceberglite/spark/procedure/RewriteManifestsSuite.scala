@@ -52,7 +52,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT partition_summaries[$field].lower_bound, partition_summaries[$field].upper_bound FROM $t.manifests")
       .count(row => row.getString(0).toInt <= value && value <= row.getString(1).toInt).toLong
 
-  for (version <- FormatVersion.all.map(_.number).filter(_ <= 3)) 
+  for (version <- FormatVersion.all.map(_.number).filter(_ <= 3))
     test(s"counts, entries and rows are those of Apache Iceberg, version $version", Slow) {
       val (t, copy) = (fragmented(version), fragmented(version))
       val before = contents(t, version)
