@@ -22,8 +22,8 @@ def show_progress(spark: SparkSession, file: TextIO | None = None, disable: bool
     """Show a progress bar for each activity of Spark within a `with` statement.
 
     An activity is a query or a step of maintenance, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
-    counts tasks, and shows the bytes that they have read and written. If the driver does the work of a procedure without a
-    job, as for small tables, the bar counts the metadata files that it processes::
+    counts tasks, and shows the bytes that they have read and written. If the driver does the work of a procedure
+    without a job, as for small tables, the bar counts the metadata files that it processes::
 
         with show_progress(spark):
             Table(spark, "db.t").rewrite_data_files()

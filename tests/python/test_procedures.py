@@ -160,7 +160,8 @@ def test_one_call_runs_the_maintenance_that_is_due(three_commits: Table) -> None
     assert (rewrite.status, rewrite.files_before, rewrite.files_after) == ("planned", 3, 1)
     assert three_commits.metadata("data_files").count() == 3
     done = three_commits.maintain(options={"min-input-files": 2, "max-seconds": 600})
-    assert [step.action for step in done] == [step.action for step in planned]
+    # Only a dry run counts the orphan files if their removal was not requested.
+    assert [step.action for step in done] == [s.action for s in planned if s.action != "remove_orphan_files"]
     assert [step.action for step in done if step.status == "done"] == ["rewrite_data_files"]
     assert three_commits.metadata("data_files").count() == 1
     assert ids(three_commits) == [0, 1, 2]

@@ -31,7 +31,9 @@ def test_a_bar_shows_each_activity_with_tasks_and_bytes(spark: SparkSession, tab
 
 
 def test_a_bar_shows_the_work_of_the_driver_without_a_job(spark: SparkSession, table: str) -> None:
-    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')")
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT) USING iceberg TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')"
+    )
     for i in range(3):
         spark.range(i * 10, i * 10 + 10, 1, 1).writeTo(table).append()
     output = io.StringIO()
