@@ -25,7 +25,7 @@ CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_t
 -- query
 CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), retain_last => 2, max_concurrent_deletes => 4, stream_results => false, clean_expired_metadata => true);
 ----
-1 | 0 | 0 | 1 | 1 | 0 | [] | NULL
+1 | 0 | 0 | 2 | 1 | 0 | [] | NULL
 
 -- query
 SELECT count(*) FROM ${catalog}.db.t.snapshots;

@@ -9,7 +9,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
-import iceberglite.table.TableLocations
+import iceberglite.table.{Cleanup, TableLocations}
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}
 
 /** Computes, writes and reads the partition statistics of a snapshot (spec: "Partition Statistics"). */
@@ -56,7 +56,7 @@ object PartitionStatisticsFiles {
     val path = s"${TableLocations.metadata(metadata)}/partition-stats-$snapshotId-$unique${format.extension}"
     val schema = PartitionStatisticsColumns.schema(unified, version)
     val target = DataTarget(io, path, schema, metadata.properties, MetricsModes(Map.empty))
-    val writer = DataFormats.of(format).write(target)
+    val writer = created(io, path)(DataFormats.of(format).write(target))
     try {
       rows.foreach(row => writer.write(PartitionStatisticsColumns.record(row, unified, version)))
       PartitionStatisticsFile(snapshotId, path, writer.close().fileSizeInBytes)
@@ -66,6 +66,15 @@ object PartitionStatisticsFiles {
         throw e
     }
   }
+
+  /** Creates a file. The storage can report a failure although it has created the file, which is then deleted. */
+  private def created[A](io: FileIO, path: String)(create: => A): A =
+    try create
+    catch {
+      case e: Throwable =>
+        Cleanup.delete(io, Vector(path))
+        throw e
+    }
 
   /**
    * Returns the rows of a file, in file order.

@@ -112,6 +112,13 @@ trait FileIO extends FileSink with Serializable {
   /** Lists a directory in no particular order; empty if it does not exist. */
   def list(directory: String): Vector[FileInfo]
 
+  /**
+   * Returns the files in a directory at all depths, in no particular order; empty if it does not exist. Object stores
+   * list the files of many directories by one request.
+   */
+  def listBelow(directory: String): Iterator[FileInfo] =
+    list(directory).iterator.flatMap(file => if (file.isDirectory) listBelow(file.path) else Iterator(file))
+
   def makeDirectory(path: String): Unit
 
   /** Deletes a directory with all of its content. */

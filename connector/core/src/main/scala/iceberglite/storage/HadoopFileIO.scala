@@ -103,6 +103,16 @@ final class HadoopFileIO(
   override def list(directory: String): Vector[FileInfo] =
     wrapErrors("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
 
+  override def listBelow(directory: String): Iterator[FileInfo] =
+    if (local(directory).isDefined) super.listBelow(directory)
+    else {
+      val files = wrapErrors("list", directory)(hadoop.listBelow(directory))
+      new Iterator[FileInfo] {
+        override def hasNext: Boolean = wrapErrors("list", directory)(files.hasNext)
+        override def next(): FileInfo = wrapErrors("list", directory)(files.next())
+      }
+    }
+
   override def makeDirectory(path: String): Unit = wrapErrors("make the directory", path) {
     local(path).fold(hadoop.makeDirectory(path)) { p =>
       Files.createDirectories(p)

@@ -112,6 +112,15 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Vector.empty }
   }
 
+  /** Returns the files below a directory. Object stores override the listing so that it reads no directories. */
+  def listBelow(directory: String): Iterator[FileInfo] = {
+    val path = pathOf(directory)
+    try {
+      val files = fileSystem(path).listFiles(path, true)
+      Iterator.continually(files).takeWhile(_.hasNext).map(remaining => info(remaining.next()))
+    } catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Iterator.empty }
+  }
+
   def makeDirectory(path: String): Unit = {
     val directory = pathOf(path)
     if (!fileSystem(directory).mkdirs(directory))

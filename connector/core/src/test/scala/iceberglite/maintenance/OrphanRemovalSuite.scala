@@ -60,6 +60,14 @@ class OrphanRemovalSuite extends AnyFunSuite {
     }
   }
 
+  test("a listing by prefix finds the same orphan files") {
+    val actions = randomTable(Fuzz.seed)
+    run(removal(actions.table))
+    val orphans = addOrphans(actions)
+    val listing = OrphanRemoval.directory(None, byPrefix = true) _
+    assert(run(new OrphanRemoval(actions.table, listing, new LocalOrphanSearch, later)).keySet == orphans)
+  }
+
   test("a dry run finds the same files and deletes none") {
     val actions = randomTable(Fuzz.seed)
     run(removal(actions.table))
@@ -167,6 +175,9 @@ class OrphanRemovalSuite extends AnyFunSuite {
     val paths = mutable.Set.empty[String]
     DirectoryListing.of(actions.store, "mem://t", renamed).foreach(file => paths.synchronized { paths += file.path })
     assert(paths.filterNot(_.contains("/metadata/")) == Set("mem://t/data/_category=b/a.parquet"))
+    val byPrefix = mutable.Set.empty[String]
+    PrefixListing.of(actions.store, "mem://t", renamed).foreach(byPrefix += _.path)
+    assert(byPrefix == paths)
   }
 
   test("files of another table in the directory, and files outside of the table, are kept with the reason") {

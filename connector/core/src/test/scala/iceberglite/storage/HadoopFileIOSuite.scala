@@ -62,6 +62,8 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       val info = io.info(path).toList.head
       assert(info.path == s"file:$path" && info.length == 5 && !info.isDirectory)
       assert(io.list(s"$directory/a b/c%20d/x=1").map(_.path) == Vector(s"file:$path"))
+      assert(io.listBelow(s"$directory/a b").map(_.path).toVector == Vector(s"file:$path"))
+      assert(io.listBelow(s"$directory/none").isEmpty)
       val parents = io.list(s"$directory/a b").map(i => (i.path, i.isDirectory))
       assert(parents == Vector((s"file:$directory/a b/c%20d", true)))
       io.delete(path)

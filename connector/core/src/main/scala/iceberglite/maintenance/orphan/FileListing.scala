@@ -47,7 +47,7 @@ final class DirectoryListing(io: FileIO, val directory: String, partitionFields:
 
   /** Returns the directories and the files in one directory. */
   def entries(path: String): (Vector[String], Vector[ListedFile]) = {
-    val (nested, files) = io.list(path).filterNot(isHidden).partition(_.isDirectory)
+    val (nested, files) = io.list(path).filterNot(isHidden(_, partitionFields)).partition(_.isDirectory)
     (nested.map(_.path), files.map(file => ListedFile(file.path, file.modifiedMs)))
   }
 
@@ -67,12 +67,6 @@ final class DirectoryListing(io: FileIO, val directory: String, partitionFields:
     s"listing $directory, which has more than $MaxDepth levels of directories",
     s"Remove the symbolic link that makes $path part of itself"
   )
-
-  private def isHidden(file: FileInfo): Boolean = {
-    val name = file.path.stripSuffix("/").split('/').last
-    (name.startsWith("_") || name.startsWith(".")) &&
-    !(file.isDirectory && partitionFields.exists(field => name.startsWith(s"$field=")))
-  }
 }
 
 object DirectoryListing {
@@ -82,5 +76,16 @@ object DirectoryListing {
 
   /** Returns the listing of a directory of a table. */
   def of(io: FileIO, directory: String, metadata: TableMetadata): DirectoryListing =
-    new DirectoryListing(io, directory, metadata.specs.flatMap(_.fields.map(_.name)).toSet)
+    new DirectoryListing(io, directory, partitionFields(metadata))
+
+  private[orphan] def partitionFields(metadata: TableMetadata): Set[String] =
+    metadata.specs.flatMap(_.fields.map(_.name)).toSet
+
+  private def isHidden(file: FileInfo, partitionFields: Set[String]): Boolean =
+    isHidden(file.path.stripSuffix("/").split('/').last, file.isDirectory, partitionFields)
+
+  /** Returns whether a file or directory is hidden by its name. */
+  private[orphan] def isHidden(name: String, isDirectory: Boolean, partitionFields: Set[String]): Boolean =
+    (name.startsWith("_") || name.startsWith(".")) &&
+      !(isDirectory && partitionFields.exists(field => name.startsWith(s"$field=")))
 }

@@ -192,9 +192,10 @@ object OrphanRemoval {
    * Returns the listing of a directory of a table.
    *
    * @param path a directory that the table owns; by default its location
+   * @param byPrefix whether all paths below the directory are listed at once, instead of one directory after the other
    * @throws InvalidArgument the table does not own the directory
    */
-  def directory(path: Option[String])(table: Table): FileListing = {
+  def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)
     val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
     // A table in the root of a bucket owns only directories of data and metadata there.
@@ -203,6 +204,7 @@ object OrphanRemoval {
     if (reasons.forall(_.isDefined)) reasons.last.foreach { reason =>
       throw InvalidArgument("location", directory, s"Nothing there would be deleted: ${reason.text}")
     }
-    DirectoryListing.of(table.io, directory, table.metadata)
+    if (byPrefix) PrefixListing.of(table.io, directory, table.metadata)
+    else DirectoryListing.of(table.io, directory, table.metadata)
   }
 }

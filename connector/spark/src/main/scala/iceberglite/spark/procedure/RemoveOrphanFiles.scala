@@ -57,7 +57,8 @@ object RemoveOrphanFiles extends Procedure {
   private val prefixListing = Parameter.optional(
     "prefix_listing",
     ParameterType.Flag,
-    "Accepted for compatibility, without effect: directories are always listed in parallel"
+    "Whether all paths below the directory are listed at once, which needs fewer requests to an object store if there " +
+      "are many directories; by default false: directories are listed in parallel"
   )
   private val streamResults = Parameter.optional(
     "stream_results",
@@ -123,6 +124,6 @@ object RemoveOrphanFiles extends Procedure {
       case Some(view) =>
         val files = ViewListing.of(context.session, view, arguments.get(location))
         _ => files
-      case None => OrphanRemoval.directory(arguments.get(location))
+      case None => OrphanRemoval.directory(arguments.get(location), arguments.get(prefixListing).contains(true))
     }
 }

@@ -1,0 +1,30 @@
+package iceberglite.maintenance.orphan
+
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.storage.{FileIO, FileInfo}
+
+/**
+ * Lists the same files as [[DirectoryListing]], by one listing of all paths with a prefix. Object stores need fewer
+ * requests for it if there are many directories with few files each; the requests follow one another.
+ *
+ * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
+ */
+final class PrefixListing(io: FileIO, val directory: String, partitionFields: Set[String]) extends FileListing {
+  private val prefix = FileUri.of(directory).path.stripSuffix("/") + "/"
+
+  override def foreach(consume: ListedFile => Unit): Unit =
+    io.listBelow(directory).filterNot(isHidden).foreach(file => consume(ListedFile(file.path, file.modifiedMs)))
+
+  private def isHidden(file: FileInfo): Boolean = {
+    val names = FileUri.of(file.path).path.stripPrefix(prefix).split('/').toVector
+    names.init.exists(DirectoryListing.isHidden(_, isDirectory = true, partitionFields)) ||
+    names.lastOption.exists(DirectoryListing.isHidden(_, isDirectory = false, partitionFields))
+  }
+}
+
+object PrefixListing {
+
+  /** Returns the listing of a directory of a table. */
+  def of(io: FileIO, directory: String, metadata: TableMetadata): PrefixListing =
+    new PrefixListing(io, directory, DirectoryListing.partitionFields(metadata))
+}
