@@ -222,28 +222,26 @@ private[error] object ErrorBoundaryStatements {
     "DROP TAG IF EXISTS g"
   ).map(text => s"ALTER TABLE ${if (text.startsWith("DROP IDENTIFIER")) s"$Ns.m" else T} $text")
 
-  def procedures(facts: TableFacts): Seq[Case] = Seq(
-    s"rollback_to_snapshot('db.t', ${facts.first})",
-    s"rollback_to_timestamp('db.t', TIMESTAMP '${facts.firstTime}')",
-    s"set_current_snapshot('db.t', ${facts.first})",
-    s"cherrypick_snapshot('db.t', ${facts.onBranch})",
-    "publish_changes('db.t', 'w')",
-    "fast_forward('db.t', 'main', 'b')",
-    "convert_equality_deletes('db.m')",
-    s"expire_snapshots(table => 'db.t', snapshot_ids => array(${facts.first}))",
-    "remove_orphan_files('db.t')",
-    "rewrite_data_files(table => 'db.m', options => map('rewrite-all', 'true'))",
-    "rewrite_data_files(table => 'db.t', sort_order => 'v DESC', options => map('rewrite-all', 'true'))",
-    "rewrite_manifests('db.t')",
-    "compute_partition_stats('db.t')",
-    "compute_table_stats('db.t')",
-    s"restore('db.t', ${facts.first})"
-  ).map(call => change(s"CALL faulty.system.$call")) ++ Seq(
-    s"RESTORE TABLE $T TO VERSION AS OF ${facts.first}",
-    s"OPTIMIZE $T WHERE id < 5 ZORDER BY (id)",
-    s"VACUUM $T",
-    s"ANALYZE TABLE $T COMPUTE STATISTICS FOR COLUMNS id"
-  ).map(change)
+  def procedures(facts: TableFacts): Seq[Case] =
+    (Seq(
+      s"rollback_to_snapshot('db.t', ${facts.first})",
+      s"rollback_to_timestamp('db.t', TIMESTAMP '${facts.firstTime}')",
+      s"set_current_snapshot('db.t', ${facts.first})",
+      s"cherrypick_snapshot('db.t', ${facts.onBranch})",
+      "publish_changes('db.t', 'w')",
+      "fast_forward('db.t', 'main', 'b')",
+      "convert_equality_deletes('db.m')",
+      s"expire_snapshots(table => 'db.t', snapshot_ids => array(${facts.first}))",
+      s"restore('db.t', ${facts.first})",
+      "clone('db.t', 'db.n')",
+      s"rewrite_table_path('db.t', '${facts.location}', '${facts.location}-moved')"
+    ).map(call => change(s"CALL faulty.system.$call")) ++ MaintenanceStatements.all.map(_._2) :+ MaintenanceStatements
+      .addFiles) ++ Seq(
+      s"RESTORE TABLE $T TO VERSION AS OF ${facts.first}",
+      s"OPTIMIZE $T WHERE id < 5 ZORDER BY (id)",
+      s"VACUUM $T",
+      s"ANALYZE TABLE $T COMPUTE STATISTICS FOR COLUMNS id"
+    ).map(change)
 
   def rowChanges: Seq[Case] = {
     def merge(table: String) =

@@ -60,7 +60,13 @@ class FaultyFileSystem extends RenamingFileSystem {
       false
     } else counted(to)(super.rename(from, to))
 
-  override def delete(path: Path, recursive: Boolean): Boolean = counted(path)(super.delete(path, recursive))
+  override def delete(path: Path, recursive: Boolean): Boolean =
+    try counted(path)(super.delete(path, recursive))
+    catch {
+      case e: IOException =>
+        FaultyFileSystem.addUndeleted(path.getName)
+        throw e
+    }
 
   override def getFileStatus(path: Path): FileStatus = counted(path)(super.getFileStatus(path))
 
@@ -74,12 +80,19 @@ private[error] object FaultyFileSystem extends Faults {
 
   private var armed = Option.empty[Armed]
   private var calls = 0
+  private var namesNotDeleted = Set.empty[String]
+
+  /** Returns the names of the files whose deletion has failed since `arm`. */
+  def undeleted: Set[String] = synchronized(namesNotDeleted)
+
+  private def addUndeleted(name: String): Unit = synchronized(namesNotDeleted += name)
 
   /** Whether the current call is made by another call of this class, so that it is not counted. */
   private val isNested = ThreadLocal.withInitial[Boolean](() => false)
 
   override def arm(fault: Fault, callNumber: Int): Unit = synchronized {
     calls = 0
+    namesNotDeleted = Set.empty
     armed = Some(Armed(fault, callNumber))
   }
 

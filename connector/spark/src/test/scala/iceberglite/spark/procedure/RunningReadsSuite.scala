@@ -17,7 +17,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** The warning of `expire_snapshots` about queries that are running. */
 class RunningReadsSuite extends AnyFunSuite with StatementFixture {
-  override implicit val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
 
   /** Creates a table with four snapshots. @return its name, and the ids of the snapshots */
   private def changed(): (String, Seq[Long]) = {

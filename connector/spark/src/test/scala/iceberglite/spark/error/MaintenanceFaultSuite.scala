@@ -1,0 +1,84 @@
+package iceberglite.spark.error
+
+import java.nio.file.Paths
+
+import scala.util.Random
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.concurrent.Eventually
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+import org.scalatest.time.{Millis, Seconds, Span}
+
+import iceberglite.Sampling
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.table.{ReachableFiles, Table}
+
+/**
+ * Lets calls of the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows and
+ * all files that it references, and must not keep files that nothing references.
+ */
+class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
+  override implicit val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
+
+  private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 6
+  private val random = new Random(Sampling.seed)
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    tableFacts
+    ()
+  }
+
+  private def rowsOf(session: SparkSession, table: String): Seq[String] = inSession(session) { s =>
+    s.sql(s"REFRESH TABLE faulty.db.$table")
+    s.sql(s"SELECT * FROM faulty.db.$table").collect().map(_.toString).toSeq.sorted
+  }
+
+  private def load(session: SparkSession, name: String): Table =
+    session.sessionState.catalogManager.catalog("faulty").asInstanceOf[LiteCatalog]
+      .sharedTable(Identifier.of(Array("db"), name)).current
+
+  /** Returns the names of files of a table that no version of its metadata references. */
+  private def unreferenced(table: Table): Set[String] = {
+    val directory = Paths.get(table.location.replaceFirst("^ofs://wh", ""))
+    val files = below(directory).map(_.getFileName.toString)
+      .filter(name => !name.startsWith(".") && Seq(".parquet", ".avro", ".puffin", ".stats").exists(name.endsWith))
+    files.toSet -- ReachableFiles.of(table.io, table.version).map(_.split('/').last)
+  }
+
+  private def check(name: String, c: Case, fault: Fault, call: Int, expected: Seq[String]): Unit = {
+    val result = attempt(c, FaultyFileSystem, fault, call, isCached = random.nextBoolean())
+    withClue(s"${c.label}, $fault at call $call of ${result.calls}: ") {
+      assert(rowsOf(result.session, name) == expected)
+      val table = load(result.session, name)
+      assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
+      // The storage is down when the procedure wants to remove its files. A commit tries only once to delete a manifest
+      // that it does not need any more.
+      if (fault != Fault.Outage) eventually(assert((unreferenced(table) -- FaultyFileSystem.undeleted).isEmpty))
+    }
+    ()
+  }
+
+  private def checkAll(cases: Seq[(String, Case)]): Unit =
+    for ((name, c) <- cases) {
+      val normal = attempt(c, FaultyFileSystem, Fault.Refused, Int.MaxValue, isCached = true)
+      assert(normal.error.isEmpty, c.label)
+      val expected = rowsOf(normal.session, name)
+      assert(expected.nonEmpty && unreferenced(load(normal.session, name)).isEmpty, c.label)
+      val calls = random.shuffle((1 to normal.calls).toVector)
+      Sampling.recordSkipped(math.max(0, calls.size - callsPerCase), calls.size, s"faults of ${c.label}")
+      calls.take(callsPerCase).foreach { call =>
+        check(name, c, Fault.everywhere(random.nextInt(Fault.everywhere.size)), call, expected)
+      }
+    }
+
+  test("whichever call of the storage fails during a rewrite, the table has its rows and no unreferenced file") {
+    checkAll(random.shuffle(MaintenanceStatements.all).take(1))
+  }
+
+  test("whichever call of the storage fails during maintenance, the table has its rows and no unreferenced file", Slow) {
+    checkAll(MaintenanceStatements.all)
+  }
+}
