@@ -217,36 +217,38 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   }
 
   private def primitive(kind: Int, offset: Int): String = kind match {
-    case 0 => VariantJson.Null
-    case 1 => VariantJson.of(BooleanLiteral(true))
-    case 2 => VariantJson.of(BooleanLiteral(false))
-    case 3 => bytes.signed(offset, 1).toString
-    case 4 => bytes.signed(offset, 2).toString
-    case 5 => bytes.signed(offset, 4).toString
-    case 6 => bytes.signed(offset, 8).toString
-    case 7 => VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(offset, 8))))
-    case 8 => decimal(offset, 4)
-    case 9 => decimal(offset, 8)
-    case 10 => decimal(offset, 16)
-    case 14 => VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(offset, 4).toInt)))
-    case 15 => VariantJson.of(BinaryLiteral(bytes.slice(offset + 4, bytes.unsigned(offset, 4))))
-    case 16 => VariantJson.quoted(bytes.text(offset + 4, bytes.unsigned(offset, 4)))
-    case 20 =>
+    case VariantPrimitive.Null => VariantJson.Null
+    case VariantPrimitive.True => VariantJson.of(BooleanLiteral(true))
+    case VariantPrimitive.False => VariantJson.of(BooleanLiteral(false))
+    case VariantPrimitive.Int8 => bytes.signed(offset, 1).toString
+    case VariantPrimitive.Int16 => bytes.signed(offset, 2).toString
+    case VariantPrimitive.Int32 => bytes.signed(offset, 4).toString
+    case VariantPrimitive.Int64 => bytes.signed(offset, 8).toString
+    case VariantPrimitive.Double =>
+      VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(offset, 8))))
+    case VariantPrimitive.Decimal4 => decimal(offset, 4)
+    case VariantPrimitive.Decimal8 => decimal(offset, 8)
+    case VariantPrimitive.Decimal16 => decimal(offset, 16)
+    case VariantPrimitive.Float =>
+      VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(offset, 4).toInt)))
+    case VariantPrimitive.Binary => VariantJson.of(BinaryLiteral(bytes.slice(offset + 4, bytes.unsigned(offset, 4))))
+    case VariantPrimitive.String => VariantJson.quoted(bytes.text(offset + 4, bytes.unsigned(offset, 4)))
+    case VariantPrimitive.Uuid =>
       val uuid = bytes.slice(offset, 16)
       VariantJson.of(UuidLiteral(new UUID(uuid.getLong, uuid.getLong)))
     case other => time(other, offset)
   }
 
   private def time(kind: Int, offset: Int): String = kind match {
-    case 11 => VariantJson.of(DateLiteral(bytes.signed(offset, 4).toInt))
-    case 12 => VariantJson.of(TimestampTzLiteral(bytes.signed(offset, 8)))
-    case 13 => VariantJson.of(TimestampLiteral(bytes.signed(offset, 8)))
-    case 17 =>
+    case VariantPrimitive.Date => VariantJson.of(DateLiteral(bytes.signed(offset, 4).toInt))
+    case VariantPrimitive.Timestamp => VariantJson.of(TimestampTzLiteral(bytes.signed(offset, 8)))
+    case VariantPrimitive.TimestampNtz => VariantJson.of(TimestampLiteral(bytes.signed(offset, 8)))
+    case VariantPrimitive.TimeNtz =>
       val micros = bytes.signed(offset, 8)
       if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is not a time of day in microseconds")
       VariantJson.of(TimeLiteral(micros))
-    case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(offset, 8)))
-    case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(offset, 8)))
+    case VariantPrimitive.TimestampNanos => VariantJson.of(TimestampTzNsLiteral(bytes.signed(offset, 8)))
+    case VariantPrimitive.TimestampNtzNanos => VariantJson.of(TimestampNsLiteral(bytes.signed(offset, 8)))
     case other => bytes.fail(s"it contains a value of the unknown type $other")
   }
 

@@ -28,7 +28,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
     if (depth > MaxDepth) throw new DamagedFooter(s"The footer is nested more than $MaxDepth levels deep")
     var id = 0
     var header = next()
-    while (header != 0) {
+    while (header != Thrift.Stop) {
       val delta = (header >> 4) & 0xf
       id = if (delta == 0) zigzag(varint()) else id + delta
       if (location == LogicalType && id > LastKnownType) newerTypes = true
@@ -38,23 +38,24 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   }
 
   private def value(kind: Int, location: Location, depth: Int, inList: Boolean): Unit = kind match {
-    case 1 | 2 => if (inList) skip(1)
-    case 3 => skip(1)
-    case 4 | 5 | 6 =>
+    // Outside of a list, the type of a boolean is its value.
+    case Thrift.BooleanTrue | Thrift.BooleanFalse => if (inList) skip(1)
+    case Thrift.I8 => skip(1)
+    case Thrift.I16 | Thrift.I32 | Thrift.I64 =>
       varint()
       ()
-    case 7 => skip(8)
-    case 8 => skip(length())
-    case 9 | 10 => list(location, depth)
-    case 11 => map(depth)
-    case 12 => struct(location, depth + 1)
+    case Thrift.Double => skip(8)
+    case Thrift.Binary => skip(length())
+    case Thrift.List | Thrift.Set => list(location, depth)
+    case Thrift.Map => map(depth)
+    case Thrift.Struct => struct(location, depth + 1)
     case other => throw new DamagedFooter(s"The footer contains the unknown Thrift type $other")
   }
 
   private def list(location: Location, depth: Int): Unit = {
     val header = next()
     val short = (header >> 4) & 0xf
-    val size = if (short == 15) length() else checked(short.toLong)
+    val size = if (short == Thrift.LongList) length() else checked(short.toLong)
     var i = 0
     while (i < size) {
       value(header & 0xf, location, depth, inList = true)
@@ -111,13 +112,37 @@ private[iceberglite] object ParquetFooterCheck {
    */
   private val LastKnownType = 14
 
+  // The ids of fields in parquet.thrift.
+  final private val SchemaField = 2
+  final private val LogicalTypeField = 10
+
+  /** The type ids of Thrift's compact protocol. */
+  private[parquet] object Thrift {
+    final val Stop = 0
+    final val BooleanTrue = 1
+    final val BooleanFalse = 2
+    final val I8 = 3
+    final val I16 = 4
+    final val I32 = 5
+    final val I64 = 6
+    final val Double = 7
+    final val Binary = 8
+    final val List = 9
+    final val Set = 10
+    final val Map = 11
+    final val Struct = 12
+
+    /** The size in the header of a list whose size follows the header. */
+    final val LongList = 15
+  }
+
   /** The Thrift struct that is being checked. */
   sealed abstract private class Location {
 
     /** Returns the struct in the field with the given id. */
     def child(field: Int): Location = (this, field) match {
-      case (FileMetaData, 2) => SchemaElement
-      case (SchemaElement, 10) => LogicalType
+      case (FileMetaData, SchemaField) => SchemaElement
+      case (SchemaElement, LogicalTypeField) => LogicalType
       case _ => Other
     }
   }
