@@ -64,7 +64,6 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     case Require(_) => u.requireColumn(edit.name)
     case First(_) => u.moveFirst(edit.name)
     case After(path, sibling) => u.moveAfter(edit.name, (path.init :+ sibling).mkString("."))
-    case Before(path, sibling) => u.moveBefore(edit.name, (path.init :+ sibling).mkString("."))
     case Identify(_) => u.setIdentifierFields(Seq(edit.name).asJava)
   }
 

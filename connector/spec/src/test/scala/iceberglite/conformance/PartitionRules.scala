@@ -154,7 +154,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val specEvolution: Rule = rule(
     "spec-evolution",
     Evolution,
-    "A partitioning change creates a partition spec with a new id; fields can be added, removed and renamed."
+    "A partitioning change creates a partition spec with a new id; fields can be added, removed and replaced."
   )("spec/update/SpecUpdate.scala")
   val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",

@@ -40,7 +40,6 @@ final private[catalog] case class HiveSettings(
 
 private[catalog] object HiveSettings {
   val LockEnabled = "iceberg.engine.hive.lock-enabled"
-  val AcquireTimeout = "iceberg.hive.lock-timeout-ms"
   private val EngineEnabled = "iceberg.engine.hive.enabled"
   private val KeepStatistics = "iceberg.hive.keep.stats"
   private val MaxParameter = "iceberg.hive.table-property-max-size"

@@ -63,12 +63,6 @@ object Evaluate {
       row => holds(read(row))
   }
 
-  /**
-   * Whether a row matches if its column has this value; if the predicate's term has a transform, the transform is
-   * applied to the value.
-   */
-  def predicateOn(value: Option[Literal], predicate: Predicate): Boolean = test(predicate)(value)
-
   private def fieldId(term: Term): Int = term match {
     case Term.Bound(field, _) => field.id
     case Term.Transformed(_, of) => fieldId(of)

@@ -271,10 +271,6 @@ final case class ManifestFile(
     keyMetadata: Option[ByteBuffer] = None,
     firstRowId: Option[Long] = None
 ) extends PartSummary {
-  def hasAddedFiles: Boolean = !addedFilesCount.contains(0)
-  def hasExistingFiles: Boolean = !existingFilesCount.contains(0)
-  def hasDeletedFiles: Boolean = !deletedFilesCount.contains(0)
-
   override def specId: Int = partitionSpecId
 
   override def liveFiles: Option[Long] =

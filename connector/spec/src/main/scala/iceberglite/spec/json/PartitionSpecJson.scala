@@ -57,8 +57,4 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
 
   /** Returns the fields as a list, which is the form of `partition-spec` in manifests. */
   def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
-
-  /** Parses a list of fields. @param file the name of the document, for messages */
-  def parseFields(file: String, specId: Int, json: String): PartitionSpec =
-    PartitionSpec(specId, readFields(JsonValue.parse(file, json)))
 }

@@ -134,9 +134,6 @@ object MetadataColumns {
   val DeletePosition: NestedField =
     NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
 
-  /** The field id of the column `row` of position delete files, a struct with the columns of the deleted row. */
-  val DeleteRowId: Int = Int.MaxValue - 103
-
   /** The column of changelogs with the value `INSERT` or `DELETE`. */
   val ChangeType: NestedField =
     NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")

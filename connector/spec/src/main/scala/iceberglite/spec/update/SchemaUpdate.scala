@@ -162,13 +162,6 @@ final class SchemaUpdate private (
       (before :+ field) ++ after
     }
 
-  /** Moves a column. @param sibling the name of a column in the same struct */
-  def moveBefore(path: Vector[String], sibling: String): SchemaUpdate =
-    move(path) { (field, others) =>
-      val (before, after) = others.splitAt(position(path, others, sibling))
-      (before :+ field) ++ after
-    }
-
   /**
    * Merges the columns of another schema into the columns of this schema, by name (see [[SchemaUnion]]). Columns that
    * are added are optional, and are at the end of their struct.
@@ -234,8 +227,8 @@ final class SchemaUpdate private (
     val fieldPath = requireChangeable(path, "add fields to")
     fieldPath.last.fieldType match {
       case _: StructType => fieldPath
-      case ListType(_, _: StructType, _) => fieldPath :+ fieldPath.last.fieldType.asInstanceOf[ListType].elementField
-      case MapType(_, _, _, _: StructType, _) => fieldPath :+ fieldPath.last.fieldType.asInstanceOf[MapType].valueField
+      case list @ ListType(_, _: StructType, _) => fieldPath :+ list.elementField
+      case map @ MapType(_, _, _, _: StructType, _) => fieldPath :+ map.valueField
       case other =>
         throw InvalidArgument(
           s"parent of column $newColumn",

@@ -64,15 +64,6 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(oldSource, oldTransform).addField(source, transform, newName)
 
-  /** Renames a field, which keeps its id and its values. */
-  def renameField(name: String, newName: String): SpecUpdate = {
-    val field = requireField(name)
-    UnboundField.checkName(metadata.schema, newName, field.sourceId, field.transform)
-    activeFields.filterNot(_.fieldId == field.fieldId).foreach(checkName(_, newName))
-    val next = renameVoidField(newName).map(f => if (f.fieldId == field.fieldId) f.copy(name = newName) else f)
-    copy(fields = next)
-  }
-
   /** Returns the new spec, or the compatible spec that the table already has. */
   def result: PartitionSpec = {
     val spec = PartitionSpec(metadata.specs.map(_.specId).max + 1, fields)

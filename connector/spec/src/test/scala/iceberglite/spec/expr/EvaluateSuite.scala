@@ -32,32 +32,32 @@ class EvaluateSuite extends AnyFunSuite {
       NotStartsWith(text, "a"),
       NotNull(number),
       IsNan(float)
-    ).foreach(p => assert(!Evaluate.predicateOn(None, p), p))
-    assert(Evaluate.predicateOn(None, IsNull(number)))
-    assert(Evaluate.predicateOn(None, NotNan(float)))
+    ).foreach(p => assert(!EvaluatedPredicate.on(None, p), p))
+    assert(EvaluatedPredicate.on(None, IsNull(number)))
+    assert(EvaluatedPredicate.on(None, NotNan(float)))
   }
 
   test("NaN equals NaN and is greater than every number, and the two zeros are equal") {
     val nan = Some(DoubleLiteral(Double.NaN))
-    assert(Evaluate.predicateOn(nan, Equal(float, DoubleLiteral(Double.NaN))))
-    assert(Evaluate.predicateOn(nan, GreaterThan(float, DoubleLiteral(Double.PositiveInfinity))))
-    assert(Evaluate.predicateOn(nan, NotIn(float, Set(DoubleLiteral(1.0)))))
-    assert(Evaluate.predicateOn(Some(DoubleLiteral(-0.0)), Equal(float, DoubleLiteral(0.0))))
-    assert(Evaluate.predicateOn(Some(DoubleLiteral(-0.0)), In(float, Set(DoubleLiteral(0.0), DoubleLiteral(4.0)))))
-    assert(!Evaluate.predicateOn(Some(FloatLiteral(-0.0f)), LessThan(float, FloatLiteral(0.0f))))
+    assert(EvaluatedPredicate.on(nan, Equal(float, DoubleLiteral(Double.NaN))))
+    assert(EvaluatedPredicate.on(nan, GreaterThan(float, DoubleLiteral(Double.PositiveInfinity))))
+    assert(EvaluatedPredicate.on(nan, NotIn(float, Set(DoubleLiteral(1.0)))))
+    assert(EvaluatedPredicate.on(Some(DoubleLiteral(-0.0)), Equal(float, DoubleLiteral(0.0))))
+    assert(EvaluatedPredicate.on(Some(DoubleLiteral(-0.0)), In(float, Set(DoubleLiteral(0.0), DoubleLiteral(4.0)))))
+    assert(!EvaluatedPredicate.on(Some(FloatLiteral(-0.0f)), LessThan(float, FloatLiteral(0.0f))))
   }
 
   test("strings are compared by their UTF-8 bytes") {
-    assert(Evaluate.predicateOn(Some(StringLiteral("\uD83D\uDE00")), GreaterThan(text, StringLiteral("\uFFFD"))))
-    assert(Evaluate.predicateOn(Some(StringLiteral("ab")), StartsWith(text, "a")))
-    assert(Evaluate.predicateOn(Some(StringLiteral("ab")), NotStartsWith(text, "b")))
+    assert(EvaluatedPredicate.on(Some(StringLiteral("\uD83D\uDE00")), GreaterThan(text, StringLiteral("\uFFFD"))))
+    assert(EvaluatedPredicate.on(Some(StringLiteral("ab")), StartsWith(text, "a")))
+    assert(EvaluatedPredicate.on(Some(StringLiteral("ab")), NotStartsWith(text, "b")))
   }
 
   test("a transform in the term is applied to the value") {
     val tens = Term.Transformed(Truncate(10), number)
-    assert(Evaluate.predicateOn(Some(IntLiteral(17)), Equal(tens, IntLiteral(10))))
-    assert(!Evaluate.predicateOn(Some(IntLiteral(27)), Equal(tens, IntLiteral(10))))
-    assert(!Evaluate.predicateOn(None, Equal(tens, IntLiteral(10))))
+    assert(EvaluatedPredicate.on(Some(IntLiteral(17)), Equal(tens, IntLiteral(10))))
+    assert(!EvaluatedPredicate.on(Some(IntLiteral(27)), Equal(tens, IntLiteral(10))))
+    assert(!EvaluatedPredicate.on(None, Equal(tens, IntLiteral(10))))
   }
 
   test("partition values are found by field id, regardless of the order of the fields") {

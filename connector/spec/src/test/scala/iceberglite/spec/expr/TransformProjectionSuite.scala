@@ -41,7 +41,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
 
   test("an inclusive projection is true for the partition of every matching row") {
     forAll(cases(!_.isInstanceOf[UnknownTransform])) { c =>
-      whenever(Evaluate.predicateOn(c.value, c.predicate)) {
+      whenever(EvaluatedPredicate.on(c.value, c.predicate)) {
         assert(c.inclusive(c.value.flatMap(c.t(_))))
       }
     }
@@ -49,7 +49,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
 
   test("a strict projection is false for the partition of every row that does not match") {
     forAll(cases(!_.isInstanceOf[UnknownTransform])) { c =>
-      whenever(!Evaluate.predicateOn(c.value, c.predicate)) {
+      whenever(!EvaluatedPredicate.on(c.value, c.predicate)) {
         assert(!c.strict(c.value.flatMap(c.t(_))))
       }
     }
@@ -58,7 +58,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   test("projections are correct for files of writers that rounded times before 1970 toward zero") {
     forAll(cases(t => Seq(Year, Month, Day, Hour).contains(t))) { c =>
       val partition = c.value.flatMap(roundedTowardZero(c.t, _))
-      val matches = Evaluate.predicateOn(c.value, c.predicate)
+      val matches = EvaluatedPredicate.on(c.value, c.predicate)
       assert(c.inclusive(partition) || !matches)
       assert(matches || !c.strict(partition))
     }
@@ -143,7 +143,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     } yield (Case(Truncate(width), column, q, Some(LongLiteral(v.toLong))), Truncate(width).ofInt(v))
     forAll(cases) { case (c, written) =>
       val partition = Some(LongLiteral(written.toLong))
-      if (Evaluate.predicateOn(c.value, c.predicate)) assert(c.inclusive(partition)) else assert(!c.strict(partition))
+      if (EvaluatedPredicate.on(c.value, c.predicate)) assert(c.inclusive(partition)) else assert(!c.strict(partition))
     }
   }
 

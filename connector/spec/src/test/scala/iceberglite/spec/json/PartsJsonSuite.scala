@@ -32,12 +32,15 @@ class PartsJsonSuite extends AnyFunSuite {
     Vector(PartitionField(4, 1000, "ts_day", Day), PartitionField(1, 1001, "id_bucket", Bucket(16)))
   )
 
+  private def parseFields(json: String): PartitionSpec =
+    PartitionSpec(0, PartitionSpecJson.readFields(JsonValue.parse("f", json)))
+
   test(
     "the specification's example of partition fields is read and written",
     JsonRules.partitionSpecs,
     PartitionRules.specFields
   ) {
-    assert(PartitionSpecJson.parseFields("f", 0, specExample) == spec)
+    assert(parseFields(specExample) == spec)
     assert(PartitionSpecJson.fieldsToJson(spec) == specExample)
     val whole = s"""{"spec-id":0,"fields":$specExample}"""
     assert(PartitionSpecJson.parse("f", whole) == spec)
@@ -51,7 +54,7 @@ class PartsJsonSuite extends AnyFunSuite {
     PartitionRules.idsOfV1
   ) {
     val json = specExample.replaceAll(""""field-id":\d+,""", "")
-    assert(PartitionSpecJson.parseFields("f", 0, json) == spec)
+    assert(parseFields(json) == spec)
   }
 
   test(
@@ -64,8 +67,8 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(json.contains(""""source-ids":[1,2]""") && !json.contains("source-id\""))
     assert(PartitionSpecJson.parse("f", json) == several)
     val withSourceIds = """[{"source-ids":[4],"source-id":9,"field-id":1000,"name":"ts_day","transform":"day"}]"""
-    assert(PartitionSpecJson.parseFields("f", 0, withSourceIds).fields == Vector(spec.fields.head))
-    assert(invalid(PartitionSpecJson.parseFields("f", 0, withSourceIds.replace("[4]", "[]"))).path == "$[0].source-ids")
+    assert(parseFields(withSourceIds).fields == Vector(spec.fields.head))
+    assert(invalid(parseFields(withSourceIds.replace("[4]", "[]"))).path == "$[0].source-ids")
   }
 
   test(
@@ -73,10 +76,10 @@ class PartsJsonSuite extends AnyFunSuite {
     JsonRules.unknownTransforms
   ) {
     val json = """[{"source-id":4,"field-id":1000,"name":"x","transform":"hilbert[4,5]"}]"""
-    val read = PartitionSpecJson.parseFields("f", 0, json)
+    val read = parseFields(json)
     assert(read.hasUnknownTransform)
     assert(PartitionSpecJson.fieldsToJson(read) == json)
-    val error = invalid(PartitionSpecJson.parseFields("f", 0, json.replace("hilbert[4,5]", "bucket[0]")))
+    val error = invalid(parseFields(json.replace("hilbert[4,5]", "bucket[0]")))
     assert(error.path == "$[0].transform")
   }
 

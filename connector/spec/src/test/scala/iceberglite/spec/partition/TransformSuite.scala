@@ -12,7 +12,7 @@ import org.scalatest.prop.TableDrivenPropertyChecks._
 
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec.IcebergError
-import iceberglite.spec.expr.{Evaluate, ExpressionGenerators, Term}
+import iceberglite.spec.expr.{EvaluatedPredicate, ExpressionGenerators, Term}
 import iceberglite.spec.expr.Expression.{IsNull, NotNull}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DateTime, Literal, PrimitiveType}
@@ -288,8 +288,8 @@ class TransformSuite extends AnyFunSuite {
     assert(spec.partitionType(Schema.Empty).fields.forall(_.optional))
     for (column <- ExpressionGenerators.columns; transform <- transforms if transform.canTransform(column.fieldType)) {
       val transformed = Term.Transformed(transform, ExpressionGenerators.term(column))
-      assert(Evaluate.predicateOn(None, IsNull(transformed)), s"$transform of ${column.fieldType}")
-      assert(!Evaluate.predicateOn(None, NotNull(transformed)), s"$transform of ${column.fieldType}")
+      assert(EvaluatedPredicate.on(None, IsNull(transformed)), s"$transform of ${column.fieldType}")
+      assert(!EvaluatedPredicate.on(None, NotNull(transformed)), s"$transform of ${column.fieldType}")
     }
   }
 }

@@ -56,9 +56,6 @@ object SchemaEdit {
   final case class After(path: Vector[String], sibling: String) extends SchemaEdit {
     def apply(u: SchemaUpdate): SchemaUpdate = u.moveAfter(path, sibling)
   }
-  final case class Before(path: Vector[String], sibling: String) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.moveBefore(path, sibling)
-  }
   final case class Identify(path: Vector[String]) extends SchemaEdit {
     def apply(u: SchemaUpdate): SchemaUpdate = u.setIdentifierFields(Seq(path))
   }
@@ -136,7 +133,6 @@ object SchemaEdit {
       anyColumn.map(Require),
       anyColumn.map(First),
       siblings.map { case (p, s) => After(p, s) },
-      siblings.map { case (p, s) => Before(p, s) },
       anyColumn.map(Identify)
     )
   }

@@ -143,15 +143,6 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(fields(next) == Vector((1000, "ts_day", "void")))
   }
 
-  test("a renamed field keeps its id", PartitionRules.specEvolution) {
-    val base = empty(V2, byDay, byBucket)
-    val renamed = committed(base, SpecUpdate(base).renameField("ts_day", "date"))
-    assert(fields(renamed).head == ((1000, "date", "day")))
-    intercept[AlreadyExists](SpecUpdate(base).renameField("ts_day", "id_bucket"))
-    intercept[InvalidArgument](SpecUpdate(base).renameField("ts_day", "amount"))
-    intercept[NotFound](SpecUpdate(base).renameField("x", "y"))
-  }
-
   test("a field can be replaced by its name or by its source and transform") {
     val base = empty(V2, byDay)
     assert(fields(committed(base, SpecUpdate(base).replaceField("ts_day", ts, Hour, None))) ==
