@@ -1,7 +1,7 @@
 package iceberglite.spark
 
 import iceberglite.spark.write.RowCounts._
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 
 /**
  * The numbers of rows that a statement changed.
@@ -36,8 +36,9 @@ object RowChanges {
     def sum(keys: String*): Option[Long] = keys.flatMap(count(_)).reduceOption(_ + _)
     val isMerge = snapshot.summary.contains(MergeCopied)
     val updated = sum(MergeUpdated, UpdateUpdated)
-    val (added, removed) = (count("added-records").getOrElse(0L), count("deleted-records").getOrElse(0L))
-    val removedPositionDeletes = count("removed-position-deletes").getOrElse(0L)
+    val (added, removed) =
+      (count(SummaryKey.AddedRecords).getOrElse(0L), count(SummaryKey.DeletedRecords).getOrElse(0L))
+    val removedPositionDeletes = count(SummaryKey.RemovedPositionDeletes).getOrElse(0L)
     val hasOnlyFileCounts = !isMerge && updated.isEmpty
     val isCopyOnWriteDelete = snapshot.summary.contains(DeleteCopied)
     RowChanges(

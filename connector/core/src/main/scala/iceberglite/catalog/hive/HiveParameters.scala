@@ -3,7 +3,7 @@ package iceberglite.catalog.hive
 import org.slf4j.LoggerFactory
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson, SortOrderJson, SummaryJson}
-import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, SummaryKey, TableMetadata}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{TableVersion, ViewState}
 
@@ -78,7 +78,11 @@ private[hive] object HiveParameters {
 
   /** Returns Hive's table statistics, from the snapshot summary. */
   private def counts(snapshot: Snapshot): Map[String, String] =
-    Seq("total-data-files" -> "numFiles", "total-records" -> "numRows", "total-files-size" -> "totalSize")
+    Seq(
+      SummaryKey.TotalDataFiles -> "numFiles",
+      SummaryKey.TotalRecords -> "numRows",
+      SummaryKey.TotalFilesSize -> "totalSize"
+    )
       .flatMap { case (key, hive) => snapshot.summary.get(key).map(hive -> _) }.toMap
 
   private object SummaryParameters {

@@ -3,8 +3,7 @@ package iceberglite.maintenance.compact
 import iceberglite.maintenance.cluster.{Box, ClusterColumns, ClusterRun}
 import iceberglite.maintenance.compact.ClusteredGroups.RunFile
 import iceberglite.scan.FileScanTask
-import iceberglite.spec.metadata.Snapshot
-import iceberglite.table.SnapshotSummary
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 
 /**
  * Chooses the files of a clustered table to rewrite: the files that are not clustered yet.
@@ -66,7 +65,7 @@ final private[compact] class ClusteredGroups(
   }
 
   private def isRecorded(snapshotId: Long): Boolean =
-    snapshotOf(snapshotId).exists(_.summary.get(SnapshotSummary.ClusteredBy).contains(columns.ids))
+    snapshotOf(snapshotId).exists(_.summary.get(SummaryKey.ClusteredBy).contains(columns.ids))
 
   /** Returns whether a snapshot is newer than the last snapshot that clustered files of the partition. */
   private def recentRuns(snapshotIds: Vector[Long]): Long => Boolean = {

@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
-import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, WrittenTree}
 
@@ -47,7 +47,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
   }
 
   private def staged(base: TableMetadata, context: CommitContext): Snapshot =
-    base.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(wapId)) match {
+    base.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(wapId)) match {
       case Vector(snapshot) => snapshot
       case Vector() =>
         throw NotFound(ObjectKind.WapId, wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
@@ -75,15 +75,15 @@ private[action] object CherryPick {
   ): Unit = {
     def refuse(reason: String): Nothing =
       throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $reason")
-    val wapId = source.summary.get(SnapshotSummary.WapId)
+    val wapId = source.summary.get(SummaryKey.WapId)
     head.iterator.flatMap(base.ancestors).foreach { s =>
       def hasEntry(key: String, value: String): Boolean = s.summary.get(key).contains(value)
       if (s.snapshotId == source.snapshotId) refuse("it is already an ancestor of the branch's head")
-      if (hasEntry(SnapshotSummary.SourceSnapshotId, source.snapshotId.toString)) {
+      if (hasEntry(SummaryKey.SourceSnapshotId, source.snapshotId.toString)) {
         refuse(s"it was already picked as snapshot ${s.snapshotId}")
       }
       if (origin(s, base) == origin(source, base)) refuse(s"snapshot ${s.snapshotId} already contains its changes")
-      wapId.filter(id => hasEntry(SnapshotSummary.WapId, id) || hasEntry(SnapshotSummary.PublishedWapId, id))
+      wapId.filter(id => hasEntry(SummaryKey.WapId, id) || hasEntry(SummaryKey.PublishedWapId, id))
         .foreach(id => refuse(s"snapshot ${s.snapshotId} has already published the WAP id $id"))
     }
   }
@@ -94,7 +94,7 @@ private[action] object CherryPick {
    */
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
-    val source = snapshot.count(SnapshotSummary.SourceSnapshotId)
+    val source = snapshot.count(SummaryKey.SourceSnapshotId)
     source.flatMap(base.snapshotsById.get) match {
       case Some(known) if !seen(known.snapshotId) => origin(known, base, seen + known.snapshotId)
       case _ => source.getOrElse(snapshot.snapshotId)
@@ -112,7 +112,7 @@ private[action] object CherryPick {
     ): FileChanges = {
       val picked = base.snapshot(snapshotId)
       source = Some(picked)
-      val replaces = picked.summary.get(SnapshotSummary.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
+      val replaces = picked.summary.get(SummaryKey.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
       val entries = changesOf(picked, base, context)
       val added = entries.filter(_.status == EntryStatus.Added).map(_.file)
       if (picked.operation.contains(Operation.Append.name)) FileChanges(added)
@@ -151,8 +151,8 @@ private[action] object CherryPick {
 
     override protected def summary: Map[String, String] = {
       val picked = source.fold(Map.empty[String, String])(_.summary)
-      Map(SnapshotSummary.SourceSnapshotId -> snapshotId.toString) ++
-        picked.get(SnapshotSummary.WapId).map(SnapshotSummary.PublishedWapId -> _)
+      Map(SummaryKey.SourceSnapshotId -> snapshotId.toString) ++
+        picked.get(SummaryKey.WapId).map(SummaryKey.PublishedWapId -> _)
     }
   }
 }

@@ -2,8 +2,8 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{BranchHistory, CommitContext, FileChange, Isolation, SnapshotSummary, SnapshotTarget}
+import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
+import iceberglite.table.{BranchHistory, CommitContext, FileChange, Isolation, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -59,7 +59,7 @@ final class ReplacePartitions(
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Overwrite
 
-  override protected def summary: Map[String, String] = Map(SnapshotSummary.ReplacePartitions -> "true")
+  override protected def summary: Map[String, String] = Map(SummaryKey.ReplacePartitions -> "true")
 
   override protected def commitsEmpty: Boolean = false
 }

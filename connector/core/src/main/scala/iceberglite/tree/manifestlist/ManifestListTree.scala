@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.file.{ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
   EntryCodec,
@@ -123,7 +123,7 @@ final private[iceberglite] class ManifestListFiles(
    */
   private def readList(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
-    val files = snapshot.summary.get(TotalDataFiles)
+    val files = snapshot.summary.get(SummaryKey.TotalDataFiles)
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
       path,
       "manifest list",
@@ -135,7 +135,6 @@ final private[iceberglite] class ManifestListFiles(
 }
 
 private object ManifestListFiles {
-  private val TotalDataFiles = "total-data-files"
 
   /**
    * Returns the path and the content offset of a file, which identify it together. The offset is needed because a

@@ -12,11 +12,10 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.MetricMaps
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.{NestedField, SingleValue, Type}
 import iceberglite.spec.types.Literal.IntLiteral
-import iceberglite.table.SnapshotSummary
 import iceberglite.tree.TestTable
 
 /** Tests which files of a clustered table are rewritten, on tables of points with two coordinates. */
@@ -46,7 +45,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
     def commit(contents: Vector[Points], clustered: Boolean = false): Vector[FileScanTask] = {
       lastId += 1
-      val summary = if (clustered) Map(SnapshotSummary.ClusteredBy -> columns.ids) else Map.empty[String, String]
+      val summary = if (clustered) Map(SummaryKey.ClusteredBy -> columns.ids) else Map.empty[String, String]
       snapshots += lastId -> Snapshot(lastId, None, lastId, lastId, None, Vector.empty, summary, None)
       val added = contents.zipWithIndex.map { case (points, i) =>
         val counts = Some(Map(1 -> points.size.toLong, 2 -> points.size.toLong))

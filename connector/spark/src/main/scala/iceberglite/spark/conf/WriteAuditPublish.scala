@@ -3,9 +3,9 @@ package iceberglite.spark.conf
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
-import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
+import iceberglite.table.{SnapshotTarget, Table}
 
 /**
  * Write-audit-publish: with the table property `write.wap.enabled`, the writes of a session can be audited before they
@@ -35,7 +35,7 @@ object WriteAuditPublish {
         throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
       case Settings(Some(id), None) =>
         branch.foreach(reject(table, IdKey, id, _))
-        Target(SnapshotTarget.Staged, Map(SnapshotSummary.WapId -> id))
+        Target(SnapshotTarget.Staged, Map(SummaryKey.WapId -> id))
       case Settings(None, Some(audit)) =>
         branch.filter(_ != audit).foreach(reject(table, BranchKey, audit, _))
         Target(SnapshotTarget.Branch(audit, create = true))

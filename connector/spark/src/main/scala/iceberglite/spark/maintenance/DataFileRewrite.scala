@@ -16,8 +16,8 @@ import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.metadata.Snapshot
-import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.RewriteFiles
 
 /**
@@ -124,7 +124,7 @@ final private[iceberglite] class DataFileRewrite(
         Some(carrier)
       )
       val summary =
-        EngineSummary.of(session) ++ ordering.clustering.map(columns => SnapshotSummary.ClusteredBy -> columns.ids)
+        EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
       commits.synchronized(writeCommit.attempt(table.transaction(summary).add(action).commit()))
     } finally search.close()
   }
@@ -137,7 +137,7 @@ final private[iceberglite] class DataFileRewrite(
       val files = rewritten.files
       checkRows(batch, files)
       val newest = commit(snapshot, batch, rewritten, writeCommit)
-      val removedDeletes = to.head(newest.metadata).flatMap(_.count("removed-delete-files")).getOrElse(0L)
+      val removedDeletes = to.head(newest.metadata).flatMap(_.count(SummaryKey.RemovedDeleteFiles)).getOrElse(0L)
       val bytes = batch.map(_.bytes).sum
       (newest, RewriteResult(batch.map(_.files).sum, files.size, bytes, failedFiles = 0, removedDeletes.toInt))
     } catch {

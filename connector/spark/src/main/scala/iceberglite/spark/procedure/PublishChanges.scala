@@ -3,7 +3,8 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.table.{SnapshotSummary, action}
+import iceberglite.spec.metadata.SummaryKey
+import iceberglite.table.{action}
 
 /** `CALL catalog.system.publish_changes(table, wap_id)` */
 object PublishChanges extends Procedure {
@@ -17,7 +18,7 @@ object PublishChanges extends Procedure {
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val change = context.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
-    val staged = change._1.metadata.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(arguments(wapId)))
+    val staged = change._1.metadata.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(arguments(wapId)))
     CurrentSnapshot.cherrypickResult(staged.head.snapshotId, change)
   }
 }

@@ -3,6 +3,8 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
+import iceberglite.spec.metadata.SummaryKey
+
 /** `CALL catalog.system.register_table(table, metadata_file)` */
 object RegisterTable extends Procedure {
   private val file = Parameter.required(
@@ -31,6 +33,6 @@ object RegisterTable extends Procedure {
     val ident = context.identifier(arguments(Parameter.table))
     val current = context.catalog.registerTable(ident, arguments(file)).currentSnapshot
     def total(key: String): Any = current.flatMap(_.count(key)).orNull
-    Seq(Row(current.map(_.snapshotId).orNull, total("total-records"), total("total-data-files")))
+    Seq(Row(current.map(_.snapshotId).orNull, total(SummaryKey.TotalRecords), total(SummaryKey.TotalDataFiles)))
   }
 }

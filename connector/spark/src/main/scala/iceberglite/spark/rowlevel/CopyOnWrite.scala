@@ -10,6 +10,7 @@ import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spark.write.{IcebergWrite, RowCounting, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.metadata.SummaryKey
 import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 
 /**
@@ -78,7 +79,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   def maxTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {
     packing <- new RewritePlacement(statement, Vector.empty).packing
-    size <- statement.snapshot.flatMap(_.count("total-files-size"))
+    size <- statement.snapshot.flatMap(_.count(SummaryKey.TotalFilesSize))
   } yield packing.taskCount(size)
 
   private def lineageUnsupported: Unsupported = Unsupported(

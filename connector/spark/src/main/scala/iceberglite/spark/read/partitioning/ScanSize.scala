@@ -5,6 +5,7 @@ import org.apache.spark.sql.types.{StructType => SparkStruct}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.planning.ScanFiles
+import iceberglite.spec.metadata.SummaryKey
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
@@ -39,9 +40,9 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
     case None => Some(SizeEstimate(0L, 0L))
     case Some(snapshot) =>
       for {
-        rows <- snapshot.count("total-records") if rows >= 0
-        bytes <- snapshot.count("total-files-size")
-        deletes <- snapshot.count("total-delete-files") if deletes == 0
+        rows <- snapshot.count(SummaryKey.TotalRecords) if rows >= 0
+        bytes <- snapshot.count(SummaryKey.TotalFilesSize)
+        deletes <- snapshot.count(SummaryKey.TotalDeleteFiles) if deletes == 0
         size = SizeEstimate.of(rows, schema) if variableLengthColumns.isEmpty || bytes <= size.bytes
       } yield size
   }

@@ -1,0 +1,47 @@
+package iceberglite.spec.metadata
+
+/** Keys of a snapshot summary (spec: "Optional Snapshot Summary Fields"), and keys of this library. */
+object SummaryKey {
+  val AddedDataFiles = "added-data-files"
+  val DeletedDataFiles = "deleted-data-files"
+  val AddedDeleteFiles = "added-delete-files"
+  val RemovedDeleteFiles = "removed-delete-files"
+  val AddedPositionDeleteFiles = "added-position-delete-files"
+  val RemovedPositionDeleteFiles = "removed-position-delete-files"
+  val AddedEqualityDeleteFiles = "added-equality-delete-files"
+  val RemovedEqualityDeleteFiles = "removed-equality-delete-files"
+  val AddedDeletionVectors = "added-dvs"
+  val RemovedDeletionVectors = "removed-dvs"
+  val AddedRecords = "added-records"
+  val DeletedRecords = "deleted-records"
+  val AddedFilesSize = "added-files-size"
+  val RemovedFilesSize = "removed-files-size"
+  val AddedPositionDeletes = "added-position-deletes"
+  val RemovedPositionDeletes = "removed-position-deletes"
+  val AddedEqualityDeletes = "added-equality-deletes"
+  val RemovedEqualityDeletes = "removed-equality-deletes"
+  val ChangedPartitionCount = "changed-partition-count"
+  val PartitionSummariesIncluded = "partition-summaries-included"
+  val PartitionPrefix = "partitions."
+  val ReplacePartitions = "replace-partitions"
+  val SourceSnapshotId = "source-snapshot-id"
+
+  /**
+   * The key of the field ids, such as `1,2`, by which the data files that the snapshot added to a partition are
+   * clustered along a Hilbert curve.
+   */
+  val ClusteredBy = "iceberg-lite.clustered-by"
+
+  /** The key of the write-audit-publish id of a staged snapshot. */
+  val WapId = "wap.id"
+
+  /** The key of the write-audit-publish id of the staged snapshot whose changes the snapshot publishes. */
+  val PublishedWapId = "published-wap-id"
+
+  val TotalRecords = "total-records"
+  val TotalFilesSize = "total-files-size"
+  val TotalDataFiles = "total-data-files"
+  val TotalDeleteFiles = "total-delete-files"
+  val TotalPositionDeletes = "total-position-deletes"
+  val TotalEqualityDeletes = "total-equality-deletes"
+}
