@@ -8,10 +8,10 @@ import org.apache.iceberg.TableMetadataParser
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 
-import iceberglite.spec.FormatVersion
 import iceberglite.spec.json.TableMetadataJson
-import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.metadata.{MetadataLog, Snapshot, SnapshotRef, SummaryKey, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetProperties, SetSnapshotRef}
 import iceberglite.storage.MetadataFiles
 
 /** Parses and renders the metadata of a table of 10,000 snapshots. */
@@ -26,16 +26,17 @@ class MetadataBench {
 
   private val io = new MemoryIO
   private val peerIo = new InMemoryFileIO
-  private val metadata = table
+  private var metadata: TableMetadata = _
   private var peerMetadata: org.apache.iceberg.TableMetadata = _
 
   @Setup
   def setUp(): Unit = {
-    val bytes = TableMetadataJson.write(metadata)
+    val bytes = TableMetadataJson.write(table)
     io.write(Path, bytes)
     peerIo.addFile(Path, bytes)
     peerMetadata = parsePeer()
-    require(parseLite().snapshots.size == Snapshots && peerMetadata.snapshots.size == Snapshots)
+    metadata = parseLite()
+    require(metadata.snapshots.size == Snapshots && peerMetadata.snapshots.size == Snapshots)
   }
 
   @Benchmark
@@ -71,42 +72,30 @@ object MetadataBench {
     Map(
       "operation" -> "append",
       "spark.app.id" -> "local-1515100955770",
-      "added-data-files" -> "4",
-      "added-records" -> "100000",
-      "added-files-size" -> "5242880",
-      "changed-partition-count" -> "1",
-      "total-records" -> (100000L * (i + 1)).toString,
-      "total-files-size" -> (5242880L * (i + 1)).toString,
-      "total-data-files" -> (4 * (i + 1)).toString,
-      "total-delete-files" -> "0",
-      "total-position-deletes" -> "0",
-      "total-equality-deletes" -> "0"
+      SummaryKey.AddedDataFiles -> "4",
+      SummaryKey.AddedRecords -> "100000",
+      SummaryKey.AddedFilesSize -> "5242880",
+      SummaryKey.ChangedPartitionCount -> "1",
+      SummaryKey.TotalRecords -> (100000L * (i + 1)).toString,
+      SummaryKey.TotalFilesSize -> (5242880L * (i + 1)).toString,
+      SummaryKey.TotalDataFiles -> (4 * (i + 1)).toString,
+      SummaryKey.TotalDeleteFiles -> "0",
+      SummaryKey.TotalPositionDeletes -> "0",
+      SummaryKey.TotalEqualityDeletes -> "0"
     ),
     Some(0)
   )
 
   private def table: TableMetadata = {
-    val last = Snapshots - 1
-    TableMetadata(
-      FormatVersion.V2,
-      Some(UUID.fromString("fb072c92-a02b-11e9-ae9c-1bb7bc9eca94")),
-      "s3://warehouse/db/events",
-      Snapshots.toLong,
-      time(last),
-      Sample.schema.highestFieldId,
-      Vector(Sample.schema),
-      0,
-      Vector(Sample.spec),
-      0,
-      1000,
-      Vector(SortOrder.Unsorted),
-      0,
-      Map("write.parquet.compression-codec" -> "zstd"),
-      Some(id(last)),
-      Vector.tabulate(Snapshots)(snapshot),
-      Vector.tabulate(Snapshots)(i => SnapshotLogEntry(time(i), id(i))),
-      Vector.tabulate(100)(i => MetadataLogEntry(time(i), s"s3://warehouse/db/events/metadata/v$i.metadata.json")),
-      Map(SnapshotRef.Main -> SnapshotRef.Branch(id(last)))
+    val created = MetadataUpdate.create(
+      Sample.creation(UUID.fromString("fb072c92-a02b-11e9-ae9c-1bb7bc9eca94"), "s3://warehouse/db/events") :+
+        SetProperties(Map("write.parquet.compression-codec" -> "zstd")),
+      FirstMs
     )
+    (0 until Snapshots).foldLeft(created) { (base, i) =>
+      val updates = Seq(AddSnapshot(snapshot(i)), SetSnapshotRef(SnapshotRef.Main, SnapshotRef.Branch(id(i))))
+      val file = s"s3://warehouse/db/events/metadata/v$i.metadata.json"
+      MetadataLog.extend(MetadataUpdate.applyAll(base, updates, time(i)), base, file, max = 100)
+    }
   }
 }

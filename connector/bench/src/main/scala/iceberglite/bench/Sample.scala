@@ -2,13 +2,17 @@ package iceberglite.bench
 
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
 
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
-import iceberglite.spec.partition.{Day, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.{Day, PartitionField, PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type._
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate._
 
 /** The table that both libraries use: events partitioned by day, with metrics of twelve columns for each file. */
 object Sample {
@@ -51,6 +55,24 @@ object Sample {
     bytes.putLong(0, value)
     bytes
   }
+
+  /** Returns the updates that create a table of format version 2 with a schema and a spec that keep their field ids. */
+  def creation(
+      uuid: UUID,
+      location: String,
+      schema: Schema = schema,
+      spec: PartitionSpec = spec
+  ): Vector[MetadataUpdate] = Vector(
+    AssignUuid(uuid),
+    UpgradeFormatVersion(FormatVersion.V2),
+    AddSchema(schema, schema.highestFieldId),
+    SetCurrentSchema(LastAdded),
+    AddPartitionSpec(spec),
+    SetDefaultSpec(LastAdded),
+    AddSortOrder(SortOrder.Unsorted),
+    SetDefaultSortOrder(LastAdded),
+    SetLocation(location)
+  )
 
   val rows: Long = RowsPerFile
 

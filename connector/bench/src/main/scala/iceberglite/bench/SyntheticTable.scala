@@ -7,13 +7,15 @@ import org.apache.hadoop.conf.Configuration
 
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
 import iceberglite.spec.json.TableMetadataJson
-import iceberglite.spec.metadata.{Snapshot, TableMetadata}
-import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.spec.types.{NestedField, SingleValue}
-import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetProperties, SetSnapshotRef}
+import iceberglite.spec.IcebergError
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
@@ -84,7 +86,8 @@ object SyntheticTable {
         None,
         None
       )
-      base.copy(currentSnapshotId = Some(id), snapshots = base.snapshots :+ snapshot, lastSequenceNumber = id)
+      val updates = Seq(AddSnapshot(snapshot), SetSnapshotRef(SnapshotRef.Main, SnapshotRef.Branch(id)))
+      MetadataUpdate.applyAll(base, updates, now + id)
     }
     new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)
   }
@@ -116,26 +119,10 @@ object SyntheticTable {
     )
   }
 
-  private def empty(location: String): TableMetadata = TableMetadata(
-    formatVersion = FormatVersion.V2,
-    uuid = Some(new UUID(0, 1)),
-    location = location,
-    lastSequenceNumber = 0,
-    lastUpdatedMs = 0,
-    lastColumnId = Columns,
-    schemas = Vector(schema),
-    currentSchemaId = 0,
-    specs = Vector(spec),
-    defaultSpecId = 0,
-    lastPartitionId = 1000,
-    sortOrders = Vector(SortOrder.Unsorted),
-    defaultSortOrderId = 0,
-    properties = Map("commit.manifest.target-size-bytes" -> ManifestBytes.toString),
-    currentSnapshotId = None,
-    snapshots = Vector.empty,
-    snapshotLog = Vector.empty,
-    metadataLog = Vector.empty,
-    refs = Map.empty
+  private def empty(location: String): TableMetadata = MetadataUpdate.create(
+    Sample.creation(new UUID(0, 1), location, schema, spec) :+
+      SetProperties(Map("commit.manifest.target-size-bytes" -> ManifestBytes.toString)),
+    nowMs = 0
   )
 
   private object NoCommitter extends Committer {

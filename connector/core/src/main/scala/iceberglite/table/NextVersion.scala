@@ -1,5 +1,6 @@
 package iceberglite.table
 
+import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.update.MetadataUpdate
@@ -26,12 +27,12 @@ object NextVersion {
       val before = version.metadata
       val changed = MetadataUpdate.applyAll(before, change.updates, commitTime(before, nowMs))
       val maxPrevious = TableProperty.of(TableProperty.PreviousVersionsMax, changed.properties)
-      val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, maxPrevious))
+      val next = MetadataLog.extend(changed, before, version.metadataLocation, maxPrevious)
       val expired =
         if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties))
           MetadataLog.removedFiles(before, next)
         else Vector.empty
-      NextVersion(next, expired)
+      NextVersion(TableMetadataJson.withSnapshotJson(next), expired)
     }
   }
 

@@ -6,6 +6,7 @@ import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.metadata.{MetadataLogEntry, StatisticsFile, TableMetadata}
 import iceberglite.table._
 import iceberglite.table.TestTables._
@@ -47,7 +48,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val keys = Seq("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
     for (key <- keys; directory <- Seq("data", "metadata", "")) {
       val properties = Map(key -> s"${victim.location}/$directory")
-      registerAndPurge(catalog, victim.metadata.copy(location = place, properties = properties))
+      registerAndPurge(catalog, victim.metadata.edited(location = place, properties = properties))
     }
     catalog.close()
   }
@@ -73,7 +74,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val victim = filled(catalog, Victim)
     val place = s"file:$warehouse/db/evil"
     val hostile =
-      victim.metadata.copy(location = place, properties = Map("write.data.path" -> s"${victim.location}/data"))
+      victim.metadata.edited(location = place, properties = Map("write.data.path" -> s"${victim.location}/data"))
     copies(hostile).foreach { copy =>
       writeMetadata(copy, warehouse.resolve("db/evil"))
       assertFilesKept(assert(catalog.drop(Evil, purge = true)), isAttackersFile)
@@ -84,7 +85,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val paths = new PathTables(io)
     val victim = filled(hadoop(), Victim)
     val evil = directory.resolve("outside/evil")
-    val hostile = victim.metadata.copy(
+    val hostile = victim.metadata.edited(
       location = s"file:$evil",
       properties = Map("write.data.path" -> s"${victim.location}/data")
     )
@@ -95,7 +96,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  private def withLog(metadata: TableMetadata, files: Vector[String]): TableMetadata = metadata.copy(
+  private def withLog(metadata: TableMetadata, files: Vector[String]): TableMetadata = metadata.edited(
     metadataLog = files.map(f => MetadataLogEntry(metadata.lastUpdatedMs, f)),
     properties = metadata.properties ++ Expiring
   )
@@ -111,7 +112,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       place <- Seq(victim.location, s"file:$directory/outside/t", s"file:$warehouse/db/evil")
     } {
       val log = metadataFiles(victim) ++ metadataFiles(victim)
-      catalog.register(Evil, forged(withLog(copy.copy(location = place), log)))
+      catalog.register(Evil, forged(withLog(copy.edited(location = place), log)))
       assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), isAttackersFile)
       assert(liveFiles(catalog.table(Victim)).size == 2)
       catalog.drop(Evil, purge = false)
@@ -125,10 +126,13 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val victim = filled(catalog, Victim)
     val evil = warehouse.resolve("db/evil")
     for (copy <- copies(victim.metadata)) {
-      writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim) ++ metadataFiles(victim)), evil)
+      writeMetadata(
+        withLog(copy.edited(location = s"file:$evil"), metadataFiles(victim) ++ metadataFiles(victim)),
+        evil
+      )
       assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), isAttackersFile)
       catalog.drop(Evil, purge = false)
-      writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim)), evil)
+      writeMetadata(withLog(copy.edited(location = s"file:$evil"), metadataFiles(victim)), evil)
       val path = new PathTables(io)
       assertFilesKept((1 to 4).foreach(i => append(path.table(s"file:$evil"), s"f$i")), isAttackersFile)
       catalog.drop(Evil, purge = false)
@@ -178,7 +182,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       assertFilesKept(Try(owner.create(inside, unpartitioned())))
       assertFilesKept(Try(owner.drop(inside, purge)), isInner)
       writeMetadata(
-        withNewUuid(victim.metadata).copy(location = s"${victim.location}/data"),
+        withNewUuid(victim.metadata).edited(location = s"${victim.location}/data"),
         warehouse.resolve("db/victim/data")
       )
       assertFilesKept(owner.drop(inside, purge), isInner)
@@ -299,7 +303,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val listed = names.map(name => s"file:$link/$name").toVector
         val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
         val hostile = append(other, listed: _*).metadata
-        catalog.register(Evil, forged(hostile.copy(uuid = copy.uuid, location = s"file:$link")))
+        catalog.register(Evil, forged(hostile.edited(uuid = copy.uuid, location = s"file:$link")))
         // Through the link, the attacker's metadata directory is the victim's metadata directory.
         assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
@@ -331,7 +335,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         tableDirectory <- Seq(directory.resolve("outside"), Paths.get(place.stripPrefix("file://"), "metadata"))
         if Files.isWritable(tableDirectory.getParent)
       ) {
-        val file = forged(copy.copy(location = place), tableDirectory.resolve(name))
+        val file = forged(copy.edited(location = place), tableDirectory.resolve(name))
         catalog.register(Evil, file)
         assertFilesKept(catalog.drop(Evil, purge = true), f => isAttackersFile(f) || f.endsWith(name))
         io.delete(file)
@@ -353,7 +357,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       victim.metadataLocation
     )
     val current = catalog.table(Evil).metadata
-    val hostile = current.copy(snapshots =
+    val hostile = current.edited(snapshots =
       current.snapshots.dropRight(2) :+ snapshot.copy(manifestList = Some(list)) :+
         current.snapshots.last.copy(manifestList = None, manifests = manifests)
     )

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.Suite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.FilesBelow
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
@@ -75,7 +76,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
     forged(metadata, directory.resolve("outside/00009-evil.metadata.json"))
 
   protected def withNewUuid(metadata: TableMetadata): TableMetadata =
-    metadata.copy(uuid = Some(java.util.UUID.randomUUID))
+    metadata.edited(uuid = Some(java.util.UUID.randomUUID))
 
   /** Returns two copies of a table's metadata, which reference its files: one with another UUID, and one unchanged. */
   protected def copies(metadata: TableMetadata): Seq[TableMetadata] = Seq(withNewUuid(metadata), metadata)

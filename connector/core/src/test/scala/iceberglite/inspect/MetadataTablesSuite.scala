@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
@@ -119,7 +120,7 @@ class MetadataTablesSuite extends AnyFunSuite {
   test("the metadata table history distinguishes rolled-back snapshots from ancestors of the current snapshot") {
     val t = evolved
     val log = SnapshotLogEntry(3000, 1)
-    t.metadata = t.metadata.copy(currentSnapshotId = Some(1), snapshotLog = t.metadata.snapshotLog :+ log)
+    t.metadata = t.metadata.edited(currentSnapshotId = Some(1), snapshotLog = t.metadata.snapshotLog :+ log)
     assert(rows(t, "history").map(r => r("snapshot_id") -> r("is_current_ancestor")) ==
       Vector(1L -> true, 2L -> false, 1L -> true))
     assert(rows(t, "history").last("made_current_at") == 3000000L)
@@ -127,7 +128,7 @@ class MetadataTablesSuite extends AnyFunSuite {
 
   test("the metadata table refs lists branches and tags with their retention settings") {
     val t = evolved
-    t.metadata = t.metadata.copy(refs =
+    t.metadata = t.metadata.edited(refs =
       t.metadata.refs ++ Map("t1" -> SnapshotRef.Tag(1, Some(5L)), "dev" -> SnapshotRef.Branch(2, Some(3), Some(4L)))
     )
     val byName = rows(t, "refs").map(r => r("name") -> r).toMap
@@ -138,7 +139,7 @@ class MetadataTablesSuite extends AnyFunSuite {
 
   test("the last row of the metadata table metadata_log_entries is the current metadata file") {
     val t = evolved
-    t.metadata = t.metadata.copy(lastUpdatedMs = 2500, metadataLog = Vector(MetadataLogEntry(1500, "mem:/old.json")))
+    t.metadata = t.metadata.edited(lastUpdatedMs = 2500, metadataLog = Vector(MetadataLogEntry(1500, "mem:/old.json")))
     val entries = rows(t, "metadata_log_entries")
     assert(entries.map(_("file")) == Vector("mem:/old.json", "mem:/t/metadata/v1.metadata.json"))
     assert(entries.map(_("latest_snapshot_id")) == Vector(Some(1L), Some(2L)))

@@ -6,6 +6,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.maintenance.orphan._
 import iceberglite.scan.RandomHistory
@@ -171,7 +172,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     names.foreach(name => actions.store.replace(s"mem://t/$name", Array.emptyByteArray))
     val metadata = table.metadata
     val renamed =
-      metadata.copy(specs = metadata.specs.map(s => s.copy(fields = s.fields.map(_.copy(name = "_category")))))
+      metadata.edited(specs = metadata.specs.map(s => s.copy(fields = s.fields.map(_.copy(name = "_category")))))
     val paths = mutable.Set.empty[String]
     DirectoryListing.of(actions.store, "mem://t", renamed).foreach(file => paths.synchronized { paths += file.path })
     assert(paths.filterNot(_.contains("/metadata/")) == Set("mem://t/data/_category=b/a.parquet"))

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.StatisticsRules
 import iceberglite.data.DataFormats
@@ -28,7 +29,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   private val byAmount = field(4, 1002, "amount", Identity)
 
   private def table(version: FormatVersion, specs: Vector[PartitionField]*): TableMetadata =
-    SampleTables.withHistory(version).copy(specs = specs.toVector.zipWithIndex.map { case (fields, id) =>
+    SampleTables.withHistory(version).edited(specs = specs.toVector.zipWithIndex.map { case (fields, id) =>
       PartitionSpec(id, fields)
     })
 

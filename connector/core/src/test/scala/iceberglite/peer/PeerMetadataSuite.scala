@@ -8,6 +8,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{SortOrder, Transform}
@@ -51,7 +52,7 @@ object PeerMetadataSuite {
     val current = schemas.find(_.schemaId == m.currentSchemaId).get
     def fits(sources: Vector[Int], transform: Transform): Boolean = sources.size == 1 &&
       current.fields.exists(f => f.id == sources.head && isAllowed(f.fieldType) && transform.canTransform(f.fieldType))
-    m.copy(
+    m.edited(
       schemas = schemas,
       specs = m.specs.map(s => s.copy(fields = s.fields.filter(f => fits(f.sourceIds, f.transform)))),
       sortOrders = m.sortOrders.filter(s => !s.isSorted || s.fields.forall(f => fits(f.sourceIds, f.transform))),

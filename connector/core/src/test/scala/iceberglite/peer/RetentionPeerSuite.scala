@@ -10,6 +10,7 @@ import org.apache.iceberg.io.{FileIO, LocationProvider}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.MetadataRules
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.{SnapshotLogEntry, TableMetadata}
@@ -31,7 +32,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /** Adds `sinceMs` to the ages in all references, because Apache Iceberg compares them with the system clock. */
-  private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.copy(refs = m.refs.map {
+  private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.edited(refs = m.refs.map {
     case (name, b: Branch) =>
       name -> b.copy(
         maxSnapshotAgeMs = b.maxSnapshotAgeMs.map(_ + sinceMs),
@@ -48,7 +49,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     // One unit of time in the histories is 10000 s, so that the duration of the test does not change the result.
     val scale = 10000000L
     forAll(RetentionSuite.history, RetentionSuite.retention) { (history, retention) =>
-      val scaled = history.copy(
+      val scaled = history.edited(
         lastUpdatedMs = 2000 * scale,
         snapshotLog = history.currentSnapshotId.map(SnapshotLogEntry(0, _)).toVector,
         snapshots = history.snapshots.map(s => s.copy(timestampMs = s.timestampMs * scale)),
@@ -64,7 +65,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val nowMs = 1000 * scale
       val m = aged(scaled, System.currentTimeMillis - nowMs)
       val properties = Map("history.expire.max-ref-age-ms" -> Long.MaxValue.toString)
-      val json = new String(TableMetadataJson.write(m.copy(properties = properties)), UTF_8)
+      val json = new String(TableMetadataJson.write(m.edited(properties = properties)), UTF_8)
       val peer = new BaseTable(new MetadataOnly(TableMetadataParser.fromJson(json)), "t").expireSnapshots
         .expireOlderThan(retention.olderThanMs * scale).retainLast(retention.minSnapshotsToKeep)
         .apply().asScala.map(_.snapshotId).toSet

@@ -9,6 +9,7 @@ import org.apache.iceberg.types.{Type => PeerType}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.EvolutionRules
 import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V2, V3}
@@ -28,7 +29,7 @@ import iceberglite.table.action.UpdateSchema
  * resulting columns, ids and name mapping are equal. The methods `isAcceptedByPeer` and `isOfV3` describe exceptions.
  */
 class SchemaUpdatePeerSuite extends AnyFunSuite {
-  private def withNameMapping(m: TableMetadata): TableMetadata = m.copy(properties =
+  private def withNameMapping(m: TableMetadata): TableMetadata = m.edited(properties =
     m.properties + (TableProperty.NameMappingDefault.key -> NameMappingJson.toJson(NameMapping.of(m.schema)))
   )
 

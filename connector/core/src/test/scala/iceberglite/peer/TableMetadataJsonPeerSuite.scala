@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
@@ -35,7 +36,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
 
   /** Excludes fields with several sources, empty names and summaries without operation, which Apache Iceberg lacks. */
   private val tables: Gen[TableMetadata] = MetadataGenerators.table.map { m =>
-    m.copy(
+    m.edited(
       schemas = m.schemas.map(CommonSchema.of),
       specs = m.specs.map(s =>
         s.copy(fields =
@@ -96,26 +97,26 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val time = m.lastUpdatedMs
     Seq(
-      m.copy(schemas = m.schemas ++ m.schemas),
-      m.copy(specs = m.specs ++ m.specs),
-      m.copy(snapshots = m.snapshots :+ m.snapshots.head),
-      m.copy(lastSequenceNumber = 2),
-      m.copy(snapshotLog = Vector(SnapshotLogEntry(time, 1), SnapshotLogEntry(time - 60001, 2))),
-      m.copy(metadataLog = Vector(MetadataLogEntry(time + 60001, "x"))),
-      m.copy(refs = m.refs + ("t" -> SnapshotRef.Tag(99))),
-      m.copy(refs = m.refs + ("t" -> SnapshotRef.Tag(1, Some(0)))),
-      m.copy(currentSnapshotId = Some(1)),
-      m.copy(currentSnapshotId = Some(99), refs = Map.empty),
-      m.copy(currentSchemaId = 7),
-      m.copy(specs = Vector(PartitionSpec(0, Vector(droppedField)))),
-      m.copy(sortOrders = Vector(order), defaultSortOrderId = 1),
-      m.copy(uuid = None)
+      m.edited(schemas = m.schemas ++ m.schemas),
+      m.edited(specs = m.specs ++ m.specs),
+      m.edited(snapshots = m.snapshots :+ m.snapshots.head),
+      m.edited(lastSequenceNumber = 2),
+      m.edited(snapshotLog = Vector(SnapshotLogEntry(time, 1), SnapshotLogEntry(time - 60001, 2))),
+      m.edited(metadataLog = Vector(MetadataLogEntry(time + 60001, "x"))),
+      m.edited(refs = m.refs + ("t" -> SnapshotRef.Tag(99))),
+      m.edited(refs = m.refs + ("t" -> SnapshotRef.Tag(1, Some(0)))),
+      m.edited(currentSnapshotId = Some(1)),
+      m.edited(currentSnapshotId = Some(99), refs = Map.empty),
+      m.edited(currentSchemaId = 7),
+      m.edited(specs = Vector(PartitionSpec(0, Vector(droppedField)))),
+      m.edited(sortOrders = Vector(order), defaultSortOrderId = 1),
+      m.edited(uuid = None)
     ).zipWithIndex.foreach { case (broken, i) =>
       val json = new String(TableMetadataJson.write(broken), UTF_8)
       intercept[IcebergError.InvalidMetadata](TableMetadataJson.read("f", json))
       assert(scala.util.Try(TableMetadataParser.fromJson(json)).isFailure, s"contradiction $i")
     }
-    val dropped = m.copy(specs = Vector(PartitionSpec(0, Vector(droppedField.copy(transform = Void)))))
+    val dropped = m.edited(specs = Vector(PartitionSpec(0, Vector(droppedField.copy(transform = Void)))))
     assert(throughPeer(dropped) == dropped)
   }
 }

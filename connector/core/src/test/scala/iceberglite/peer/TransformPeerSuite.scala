@@ -9,6 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.json.PartitionSpecJson
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec.{FormatVersion, SampleTables}
@@ -114,7 +115,7 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val ofDroppedColumn = all.zipWithIndex.map { case (t, i) => PartitionField(99, 1001 + i, s"p$i", t) }
     val spec = PartitionSpec(1, ofDroppedColumn.toVector)
     val base = SampleTables.empty(FormatVersion.V2)
-    val metadata = base.copy(specs = base.specs :+ spec, lastPartitionId = 1020)
+    val metadata = base.edited(specs = base.specs :+ spec, lastPartitionId = 1020)
     val theirs = new PeerTable(metadata).current().spec(1).partitionType().fields().asScala
     assert(spec.partitionType(base.schema).fields.map(_.fieldType) ==
       theirs.map(f => PeerValues.parseType(f.`type`.toString)).toVector)

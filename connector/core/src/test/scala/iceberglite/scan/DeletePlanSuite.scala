@@ -5,6 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.{MoreRounds, Sampling}
 import iceberglite.conformance.ScanRules
 import iceberglite.peer.PeerFiles
@@ -181,7 +182,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def table(snapshot: Snapshot, version: FormatVersion): TestTable = {
     val t = new TestTable(schema, specs)
     (snapshot.data.map(_.commit) ++ snapshot.deletes.map(_.commit)).distinct.sorted.foreach { n =>
-      if (version >= FormatVersion.V3 && n >= upgrade) t.metadata = t.metadata.copy(formatVersion = version)
+      if (version >= FormatVersion.V3 && n >= upgrade) t.metadata = t.metadata.edited(formatVersion = version)
       val files = snapshot.data.filter(_.commit == n).map(_.file) ++ snapshot.deletes.filter(_.commit == n).map(_.file)
       t.append(files: _*)
     }

@@ -2,6 +2,7 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.schema.Schema
@@ -34,7 +35,7 @@ class SnapshotChangesSuite extends AnyFunSuite {
     val first = Vector((1L, "INSERT", "a.parquet"), (1L, "INSERT", "b.parquet"))
     val later = Vector((2L, "DELETE", "b.parquet"), (3L, "INSERT", "c.parquet"), (4L, "DELETE", "a.parquet"))
     assert(changes(t) == first ++ later)
-    t.metadata = t.metadata.copy(snapshots = t.metadata.snapshots.drop(1))
+    t.metadata = t.metadata.edited(snapshots = t.metadata.snapshots.drop(1))
     assert(changes(t) == later)
   }
 }

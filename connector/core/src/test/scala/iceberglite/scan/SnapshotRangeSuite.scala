@@ -2,6 +2,7 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
@@ -19,7 +20,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
   private val branchSnapshot = snapshot(9, Some(2), 350)
 
   private def metadata(snapshots: Vector[Snapshot]): TableMetadata =
-    Actions.unpartitionedTable(FormatVersion.V2).table.metadata.copy(
+    Actions.unpartitionedTable(FormatVersion.V2).table.metadata.edited(
       snapshots = snapshots,
       currentSnapshotId = Some(5),
       refs = Map("main" -> SnapshotRef.Branch(5), "b" -> SnapshotRef.Branch(9))

@@ -2,6 +2,7 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.ScanRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidMetadata, NotFound}
@@ -122,7 +123,7 @@ class TableScanSuite extends AnyFunSuite {
     t.append((1 to 3).map(i => file(s"f$i", PartitionTuple(Vector(Some(IntLiteral(i)))))): _*)
     val old = t.metadata.currentSnapshot
     val promoted = Schema(1, schema.fields.take(2) :+ NestedField.optional(3, "amount", LongType))
-    t.metadata = t.metadata.copy(schemas = Vector(schema, promoted), currentSchemaId = 1)
+    t.metadata = t.metadata.edited(schemas = Vector(schema, promoted), currentSchemaId = 1)
     t.append(file("f4", PartitionTuple(Vector(Some(LongLiteral(1L << 40))))))
     val cache = new ManifestCache(1 << 20)
     (1 to 2).foreach { _ =>
@@ -258,7 +259,7 @@ class TableScanSuite extends AnyFunSuite {
   test("a version 1 table with delete files is an error", ScanRules.noDeletesInVersion1) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")))
-    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V1)
+    t.metadata = t.metadata.edited(formatVersion = FormatVersion.V1)
     val e = intercept[InvalidMetadata](plan(t, AlwaysTrue))
     assert(e.getMessage.contains("version 1"))
   }

@@ -5,35 +5,14 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.TestMetadata
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
-import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 
 class MetadataFilesSuite extends AnyFunSuite {
-  private val metadata = TableMetadata(
-    formatVersion = FormatVersion.V2,
-    uuid = Some(UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")),
-    location = "/wh/db/t",
-    lastSequenceNumber = 0L,
-    lastUpdatedMs = 1L,
-    lastColumnId = 3,
-    schemas = Vector(ManifestSamples.schema),
-    currentSchemaId = 3,
-    specs = Vector(PartitionSpec.Unpartitioned),
-    defaultSpecId = 0,
-    lastPartitionId = 999,
-    sortOrders = Vector(SortOrder.Unsorted),
-    defaultSortOrderId = 0,
-    properties = Map("owner" -> "me"),
-    currentSnapshotId = None,
-    snapshots = Vector.empty,
-    snapshotLog = Vector.empty,
-    metadataLog = Vector.empty,
-    refs = Map.empty[String, SnapshotRef]
-  )
+  private val metadata =
+    TestMetadata(ManifestSamples.schema, location = "/wh/db/t", properties = Map("owner" -> "me"))
 
   for (codec <- MetadataCodec.all)
     test(s"metadata written with the codec ${codec.name} is read from a file with any name") {

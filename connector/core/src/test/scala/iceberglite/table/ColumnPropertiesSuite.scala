@@ -2,6 +2,7 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.EvolutionRules
 import iceberglite.spec.SampleTables
 import iceberglite.spec.FormatVersion.V2
@@ -18,7 +19,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
   private val mappingKey = TableProperty.NameMappingDefault.key
 
   private def updated(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
-    val base = table.copy(properties = properties)
+    val base = table.edited(properties = properties)
     val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
     MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)
   }

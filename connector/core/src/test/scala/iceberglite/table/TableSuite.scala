@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.MetadataRules
 import iceberglite.scan.TableScan
 import iceberglite.spec.{FormatVersion, SampleTables}
@@ -28,9 +29,9 @@ class TableSuite extends AnyFunSuite {
   test("a refresh fails if the name now belongs to a table with another UUID", MetadataRules.uuid) {
     val old = SampleTables.empty(FormatVersion.V2)
     assert(table(old, SampleTables.withHistory(FormatVersion.V2)).refresh().currentSnapshot.isDefined)
-    val error = intercept[ValidationFailed](table(old, old.copy(uuid = Some(new UUID(1, 2)))).refresh())
+    val error = intercept[ValidationFailed](table(old, old.edited(uuid = Some(new UUID(1, 2)))).refresh())
     assert(error.getMessage.contains("c.db.t is not the same any more"))
-    val first = old.copy(formatVersion = FormatVersion.V1, uuid = None)
+    val first = old.edited(formatVersion = FormatVersion.V1, uuid = None)
     assert(table(first, old).refresh().metadata == old)
   }
 
@@ -38,7 +39,7 @@ class TableSuite extends AnyFunSuite {
     "reading or writing files of an encrypted table is rejected, and changing its properties is allowed",
     MetadataRules.encryption
   ) {
-    val encrypted = SampleTables.withHistory(FormatVersion.V3).copy(
+    val encrypted = SampleTables.withHistory(FormatVersion.V3).edited(
       encryptionKeys = Vector(EncryptionKey("key-7", "bWV0YQ==", None, Map.empty))
     )
     val t = table(encrypted, encrypted)

@@ -2,6 +2,8 @@ package iceberglite.tree
 
 import java.util.UUID
 
+import iceberglite.spec.TestMetadata
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.file.{
   Content,
@@ -15,7 +17,7 @@ import iceberglite.spec.file.{
   PartSummary
 }
 import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
@@ -29,27 +31,7 @@ final class TestTable(
     cache: ManifestCache = ManifestCache.Disabled,
     val io: InMemoryIO = new InMemoryIO
 ) {
-  var metadata: TableMetadata = TableMetadata(
-    formatVersion = version,
-    uuid = Some(new UUID(0, 1)),
-    location = "mem:/t",
-    lastSequenceNumber = 0,
-    lastUpdatedMs = 0,
-    lastColumnId = schema.highestFieldId,
-    schemas = Vector(schema),
-    currentSchemaId = schema.schemaId,
-    specs = specs,
-    defaultSpecId = specs.last.specId,
-    lastPartitionId = 1010,
-    sortOrders = Vector(SortOrder.Unsorted),
-    defaultSortOrderId = 0,
-    properties = properties,
-    currentSnapshotId = None,
-    snapshots = Vector.empty,
-    snapshotLog = Vector.empty,
-    metadataLog = Vector.empty,
-    refs = Map.empty
-  )
+  var metadata: TableMetadata = TestMetadata(schema, specs, version, properties = properties)
 
   def tree: TreeTable = TreeTable("lite.db.t", io, metadata)
 
@@ -134,7 +116,7 @@ final class TestTable(
     setCurrent(snapshot)
   }
 
-  def setCurrent(snapshot: Snapshot): Unit = metadata = metadata.copy(
+  def setCurrent(snapshot: Snapshot): Unit = metadata = metadata.edited(
     lastSequenceNumber = math.max(metadata.lastSequenceNumber, snapshot.sequenceNumber),
     currentSnapshotId = Some(snapshot.snapshotId),
     snapshots = metadata.snapshots :+ snapshot,

@@ -2,6 +2,7 @@ package iceberglite.tree
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
@@ -71,7 +72,7 @@ class UncountedFilesSuite extends AnyFunSuite {
   ) {
     val t = table(file("a"), uncounted("u"))
     t.append(file("b"))
-    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V3)
+    t.metadata = t.metadata.edited(formatVersion = FormatVersion.V3)
     Seq(FileSelector.NoFiles, removing("a")).foreach { remove =>
       val error = intercept[ValidationFailed](t.write(t.header(), FileChanges(Vector(file("c")), remove)))
       assert(error.getMessage.contains("u.parquet") && error.getMessage.contains("record_count -1"))

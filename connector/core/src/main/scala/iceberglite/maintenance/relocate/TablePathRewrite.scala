@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, Metrics}
 import iceberglite.spec.metadata.{Encryption, Snapshot, TableMetadata}
+import iceberglite.spec.table.RelocatedMetadata
 import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{Cleanup, Environment, Table, TableLocations, TableVersion}
 import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeCopy, TreeTable}
@@ -72,7 +73,7 @@ final class TablePathRewrite(
   def run(): PathRewriteResult = {
     val versions = RewrittenVersions.of(table, options.startVersion, options.endVersion)
     Encryption.reject(versions.newest.metadata)
-    val relocated = versions.all.map(v => v -> RelocatedMetadata.of(v.metadata, prefixes))
+    val relocated = versions.all.map(v => v -> RelocatedMetadata.of(v.metadata, prefixes(_, _)))
     versions.all.foreach(v => prefixes("metadata file", v.metadataLocation))
     requireEmpty()
     val written = new ConcurrentLinkedQueue[String]

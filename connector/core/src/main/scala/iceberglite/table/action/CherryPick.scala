@@ -95,7 +95,7 @@ private[action] object CherryPick {
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
     val source = snapshot.count(SummaryKey.SourceSnapshotId)
-    source.flatMap(base.snapshotsById.get) match {
+    source.flatMap(base.findSnapshot) match {
       case Some(known) if !seen(known.snapshotId) => origin(known, base, seen + known.snapshotId)
       case _ => source.getOrElse(snapshot.snapshotId)
     }

@@ -27,8 +27,7 @@ sealed trait RestorePoint {
 
 object RestorePoint {
   final case class AtSnapshot(id: Long) extends RestorePoint {
-    override def snapshot(base: TableMetadata, table: String): Snapshot = base.snapshotsById.getOrElse(
-      id,
+    override def snapshot(base: TableMetadata, table: String): Snapshot = base.findSnapshot(id).getOrElse(
       throw NotFound(ObjectKind.Snapshot, id.toString, s"${didYouMean(id.toString, ids(base))}${newest(base, table)}")
     )
   }
@@ -43,7 +42,7 @@ object RestorePoint {
   final case class AtVersion(version: String) extends RestorePoint {
     override def snapshot(base: TableMetadata, table: String): Snapshot = {
       val id = Try(version.toLong).toOption
-      if (id.exists(base.snapshotsById.contains)) base.snapshot(id.get)
+      if (id.exists(base.hasSnapshot)) base.snapshot(id.get)
       else if (base.refs.contains(version)) AtRef(version).snapshot(base, table)
       else id.fold[Snapshot](throw noSuchRef(ObjectKind.SnapshotOrRef, version, base, table))(
         AtSnapshot(_).snapshot(base, table)

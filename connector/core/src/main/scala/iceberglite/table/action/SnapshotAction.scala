@@ -72,7 +72,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
-    val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
+    val ids = identity.filterNot(i => base.hasSnapshot(i.snapshotId)).getOrElse {
       // Another snapshot already has the id, so manifests that contain this id cannot be reused.
       deleteAttempts(context)
       SnapshotAction.Identity(SnapshotAction.unusedId(base, context.environment), context.environment.uuid())
@@ -123,7 +123,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
     else for {
       ids <- identity
-      snapshot <- metadata.snapshotsById.get(ids.snapshotId)
+      snapshot <- metadata.findSnapshot(ids.snapshotId)
       tree <- attempts.find(t => snapshot.manifestList.contains(t.pointer))
     } {
       Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
@@ -152,7 +152,7 @@ object SnapshotAction {
   /** Returns a random positive id that no snapshot has. */
   private def unusedId(base: TableMetadata, environment: Environment): Long =
     Iterator.continually(environment.randomLong() & Long.MaxValue)
-      .find(id => id > 0 && !base.snapshotsById.contains(id)).get
+      .find(id => id > 0 && !base.hasSnapshot(id)).get
 
   /**
    * Rejects new files in specs with unknown transforms, because their partition values cannot be computed. Spec version

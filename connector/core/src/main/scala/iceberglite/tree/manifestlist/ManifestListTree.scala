@@ -102,7 +102,7 @@ final private[iceberglite] class ManifestListFiles(
   }
 
   private lazy val parent: Option[ManifestListFiles] = snapshot.parentSnapshotId
-    .flatMap(table.metadata.snapshotsById.get).map(new ManifestListFiles(_, table, cache))
+    .flatMap(table.metadata.findSnapshot).map(new ManifestListFiles(_, table, cache))
 
   private lazy val liveFiles: Set[(String, Option[Long])] =
     manifestParts.filter(_.hasLiveFiles).flatMap(entries(_).filter(_.isLive).map(fileKey)).toSet

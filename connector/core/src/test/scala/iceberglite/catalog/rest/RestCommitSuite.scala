@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
@@ -196,7 +197,7 @@ class RestCommitSuite extends AnyFunSuite {
   test("the server chooses a new table's location, and the creating commit requires that no table exists") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
-      val withServerLocation = empty.copy(location = "mem://chosen/t", properties = Map("of" -> "server"))
+      val withServerLocation = empty.edited(location = "mem://chosen/t", properties = Map("of" -> "server"))
       stub.on("POST /v1/namespaces/db/tables")(json(
         s"""{"metadata":${new String(iceberglite.spec.json.TableMetadataJson.write(withServerLocation), "UTF-8")}}"""
       ))
@@ -233,7 +234,7 @@ class RestCommitSuite extends AnyFunSuite {
       assert(stub.catalog(fewRetries).commit(id, None, creation).metadataLocation == first)
       stub.on(s"POST $path")(refuse(409, "AlreadyExistsException", "there"))
       intercept[AlreadyExists](stub.catalog(fewRetries).commit(id, None, creation))
-      stub.on(s"GET $path")(table(empty.copy(uuid = Some(new UUID(0, 8))), first))
+      stub.on(s"GET $path")(table(empty.edited(uuid = Some(new UUID(0, 8))), first))
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there"))
       intercept[CommitStateUnknown](stub.catalog(fewRetries).commit(id, None, creation))
     }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
@@ -201,7 +202,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     t.append(file("a", records = 3))
     t.append(file("b", records = 4))
     assert(t.live.forall(_.file.firstRowId.isEmpty))
-    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V3)
+    t.metadata = t.metadata.edited(formatVersion = FormatVersion.V3)
     val written = t.append(file("c", records = 5))
     assert(written.addedRows.contains(12L))
     val ranges = t.live.map(e => e.file.firstRowId.get -> e.file.recordCount).sorted
@@ -236,7 +237,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.live.map(e => nameOf(e.file)) == Seq("a", "b"))
     val manifest = t.manifests.head
     assert(manifest.addedFilesCount.contains(2) && manifest.addedRowsCount.contains(7L))
-    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V2)
+    t.metadata = t.metadata.edited(formatVersion = FormatVersion.V2)
     t.append(file("c"))
     assert(t.live.map(e => nameOf(e.file) -> e.sequenceNumber.get) == Seq("c" -> 1L, "a" -> 0L, "b" -> 0L))
     assert(t.manifests.forall(_.deletedRowsCount.isDefined))
@@ -272,10 +273,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)))
     val long = Schema(1, Vector(NestedField.required(1, "id", LongType), schema.fields(1)))
-    t.metadata = t.metadata.copy(schemas = Vector(schema, long), currentSchemaId = 1)
+    t.metadata = t.metadata.edited(schemas = Vector(schema, long), currentSchemaId = 1)
     assert(t.live.head.file.partition == PartitionTuple(Vector(Some(LongLiteral(1)))))
     val withoutId = Schema(2, Vector(schema.fields(1)))
-    t.metadata = t.metadata.copy(schemas = Vector(schema, withoutId), currentSchemaId = 2)
+    t.metadata = t.metadata.edited(schemas = Vector(schema, withoutId), currentSchemaId = 2)
     assert(t.live.head.file.partition == part(1))
   }
 

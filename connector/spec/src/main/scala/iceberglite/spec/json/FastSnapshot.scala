@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.Arrays
 
 import iceberglite.spec.json.FastJson.UnsupportedJson
-import iceberglite.spec.metadata.{JsonSlice, Snapshot}
+import iceberglite.spec.metadata.{JsonSlice, Snapshot, SnapshotWithJson}
 
 /** Reads the snapshots of a document one after the other, without a JSON parser (see [[FastSnapshots]]). */
 final private[json] class FastSnapshot(in: FastJson) {
@@ -35,10 +35,8 @@ final private[json] class FastSnapshot(in: FastJson) {
       }
     } while (in.skipSeparator('}'))
     check()
-    val result = snapshot
     // The JSON of a snapshot that has no whitespace between tokens is copied unchanged to the next metadata file.
-    if (!in.sawWhitespace) result.cachedJson.put(JsonSlice(in.bytes, start, in.position))
-    result
+    if (in.sawWhitespace) snapshot else new SnapshotWithJson(snapshot, JsonSlice(in.bytes, start, in.position))
   }
 
   private def reset(): Unit = {

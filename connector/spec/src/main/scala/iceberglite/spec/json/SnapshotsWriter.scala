@@ -4,10 +4,17 @@ import java.io.OutputStream
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{JsonSlice, Snapshot, SnapshotWithJson}
 
-/** Writes the snapshots of a table as JSON. Each snapshot is serialized once. Later writes copy the cached bytes. */
+/** Writes the snapshots of a table as JSON. The JSON of a [[SnapshotWithJson]] is copied. */
 private[json] object SnapshotsWriter {
+
+  /** Returns equal snapshots, all of which have their JSON. */
+  def withJson(snapshots: Vector[Snapshot]): Vector[Snapshot] = {
+    // A commit adds few snapshots to a long history, so only these are replaced.
+    val missing = snapshots.indices.filterNot(snapshots(_).isInstanceOf[SnapshotWithJson])
+    missing.foldLeft(snapshots)((all, i) => all.updated(i, new SnapshotWithJson(all(i), jsonOf(all(i)))))
+  }
 
   /** Writes the snapshots as an array. The caller must already have written the key of the array. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
@@ -29,9 +36,16 @@ private[json] object SnapshotsWriter {
     snapshots.foreach { s =>
       if (!first) out.write(',')
       first = false
-      val json = s.cachedJson.getOrRender(SnapshotJson.toBytes(s))
+      val json = jsonOf(s)
       out.write(json.bytes, json.from, json.until - json.from)
     }
     out.write(']')
+  }
+
+  private def jsonOf(snapshot: Snapshot): JsonSlice = snapshot match {
+    case s: SnapshotWithJson => s.json
+    case s =>
+      val bytes = SnapshotJson.toBytes(s)
+      JsonSlice(bytes, 0, bytes.length)
   }
 }

@@ -40,6 +40,13 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     )
 
   /**
+   * Returns equal metadata whose snapshots have their JSON. The writer of a metadata file keeps this metadata, so that
+   * its next commits copy the JSON of these snapshots.
+   */
+  def withSnapshotJson(metadata: TableMetadata): TableMetadata =
+    metadata.copy(snapshots = SnapshotsWriter.withJson(metadata.snapshots))
+
+  /**
    * Returns the table's UUID from the first part of a metadata file, which may be incomplete.
    *
    * @return absent if this part is not JSON, or if it has no valid table UUID

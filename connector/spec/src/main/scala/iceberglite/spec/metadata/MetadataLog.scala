@@ -4,6 +4,13 @@ package iceberglite.spec.metadata
 object MetadataLog {
 
   /**
+   * Returns `next` with the metadata log of a metadata file that replaces the file of `base`. The parameters are those
+   * of [[append]].
+   */
+  def extend(next: TableMetadata, base: TableMetadata, file: String, max: Int): TableMetadata =
+    next.copy(metadataLog = append(base, file, max))
+
+  /**
    * Returns the metadata log of the metadata file that replaces the file of `base`.
    *
    * @param file the location of the metadata file of `base`

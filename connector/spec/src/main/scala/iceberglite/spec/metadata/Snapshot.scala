@@ -23,7 +23,7 @@ object Operation {
  * @param firstRowId version 3: the table's next row id when the snapshot was committed
  * @param addedRows version 3: the number of row ids that the snapshot assigned
  */
-final case class Snapshot(
+sealed case class Snapshot(
     snapshotId: Long,
     parentSnapshotId: Option[Long],
     sequenceNumber: Long,
@@ -42,13 +42,35 @@ final case class Snapshot(
    * Returns a count from the summary; absent if the summary lacks the key, or if the value of the key is not a number.
    */
   def count(key: String): Option[Long] = summary.get(key).flatMap(text => Try(text.toLong).toOption)
-
-  /**
-   * The cached JSON form of the snapshot. Each new metadata file contains all existing snapshots again. Due to the
-   * cache, each snapshot is serialized only once.
-   */
-  @transient private[iceberglite] lazy val cachedJson: CachedJson = new CachedJson
 }
+
+/**
+ * A snapshot together with its JSON form. Each new metadata file contains all existing snapshots again, and the codec
+ * copies this text instead of serializing the snapshot again. The text does not take part in comparisons. A copy of the
+ * snapshot, and a snapshot that was serialized by Java, do not have it.
+ */
+final private[spec] class SnapshotWithJson(snapshot: Snapshot, val json: JsonSlice)
+    extends Snapshot(
+      snapshot.snapshotId,
+      snapshot.parentSnapshotId,
+      snapshot.sequenceNumber,
+      snapshot.timestampMs,
+      snapshot.manifestList,
+      snapshot.manifests,
+      snapshot.summary,
+      snapshot.schemaId,
+      snapshot.firstRowId,
+      snapshot.addedRows,
+      snapshot.keyId
+    ) {
+  private def writeReplace(): AnyRef = copy()
+}
+
+/**
+ * The bytes of a JSON value within a document, from `from` (inclusive) to `until` (exclusive). The array is shared and
+ * must not be modified.
+ */
+final private[spec] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
 
 object Snapshot {
   val OperationKey = "operation"

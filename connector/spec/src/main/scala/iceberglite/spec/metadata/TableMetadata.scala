@@ -9,14 +9,14 @@ import iceberglite.spec.schema.Schema
 
 /**
  * The metadata of a table (spec: "Table Metadata Fields"). The object is immutable: [[MetadataUpdate]]s return a new
- * object.
+ * object. Only this module can create and copy metadata, so that all changes follow the rules of the specification.
  *
  * @param uuid the table's UUID; absent only in version 1 tables
  * @param lastSequenceNumber the highest assigned sequence number; 0 in version 1
  * @param refs the branches and tags, including `main` if there is a current snapshot
  * @param nextRowId the next row id that is assigned to a row; 0 in versions 1 and 2
  */
-final case class TableMetadata(
+sealed abstract case class TableMetadata private (
     formatVersion: FormatVersion,
     uuid: Option[UUID],
     location: String,
@@ -36,22 +36,31 @@ final case class TableMetadata(
     snapshotLog: Vector[SnapshotLogEntry],
     metadataLog: Vector[MetadataLogEntry],
     refs: Map[String, SnapshotRef],
-    statistics: Vector[StatisticsFile] = Vector.empty,
-    partitionStatistics: Vector[PartitionStatisticsFile] = Vector.empty,
-    nextRowId: Long = 0L,
-    encryptionKeys: Vector[EncryptionKey] = Vector.empty
+    statistics: Vector[StatisticsFile],
+    partitionStatistics: Vector[PartitionStatisticsFile],
+    nextRowId: Long,
+    encryptionKeys: Vector[EncryptionKey]
 ) {
-  lazy val snapshotsById: Map[Long, Snapshot] = new SnapshotIndex(snapshots)
+
+  /**
+   * The snapshots by their ids. A commit on a table with a long history looks up only a few snapshots, mostly the
+   * newest ones, and uses [[findSnapshot]] instead, which does not build this map.
+   */
+  lazy val snapshotsById: Map[Long, Snapshot] = snapshots.iterator.map(s => s.snapshotId -> s).toMap
   lazy val specsById: Map[Int, PartitionSpec] = specs.map(s => s.specId -> s).toMap
   lazy val schemasById: Map[Int, Schema] = schemas.map(s => s.schemaId -> s).toMap
 
   def schema: Schema = schemasById(currentSchemaId)
   def spec: PartitionSpec = specsById(defaultSpecId)
   def sortOrder: SortOrder = sortOrders.find(_.orderId == defaultSortOrderId).getOrElse(SortOrder.Unsorted)
-  def currentSnapshot: Option[Snapshot] = currentSnapshotId.flatMap(snapshotsById.get)
+  def currentSnapshot: Option[Snapshot] = currentSnapshotId.flatMap(findSnapshot)
 
-  def snapshot(id: Long): Snapshot = snapshotsById.getOrElse(
-    id,
+  /** Returns a snapshot, with a linear search that starts at the newest snapshot. */
+  def findSnapshot(id: Long): Option[Snapshot] = snapshots.reverseIterator.find(_.snapshotId == id)
+
+  def hasSnapshot(id: Long): Boolean = findSnapshot(id).isDefined
+
+  def snapshot(id: Long): Snapshot = findSnapshot(id).getOrElse(
     throw NotFound(ObjectKind.Snapshot, id.toString, "List the snapshots with the metadata table `snapshots`")
   )
 
@@ -79,7 +88,120 @@ final case class TableMetadata(
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]
-    Iterator.iterate(Option(snapshot))(_.flatMap(_.parentSnapshotId).flatMap(snapshotsById.get))
-      .takeWhile(_.exists(s => seen.add(s.snapshotId))).flatten
+    Iterator.iterate(Option(snapshot -> snapshots.size))(_.flatMap { case (child, position) =>
+      child.parentSnapshotId.flatMap(findBefore(_, position))
+    }).takeWhile(_.exists { case (s, _) => seen.add(s.snapshotId) }).flatten.map(_._1)
   }
+
+  /**
+   * Returns a snapshot with its position in the list. The search goes backwards from `position`, because a parent is
+   * usually listed shortly before its children. If the parent is not listed there, it may be listed later.
+   */
+  private def findBefore(id: Long, position: Int): Option[(Snapshot, Int)] = {
+    def isAt(index: Int): Boolean = snapshots(index).snapshotId == id
+    val found = (position - 1 to 0 by -1).find(isAt).orElse((position until snapshots.size).find(isAt))
+    found.map(index => snapshots(index) -> index)
+  }
+
+  private[spec] def copy(
+      formatVersion: FormatVersion = this.formatVersion,
+      uuid: Option[UUID] = this.uuid,
+      location: String = this.location,
+      lastSequenceNumber: Long = this.lastSequenceNumber,
+      lastUpdatedMs: Long = this.lastUpdatedMs,
+      lastColumnId: Int = this.lastColumnId,
+      schemas: Vector[Schema] = this.schemas,
+      currentSchemaId: Int = this.currentSchemaId,
+      specs: Vector[PartitionSpec] = this.specs,
+      defaultSpecId: Int = this.defaultSpecId,
+      lastPartitionId: Int = this.lastPartitionId,
+      sortOrders: Vector[SortOrder] = this.sortOrders,
+      defaultSortOrderId: Int = this.defaultSortOrderId,
+      properties: Map[String, String] = this.properties,
+      currentSnapshotId: Option[Long] = this.currentSnapshotId,
+      snapshots: Vector[Snapshot] = this.snapshots,
+      snapshotLog: Vector[SnapshotLogEntry] = this.snapshotLog,
+      metadataLog: Vector[MetadataLogEntry] = this.metadataLog,
+      refs: Map[String, SnapshotRef] = this.refs,
+      statistics: Vector[StatisticsFile] = this.statistics,
+      partitionStatistics: Vector[PartitionStatisticsFile] = this.partitionStatistics,
+      nextRowId: Long = this.nextRowId,
+      encryptionKeys: Vector[EncryptionKey] = this.encryptionKeys
+  ): TableMetadata = TableMetadata(
+    formatVersion,
+    uuid,
+    location,
+    lastSequenceNumber,
+    lastUpdatedMs,
+    lastColumnId,
+    schemas,
+    currentSchemaId,
+    specs,
+    defaultSpecId,
+    lastPartitionId,
+    sortOrders,
+    defaultSortOrderId,
+    properties,
+    currentSnapshotId,
+    snapshots,
+    snapshotLog,
+    metadataLog,
+    refs,
+    statistics,
+    partitionStatistics,
+    nextRowId,
+    encryptionKeys
+  )
+}
+
+object TableMetadata {
+  private[spec] def apply(
+      formatVersion: FormatVersion,
+      uuid: Option[UUID],
+      location: String,
+      lastSequenceNumber: Long,
+      lastUpdatedMs: Long,
+      lastColumnId: Int,
+      schemas: Vector[Schema],
+      currentSchemaId: Int,
+      specs: Vector[PartitionSpec],
+      defaultSpecId: Int,
+      lastPartitionId: Int,
+      sortOrders: Vector[SortOrder],
+      defaultSortOrderId: Int,
+      properties: Map[String, String],
+      currentSnapshotId: Option[Long],
+      snapshots: Vector[Snapshot],
+      snapshotLog: Vector[SnapshotLogEntry],
+      metadataLog: Vector[MetadataLogEntry],
+      refs: Map[String, SnapshotRef],
+      statistics: Vector[StatisticsFile] = Vector.empty,
+      partitionStatistics: Vector[PartitionStatisticsFile] = Vector.empty,
+      nextRowId: Long = 0L,
+      encryptionKeys: Vector[EncryptionKey] = Vector.empty
+  ): TableMetadata = new TableMetadata(
+    formatVersion,
+    uuid,
+    location,
+    lastSequenceNumber,
+    lastUpdatedMs,
+    lastColumnId,
+    schemas,
+    currentSchemaId,
+    specs,
+    defaultSpecId,
+    lastPartitionId,
+    sortOrders,
+    defaultSortOrderId,
+    properties,
+    currentSnapshotId,
+    snapshots,
+    snapshotLog,
+    metadataLog,
+    refs,
+    statistics,
+    partitionStatistics,
+    nextRowId,
+    encryptionKeys
+  ) {}
 }

@@ -74,7 +74,7 @@ object MetadataUpdate {
 
   /**
    * Returns the metadata after a change. The metadata log is not changed, because only the committer knows the metadata
-   * file of `base`. The committer adds this file to the log with [[MetadataLog.append]].
+   * file of `base`. The committer adds this file to the log with [[MetadataLog.extend]].
    *
    * @param nowMs the time of the commit
    * @throws IcebergError.ValidationFailed if an update violates the specification

@@ -13,7 +13,7 @@ private[spec] object Snapshots {
 
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
     def reject(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
-    if (m.snapshotsById.contains(s.snapshotId)) reject("the table already has a snapshot with this id")
+    if (m.hasSnapshot(s.snapshotId)) reject("the table already has a snapshot with this id")
     if (s.snapshotId <= 0) reject("its id must be positive")
     if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
       reject(
@@ -79,7 +79,7 @@ private[spec] object Snapshots {
    */
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
     SnapshotRef.checked(name, ref)
-    if (!m.snapshotsById.contains(ref.snapshotId)) {
+    if (!m.hasSnapshot(ref.snapshotId)) {
       throw NotFound(
         ObjectKind.Snapshot,
         ref.snapshotId.toString,

@@ -1,5 +1,6 @@
 package iceberglite.spec.json
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Random
@@ -12,7 +13,7 @@ import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{Snapshot, SnapshotWithJson, TableMetadata}
 
 /** Checks that the fast path for snapshots returns the same result as the JSON parser. */
 class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -131,14 +132,47 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a snapshot is found by its id, regardless of the number of earlier lookups") {
+  test("a snapshot is found by its id") {
     val random = new Random(Fuzz.seed)
     val snapshots = Vector.tabulate(50)(i => tables(1).snapshots.head.copy(snapshotId = i * 3L))
     val m = tables(1).copy(snapshots = snapshots)
     (0 until 200).foreach { _ =>
       val id = random.nextInt(160).toLong
-      assert(m.snapshotsById.get(id) == snapshots.find(_.snapshotId == id))
+      val expected = snapshots.find(_.snapshotId == id)
+      assert(m.findSnapshot(id) == expected && m.snapshotsById.get(id) == expected)
+      assert(m.hasSnapshot(id) == expected.isDefined)
     }
     assert(m.snapshotsById == snapshots.map(s => s.snapshotId -> s).toMap)
+  }
+
+  test("the JSON of snapshots takes no part in comparisons, and is not sent to other JVMs") {
+    tables.foreach { m =>
+      val withJson = TableMetadataJson.withSnapshotJson(m)
+      assert(withJson == m && m == withJson && withJson.hashCode == m.hashCode && text(withJson) == text(m))
+      assert(withJson.snapshots.forall(_.isInstanceOf[SnapshotWithJson]))
+      val read = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
+      assert(read.snapshots.forall(_.isInstanceOf[SnapshotWithJson]))
+      val received = read.snapshots.map(serialized)
+      assert(received == m.snapshots && !received.exists(_.isInstanceOf[SnapshotWithJson]))
+    }
+  }
+
+  test("the ancestors of a snapshot are found in any order of the snapshots") {
+    val random = new Random(Fuzz.seed)
+    val chain = Vector.tabulate(50)(i =>
+      tables(1).snapshots.head.copy(snapshotId = i + 1L, parentSnapshotId = Some(i.toLong))
+    )
+    Seq(chain, chain.reverse, random.shuffle(chain)).foreach { snapshots =>
+      val m = tables(1).copy(snapshots = snapshots)
+      assert(m.ancestors(m.snapshot(50)).map(_.snapshotId).toVector == (50L to 1L by -1).toVector)
+    }
+  }
+
+  private def serialized(snapshot: Snapshot): Snapshot = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(snapshot)
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject().asInstanceOf[Snapshot]
   }
 }

@@ -1,0 +1,35 @@
+package iceberglite.spec.table
+
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+
+/** The metadata of a table whose files are in another location. */
+object RelocatedMetadata {
+
+  private val locationKeys = TableProperty.locations.map(_.key).toSet
+
+  /**
+   * Returns the metadata with other paths. Everything else stays the same, including the table's UUID.
+   *
+   * @param relocate returns the new path of a file or location. Its arguments are what the path is, for messages, and
+   *   the path
+   */
+  def of(metadata: TableMetadata, relocate: (String, String) => String): TableMetadata = metadata.copy(
+    location = relocate("table location", metadata.location),
+    properties = metadata.properties.map {
+      case (key, path) if locationKeys(key) => key -> relocate(s"table property $key", path)
+      case other => other
+    },
+    snapshots = metadata.snapshots.map { snapshot =>
+      snapshot.copy(
+        manifestList = snapshot.manifestList.map(relocate("manifest list", _)),
+        manifests = snapshot.manifests.map(relocate("manifest", _))
+      )
+    },
+    metadataLog = metadata.metadataLog.map(e => e.copy(metadataFile = relocate("metadata file", e.metadataFile))),
+    statistics =
+      metadata.statistics.map(f => f.copy(statisticsPath = relocate("statistics file", f.statisticsPath))),
+    partitionStatistics = metadata.partitionStatistics
+      .map(f => f.copy(statisticsPath = relocate("partition statistics file", f.statisticsPath)))
+  )
+}
