@@ -156,6 +156,6 @@ final private[catalog] class PointerSwap[V](
     private def deleteNewFile(): Unit = Cleanup.delete(io, Vector(newFile))
 
     private def unknown(cause: Throwable): CommitStateUnknown =
-      CommitStateUnknown(name, newFile, Option(cause.getMessage).getOrElse(cause.toString), Some(cause))
+      CommitStateUnknown(name, Some(newFile), Option(cause.getMessage).getOrElse(cause.toString), Some(cause))
   }
 }

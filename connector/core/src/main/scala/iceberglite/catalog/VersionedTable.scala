@@ -140,7 +140,7 @@ final private[catalog] class VersionedTable(
     }
 
   private def unknown(path: String, reason: String, cause: Option[Throwable]): CommitStateUnknown =
-    CommitStateUnknown(table, path, reason, cause)
+    CommitStateUnknown(table, Some(path), reason, cause)
 
   /**
    * Rejects a base that is no longer the newest version of the table. The version number of the base is not sufficient

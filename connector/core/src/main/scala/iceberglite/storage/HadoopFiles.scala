@@ -250,7 +250,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
         case NonFatal(e) =>
           failure.addSuppressed(e)
           val reason = s"renaming $temporary to $path failed (${failure.getMessage})"
-          throw CommitStateUnknown(s"the table of $path", path, reason, Some(failure))
+          throw CommitStateUnknown(s"the table of $path", Some(path), reason, Some(failure))
       }
     if (deleted) throw StorageErrors.storageFailed("create", path, failure)
     true

@@ -86,7 +86,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
 
   private def unknown(path: Path, e: AmazonClientException): CommitStateUnknown = {
     val reason = s"the store neither confirmed nor rejected the write (${e.getMessage})"
-    CommitStateUnknown(s"the table of $path", path.toString, reason, Some(e))
+    CommitStateUnknown(s"the table of $path", Some(path.toString), reason, Some(e))
   }
 
   /**

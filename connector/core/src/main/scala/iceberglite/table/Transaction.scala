@@ -140,7 +140,7 @@ final class Transaction private[table] (
         case error: IcebergError => abandonOnFailure(throw error)
         // On other failures, such as an interrupt, the commit may already have succeeded.
         case other: Throwable =>
-          val unknown = CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other))
+          val unknown = CommitStateUnknown(target.name, None, String.valueOf(other), Some(other))
           resolveUnknown(unknown, attemptBase)
       }
 
@@ -157,18 +157,19 @@ final class Transaction private[table] (
       // The flag is set again at the end of the commit.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
       val checks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
+      val uniqueFile = unknown.metadataFile.filter(Transaction.isUnique)
       @tailrec
       def check(): Either[CommitConflict, TableVersion] = {
         val loaded =
           try Right(committer.load(target.id))
           catch { case NonFatal(e) => Left(e) }
         loaded match {
-          case Right(version) if containsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
+          case Right(version) if containsThisCommit(version) || uniqueFile.exists(Transaction.hadFile(version, _)) =>
             Right(version)
-          case Right(version) if Transaction.isRuledOut(version, unknown.metadataFile, attemptBase) =>
+          case Right(version) if uniqueFile.exists(Transaction.isRuledOut(version, _, attemptBase)) =>
             // The committer did not delete the file, because it did not know the outcome.
-            Cleanup.delete(target.io, Vector(unknown.metadataFile))
-            Left(CommitConflict(target.name, s"other writers committed before ${unknown.metadataFile}"))
+            Cleanup.delete(target.io, uniqueFile.toVector)
+            Left(CommitConflict(target.name, s"other writers committed before ${uniqueFile.mkString}"))
           // The commit is not visible yet, but the request may still be in progress.
           case _ if waitForRetry(checks.waitForNext()) => check()
           case Right(_) => throw unknown
@@ -208,7 +209,7 @@ final class Transaction private[table] (
         case missing @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw missing)
         case failure: Throwable =>
           val reason = s"${conflict.getMessage}, and the table cannot be loaded (${failure.getMessage})"
-          throw CommitStateUnknown(target.name, "the metadata file that it wrote", reason, Some(failure))
+          throw CommitStateUnknown(target.name, None, reason, Some(failure))
       }
 
     private def reload(): Option[TableVersion] =
@@ -242,24 +243,25 @@ object Transaction {
     environment
   )
 
-  /**
-   * Returns whether a metadata file is or was the current metadata file of the table. Returns false for a file name
-   * that consists only of the version number, because another commit may have written a file with this name.
-   */
+  /** Returns whether a metadata file with a unique name is or was the current metadata file of the table. */
   private def hadFile(version: TableVersion, metadataFile: String): Boolean =
-    isUnique(metadataFile) && filesOf(version).contains(metadataFile)
+    filesOf(version).contains(metadataFile)
 
   /**
-   * Returns whether another commit replaced the base, so that the given metadata file can no longer become the table's
-   * current metadata file.
+   * Returns whether another commit replaced the base, so that the given metadata file with a unique name can no longer
+   * become the table's current metadata file.
    */
   private def isRuledOut(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
-    isUnique(metadataFile) && !filesOf(version).contains(metadataFile) &&
+    !filesOf(version).contains(metadataFile) &&
       base.exists(b => version.metadata.metadataLog.exists(_.metadataFile == b.metadataLocation))
 
   private def filesOf(version: TableVersion): Vector[String] =
     version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation
 
+  /**
+   * Returns whether no other commit can have written a file with this name. A name that consists only of the version
+   * number is not unique.
+   */
   private def isUnique(metadataFile: String): Boolean =
     MetadataFiles.version(metadataFile).isDefined && !metadataFile.split('/').last.startsWith("v")
 }

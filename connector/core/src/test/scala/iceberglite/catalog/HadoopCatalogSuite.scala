@@ -113,7 +113,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
             if (first) {
               first = false
               if (happens) files.createExclusively(path, contents)
-              throw CommitStateUnknown(path, path, "by the test", None)
+              throw CommitStateUnknown(path, Some(path), "by the test", None)
             } else files.createExclusively(path, contents)
         }
         val before = liveFiles(opened(files).table(Id)).size
@@ -131,7 +131,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
           if (first) {
             first = false
             append(opened(files).table(Id), "theirs")
-            throw CommitStateUnknown(path, path, "by the test", None)
+            throw CommitStateUnknown(path, Some(path), "by the test", None)
           } else files.createExclusively(path, contents)
       }
       assert(liveFiles(append(opened(overtaken).table(Id), "mine")) == Vector("f001", "mine", "theirs"))

@@ -73,7 +73,7 @@ class CheckerSuite extends AnyFunSuite {
             try inner.commit(id, base, change)
             catch {
               case unknown: CommitStateUnknown =>
-                io.delete(unknown.metadataFile)
+                unknown.metadataFile.foreach(io.delete)
                 throw iceberglite.spec.IcebergError.StorageFailed("commit", id.toString, "by the test")
             }
         }

@@ -60,7 +60,7 @@ final class SimulatedIO(
       CallFault.all,
       () => files.createExclusively(path, contents),
       () => StorageFailed("create", path, "by the simulation"),
-      () => CommitStateUnknown("the table", path, "by the simulation", None),
+      () => CommitStateUnknown("the table", Some(path), "by the simulation", None),
       lateWrite(file)
     ))
   }

@@ -66,5 +66,5 @@ object ScriptedCommitter {
   def hiddenSuccess: Answer = Answer(happens = true, CommitConflict("t", "by the test"))
 
   def unknown(happens: Boolean, version: Int): Answer =
-    Answer(happens, CommitStateUnknown("t", location(version), "by the test", None))
+    Answer(happens, CommitStateUnknown("t", Some(location(version)), "by the test", None))
 }

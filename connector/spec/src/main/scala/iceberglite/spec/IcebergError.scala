@@ -63,12 +63,20 @@ object IcebergError {
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")
 
-  /** The outcome of a commit is unknown. Its files must not be deleted. */
-  final case class CommitStateUnknown(table: String, metadataFile: String, reason: String, cause: Option[Throwable])
-      extends IcebergError(
+  /**
+   * The outcome of a commit is unknown. Its files must not be deleted.
+   *
+   * @param metadataFile the metadata file that the commit wrote; absent if its name is unknown
+   */
+  final case class CommitStateUnknown(
+      table: String,
+      metadataFile: Option[String],
+      reason: String,
+      cause: Option[Throwable]
+  ) extends IcebergError(
         s"The outcome of a commit to $table is unknown: $reason. Its files were kept. The commit happened if " +
-          s"$metadataFile is the table's current metadata or is listed in its metadata log; check this before you " +
-          "rerun the job",
+          s"${metadataFile.getOrElse("the metadata file that it wrote")} is the table's current metadata or is " +
+          "listed in its metadata log; check this before you rerun the job",
         cause
       )
 

@@ -9,9 +9,6 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
  */
 private[catalog] object CommitOutcome {
 
-  /** The text that replaces the name of the metadata file in messages, because the server chooses the name. */
-  val ServerFile = "the metadata file that the server wrote"
-
   /**
    * Determines the outcome.
    *
@@ -66,5 +63,5 @@ private[catalog] object CommitOutcome {
     catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }
 
   private def unknown(table: String, reason: String): CommitStateUnknown =
-    CommitStateUnknown(table, ServerFile, reason, None)
+    CommitStateUnknown(table, metadataFile = None, reason, None)
 }

@@ -212,7 +212,7 @@ final private[catalog] class RestTables(
     val reason = s"the server says: ${errorResponse.message}"
     val addsSnapshot = change.updates.exists(_.isInstanceOf[AddSnapshot])
     if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
-      CommitStateUnknown(name(id), CommitOutcome.ServerFile, reason, None)
+      CommitStateUnknown(name(id), None, reason, None)
     } else if (base.isEmpty && errorResponse.errorType == "AlreadyExistsException") {
       AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
     } else CommitConflict(name(id), reason)
@@ -253,7 +253,7 @@ final private[catalog] class RestTables(
         case r if r.status == 404 && r.isFromCatalog =>
           NotFound(ObjectKind.Table, names, s"The server says: ${r.message}")
         case r if r.status == 409 && r.earlierOutcomeUnknown =>
-          CommitStateUnknown(names, CommitOutcome.ServerFile, r.message, None)
+          CommitStateUnknown(names, None, r.message, None)
         case r if r.status == 409 => CommitConflict(names, s"the server says: ${r.message}")
       }(PartialFunction.empty)
       ()

@@ -32,7 +32,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     val request = if (base.isEmpty) createRequest(server, id, change) else replaceRequest(server, id, change)
     val response = CommitOutcome[RestResponse](name(id), server, request) {
       case r if r.status == 409 && r.earlierOutcomeUnknown =>
-        CommitStateUnknown(name(id), CommitOutcome.ServerFile, r.message, None)
+        CommitStateUnknown(name(id), None, r.message, None)
       case r if r.status == 409 && base.isEmpty => alreadyExists(id)
       case r if r.status == 409 => CommitConflict(name(id), s"the server says: ${r.message}")
       case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)

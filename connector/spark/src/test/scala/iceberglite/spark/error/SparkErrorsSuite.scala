@@ -28,7 +28,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     InvalidArgument("option", "x", "A number") -> classOf[StatementError],
     ValidationFailed("No") -> classOf[StatementError],
     CommitConflict("cat.db.t", "version 3") -> classOf[SparkException],
-    CommitStateUnknown("cat.db.t", "v3", "timed out", None) -> classOf[SparkException],
+    CommitStateUnknown("cat.db.t", Some("v3"), "timed out", None) -> classOf[SparkException],
     StorageFailed("write", "f", "full") -> classOf[SparkException]
   )
 

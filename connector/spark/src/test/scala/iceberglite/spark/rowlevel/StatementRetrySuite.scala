@@ -111,7 +111,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
     assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", isConflict = true)))
     assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
-    val unknown = CommitStateUnknown("t", "f", "r", Some(CommitConflict("t", "r")))
+    val unknown = CommitStateUnknown("t", Some("f"), "r", Some(CommitConflict("t", "r")))
     assert(!isConflict(unknown))
   }
 

@@ -24,7 +24,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("after a commit with an unknown outcome, no file is removed") {
     val t = partitioned()
-    val unknown = CommitStateUnknown(t, "v2.metadata.json", "the answer was lost", None)
+    val unknown = CommitStateUnknown(t, Some("v2.metadata.json"), "the answer was lost", None)
     val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))
     intercept[Exception](write.commit(messages))
     write.abort(messages)
