@@ -42,6 +42,14 @@ class MetadataBench {
   @Benchmark
   def parseLite(): TableMetadata = MetadataFiles.read(io, Path)
 
+  /** Parses the metadata with the JSON parser alone, which builds a tree of the whole document. */
+  @Benchmark
+  def parseTree(): TableMetadata = TableMetadataJson.parse(Path, io.read(Path))
+
+  /** Parses the metadata like a catalog, but without checks of its size, for comparison with [[parseTree]]. */
+  @Benchmark
+  def parseHistory(): TableMetadata = TableMetadataJson.read(Path, io.read(Path))
+
   @Benchmark
   def parsePeer(): org.apache.iceberg.TableMetadata = TableMetadataParser.read(peerIo, Path)
 
