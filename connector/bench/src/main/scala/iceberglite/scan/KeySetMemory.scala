@@ -1,0 +1,60 @@
+package iceberglite.scan
+
+import java.nio.file.Files
+
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{LongType, StringType}
+
+/**
+ * Measures the memory and the time of a set of keys of equality deletes, in memory and spilled to disk. A key has a
+ * number and a text of about 20 characters.
+ *
+ * The argument is the number of keys; the default is 5,000,000.
+ */
+object KeySetMemory {
+  private val Lookups = 2000000
+  private val Columns =
+    Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "name", StringType))
+      .map(field => EqualityColumn(Vector(field)))
+
+  def main(args: Array[String]): Unit = {
+    val keys = args.headOption.fold(5000000)(_.toInt)
+    val directory = Files.createTempDirectory("keys").toString
+    val limits = Seq("in memory" -> Long.MaxValue, "spilled" -> DeleteCache.DefaultLimits.maxEntryBytes)
+    // The first round warms up the JVM.
+    for (round <- 0 to 2; (label, maxBytes) <- limits) {
+      val line = measure(keys, maxBytes, directory)
+      if (round > 0) println(s"$label: $line")
+    }
+  }
+
+  private def measure(keys: Int, maxBytes: Long, directory: String): String = {
+    val builder = new KeySetBuilder(Columns, maxBytes, directory)
+    val start = System.nanoTime()
+    (0 until keys).foreach(i => builder += Array[AnyRef](Long.box(i.toLong), s"customer-number-$i"))
+    val set = builder.result()
+    val built = (System.nanoTime() - start) / 1e9
+    val absent = seconds(lookUp(set, keys, keys))
+    val present = seconds(lookUp(set, 0, keys))
+    f"$keys keys built in $built%.1f s, ${set.bytes / 1e6}%.0f MB; $Lookups lookups of absent keys in $absent%.2f s, " +
+      f"of present keys in $present%.2f s"
+  }
+
+  /** Looks up keys in a scattered order. @param first the first key @param count the number of different keys */
+  private def lookUp(set: KeySet, first: Int, count: Int): Int = {
+    val buffer = new KeyBuffer
+    (0 until Lookups).count { n =>
+      val i = first + ((n * 7919L) % count).toInt
+      buffer.clear()
+      buffer.put(Long.box(i.toLong))
+      buffer.put(s"customer-number-$i")
+      set.contains(buffer)
+    }
+  }
+
+  private def seconds(body: => Any): Double = {
+    val start = System.nanoTime()
+    body
+    (System.nanoTime() - start) / 1e9
+  }
+}
