@@ -1,7 +1,13 @@
 package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SortOrder, TransformExpression, V2ExpressionUtils}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  Literal,
+  SortOrder,
+  TransformExpression,
+  V2ExpressionUtils
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import org.apache.spark.sql.connector.catalog.functions.{ScalarFunction, UnboundFunction}

@@ -47,7 +47,8 @@ class ZOrderKeySuite extends AnyFunSuite {
       case LongType | TimestampType | TimestampNTZType =>
         many(random.nextLong) ++ Vector(Long.MinValue, Long.MaxValue, 0L, -1L)
       case FloatType =>
-        val extremes = Vector(Float.NaN, 0f, -1e30f, Float.NegativeInfinity, Float.PositiveInfinity, Float.MinPositiveValue)
+        val extremes =
+          Vector(Float.NaN, 0f, -1e30f, Float.NegativeInfinity, Float.PositiveInfinity, Float.MinPositiveValue)
         many(random.nextGaussian.toFloat) ++ extremes
       case DoubleType =>
         val extremes = Vector(Double.NaN, 0.0, Double.MinValue, Double.NegativeInfinity, Double.PositiveInfinity)
@@ -152,7 +153,8 @@ class ZOrderKeySuite extends AnyFunSuite {
     val field = GetStructField(BoundReference(0, struct, nullable = true), 0, Some("a"))
     val nested = ZOrderKey(Seq(field), 8, unlimited)
     def of(value: Any): Seq[Int] = nested.eval(InternalRow(value)).asInstanceOf[Array[Byte]].toSeq.map(_ & 0xff)
-    val ordered = Seq(of(null), of(InternalRow(Long.MinValue, null)), of(InternalRow(-5L, null)), of(InternalRow(7L, null)))
+    val ordered =
+      Seq(of(null), of(InternalRow(Long.MinValue, null)), of(InternalRow(-5L, null)), of(InternalRow(7L, null)))
     assert(ordered.zip(ordered.tail).forall { case (a, b) => a <= b } && ordered.distinct.size == 3)
     assert(of(InternalRow(7L, null)) == bytesOf(key(Seq(LongType)), 7L))
   }

@@ -75,7 +75,8 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
     val t = written(2, partitioned = false)
     sql(s"ALTER TABLE $t WRITE ORDERED BY bucket(4, id), id DESC")
     call(t, "strategy => 'sort'", "options => map('rewrite-all', 'true')")
-    val keys = rows(s"SELECT lite.system.bucket(4, id), -id FROM $t ORDER BY _pos").map(r => (r.getInt(0), r.getLong(1)))
+    val keys =
+      rows(s"SELECT lite.system.bucket(4, id), -id FROM $t ORDER BY _pos").map(r => (r.getInt(0), r.getLong(1)))
     assert(keys == keys.sorted && keys.map(_._1).distinct.size == 4)
   }
 }
