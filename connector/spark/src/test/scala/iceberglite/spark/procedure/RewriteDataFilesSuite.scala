@@ -153,7 +153,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
         "options => map('min-input-files', '99999999999')" -> "min-input-files",
         s"where => 'id IN (SELECT id FROM $t)'" -> "subquery",
         "options => map('compression-factor', '2')" -> "strategy sort",
-        "strategy => 'shuffle'" -> "binpack or sort",
+        "strategy => 'shuffle'" -> "binpack, sort",
         "strategy => 'binpack', sort_order => 'id'" -> "sort_order",
         "sort_order => 'zorder(id), p'" -> "zorder cannot be combined",
         "sort_order => 'id LIMIT 1'" -> "sort_order",
