@@ -57,7 +57,11 @@ final private[catalog] class VersionedTable(
 
   private def deleteExpired(next: NextVersion, committed: TableVersion): Unit = if (next.expired.nonEmpty) {
     val owned = OwnedPaths.of(io, committed, TableOwnership(Some(location), Vector.empty, hasVersionNames = true))
-    new OwnedDeletion(io, owned, environment = environment).deleteExpired(next.expired, committed, hasVersionNames = true).warn(
+    new OwnedDeletion(io, owned, environment = environment).deleteExpired(
+      next.expired,
+      committed,
+      hasVersionNames = true
+    ).warn(
       s"A commit to $table"
     )
   }

@@ -10,6 +10,7 @@ import iceberglite.spec.types.Type._
  * metadata tables, a field is required if every row has a value.
  */
 private[iceberglite] object DataFileFields {
+
   /** The field id of the elements of [[SplitOffsets]]. */
   val SplitOffsetId = 133
 
@@ -39,9 +40,12 @@ private[iceberglite] object DataFileFields {
   val RecordCount: NestedField = required(103, "record_count", LongType, "Number of rows")
   val FileSize: NestedField = required(104, "file_size_in_bytes", LongType, "Size of the file in bytes")
   val ColumnSizes: ByColumn = ByColumn(108, "column_sizes", 117, 118, LongType, "Size on disk in bytes, by column id")
-  val ValueCounts: ByColumn = ByColumn(109, "value_counts", 119, 120, LongType, "Number of values, including null and NaN, by column id")
-  val NullValueCounts: ByColumn = ByColumn(110, "null_value_counts", 121, 122, LongType, "Number of null values, by column id")
-  val NanValueCounts: ByColumn = ByColumn(137, "nan_value_counts", 138, 139, LongType, "Number of NaN values, by column id")
+  val ValueCounts: ByColumn =
+    ByColumn(109, "value_counts", 119, 120, LongType, "Number of values, including null and NaN, by column id")
+  val NullValueCounts: ByColumn =
+    ByColumn(110, "null_value_counts", 121, 122, LongType, "Number of null values, by column id")
+  val NanValueCounts: ByColumn =
+    ByColumn(137, "nan_value_counts", 138, 139, LongType, "Number of NaN values, by column id")
   val LowerBounds: ByColumn = ByColumn(125, "lower_bounds", 126, 127, BinaryType, "Lower bounds by column id")
   val UpperBounds: ByColumn = ByColumn(128, "upper_bounds", 129, 130, BinaryType, "Upper bounds by column id")
   val KeyMetadata: NestedField = optional(131, "key_metadata", BinaryType, "Encryption key metadata")

@@ -129,8 +129,6 @@ final class IcebergTable private (
     case _ => notIcebergTable
   }
 
-  override protected def catalog: LiteCatalog = resolved._1
-
   override protected def change[A](work: Table => (Table, A)): A = in {
     val (catalog, ident) = resolved
     val before = currentTable

@@ -26,7 +26,6 @@ import iceberglite.spark.maintenance.{
   SessionUnreachableFiles,
   TableStatistics
 }
-import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile}
@@ -40,8 +39,6 @@ import iceberglite.table.action.ExpireOptions
  */
 trait TableMaintenanceCalls {
   def spark: SparkSession
-
-  protected def catalog: LiteCatalog
 
   /**
    * Calls a function with the current version of the table, and refreshes cached queries afterwards.
@@ -123,7 +120,7 @@ trait TableMaintenanceCalls {
       dryRun: Boolean = false
   ): RewriteResult = change { table =>
     val parsed = RewriteOptions.of(options, table.metadata, RowOrdering.optionNames)
-    val ordering = RowOrdering.of(spark, catalog, table, strategy, sortOrder, options)
+    val ordering = RowOrdering.of(spark, table, strategy, sortOrder, options)
     val rewrite =
       new DataFileRewrite(spark, table, SnapshotTarget.Main, condition(table, where), parsed, ordering)
     if (dryRun) (table, rewrite.dryRun()) else rewrite.run()

@@ -51,7 +51,11 @@ object FileGroup {
     options.maxFiles.fold(ordered)(limit(ordered, _))
   }
 
-  /** Returns the files of each partition of the spec of the new files, and all files of other specs together. */
+  /**
+   * Returns the files of each partition of the spec of the new files, and all files of other specs together. Without
+   * clustering columns, only files of an unsuitable size or with many deletes are returned, so that a table with many
+   * files needs little memory.
+   */
   private[compact] def byPartition(
       table: Table,
       snapshot: Snapshot,
@@ -66,7 +70,7 @@ object FileGroup {
     val byPartition =
       mutable.LinkedHashMap.empty[Option[PartitionTuple], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
     scan.plan().tasks.foreach { task =>
-      if (clustered.isDefined || isChosen(task, options)) {
+      if (clustering.isDefined || isChosen(task, options)) {
         val key = if (task.file.specId == options.outputSpecId) Some(task.file.partition) else None
         val whole = if (task.residual == AlwaysTrue) task else task.copy(residual = AlwaysTrue)
         byPartition.getOrElseUpdate(key, Vector.newBuilder) += whole

@@ -10,7 +10,8 @@ import iceberglite.maintenance.compact.{FileGroup, RewriteOptions}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.ContentFile
-import iceberglite.table.{Actions, SnapshotSummary, Table, TestTables}
+import iceberglite.spec.metadata.SummaryKey
+import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.Actions.tableByCategory
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{FastAppend, RewriteFiles}
@@ -42,7 +43,7 @@ class ClusterHealthSuite extends AnyFunSuite {
   /** Replaces files by clustered ones. */
   private def cluster(actions: Actions, old: Seq[ContentFile], added: Seq[ContentFile]): Unit = {
     val read = actions.table
-    read.transaction(Map(SnapshotSummary.ClusteredBy -> "1"), TestTables.environment)
+    read.transaction(Map(SummaryKey.ClusteredBy -> "1"), TestTables.environment)
       .add(new RewriteFiles(old.toVector, added.toVector, read.metadata.currentSnapshotId.get)).commit()
   }
 

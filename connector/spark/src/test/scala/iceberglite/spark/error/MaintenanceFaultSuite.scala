@@ -20,7 +20,7 @@ import iceberglite.table.{ReachableFiles, Table}
  * all files that it references, and must not keep files that nothing references.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
-  override implicit val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
 
   private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 6
   private val random = new Random(Sampling.seed)
@@ -78,7 +78,10 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
     checkAll(random.shuffle(MaintenanceStatements.all).take(1))
   }
 
-  test("whichever call of the storage fails during maintenance, the table has its rows and no unreferenced file", Slow) {
+  test(
+    "whichever call of the storage fails during maintenance, the table has its rows and no unreferenced file",
+    Slow
+  ) {
     checkAll(MaintenanceStatements.all)
   }
 }
