@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.{Content, EntryStatus, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.tree.{MetadataTree, PartFilter, SnapshotFiles}
@@ -32,14 +32,13 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
    * Returns the snapshots of the branch that were committed after the given snapshot, newest first. If `snapshotId` is
    * absent, returns all snapshots of the branch.
    *
-   * @throws ValidationFailed the snapshot is not in the branch's history
+   * @throws ConcurrentChange the snapshot is not in the branch's history
    */
   def commitsSince(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>
-      throw ValidationFailed(
+      throw ConcurrentChange(
         s"Cannot determine the changes to ${context.table} since snapshot $id, because it is not in the branch's " +
-          "history. Run the statement again",
-        isConflict = true
+          "history. Run the statement again"
       )
     }
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))

@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError.{ConcurrentChange, InvalidArgument}
 import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.tree.PartFilter
@@ -65,7 +65,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
    * Checks that no concurrent change conflicts with a write.
    *
    * @param parent the head of the branch that the write commits to
-   * @throws ValidationFailed a concurrent change conflicts; the message names the file
+   * @throws ConcurrentChange a concurrent change conflicts; the message names the file
    */
   def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, rowFilter: ConflictFilter): Unit =
     check(new BranchHistory(base, parent, context), context, rowFilter, rejectedConflicts)
@@ -85,11 +85,10 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     conflicts.find(c => c.entry.file.onlyDataFile.forall(affected)).foreach { change =>
       val file = change.entry.file
       val verb = if (change.isRemoved) "removed" else if (change.isData) "added" else "added the delete file"
-      throw ValidationFailed(
+      throw ConcurrentChange(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
           s"${change.snapshot.snapshotId} $verb ${file.path}, which may contain rows ${rowFilter.description}. " +
-          "Run the statement again",
-        isConflict = true
+          "Run the statement again"
       )
     }
   }

@@ -6,7 +6,7 @@ import scala.util.Try
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.maintenance.orphan.{FileListing, ListedFile, LocalOrphanSearch, OrphanOptions, OrphanRemoval}
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ConcurrentChange, StorageFailed, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Action, _}
@@ -156,7 +156,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(f.filesOfWriter.isEmpty, "after a failed write")
     val isolation = Some(Isolation(IsolationLevel.Serializable, f.table.metadata.currentSnapshotId))
     val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
-    intercept[ValidationFailed](f.commit(f.table, overwrite))
+    intercept[ConcurrentChange](f.commit(f.table, overwrite))
     assert(f.filesOfWriter.isEmpty, "after a failed validation")
     assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the files of other writers remain")
   }
@@ -184,7 +184,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.inCategory("a")))
     assert(f.livePaths == Vector("a1", "a2", "b1", "b2"))
     val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.inCategory("b"))
-    assert(intercept[ValidationFailed](f.commit(read, conflicting)).getMessage.contains("category = 'b'"))
+    assert(intercept[ConcurrentChange](f.commit(read, conflicting)).getMessage.contains("category = 'b'"))
   }
 
   onEach("setting a branch fails if another writer has set it concurrently") { f =>

@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion.{V2, V3}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{ConcurrentChange, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
@@ -39,7 +40,10 @@ class BranchActionsSuite extends AnyFunSuite {
   private def filesOnBranch(t: Actions, branch: String): Vector[String] =
     liveFiles(t.store, t.table.metadata, t.table.metadata.snapshotOf(branch))
 
-  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[IcebergError](body) match {
+    case error @ (_: ValidationFailed | _: ConcurrentChange) => error.getMessage
+    case other => fail(other)
+  }
 
   /** Stages a snapshot, and returns its id. */
   private def stage(t: Actions, wapId: String, action: Action): Long = {

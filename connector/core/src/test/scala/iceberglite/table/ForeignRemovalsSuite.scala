@@ -2,7 +2,7 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.schema.Schema
@@ -26,8 +26,8 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))
-    val error = intercept[ValidationFailed](check(t, since = 1L))
-    assert(error.isConflict && error.getMessage.contains("snapshot 2 removed mem:/t/data/b.parquet"))
+    val error = intercept[ConcurrentChange](check(t, since = 1L))
+    assert(error.getMessage.contains("snapshot 2 removed mem:/t/data/b.parquet"))
     check(t, since = 2L)
   }
 
@@ -37,6 +37,6 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)), (Added, 3L, files(2)))
     check(t, since = 2L)
-    assert(intercept[ValidationFailed](check(t, since = 1L)).getMessage.contains("snapshot 2 removed"))
+    assert(intercept[ConcurrentChange](check(t, since = 1L)).getMessage.contains("snapshot 2 removed"))
   }
 }

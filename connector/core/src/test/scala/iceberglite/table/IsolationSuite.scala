@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion.{V2, V3}
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
 import iceberglite.spec.expr.Term.Named
@@ -45,7 +45,7 @@ class IsolationSuite extends AnyFunSuite {
   ) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
-      val error = intercept[ValidationFailed](overwriteA(read, IsolationLevel.Serializable))
+      val error = intercept[ConcurrentChange](overwriteA(read, IsolationLevel.Serializable))
       assert(error.getMessage.contains("added theirs") && error.getMessage.contains("category = 'a'"))
     }
   }
@@ -61,7 +61,7 @@ class IsolationSuite extends AnyFunSuite {
     IsolationLevel.all.foreach { level =>
       withTable { read =>
         commit(read, new DeleteFiles(category("a")))
-        val error = intercept[ValidationFailed](overwriteA(read, level))
+        val error = intercept[ConcurrentChange](overwriteA(read, level))
         assert(error.getMessage.contains("removed a1"))
       }
     }
@@ -79,7 +79,7 @@ class IsolationSuite extends AnyFunSuite {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val action = new ReplacePartitions(Vector(fileOf("a", "mine")), since(read, IsolationLevel.Serializable))
-      intercept[ValidationFailed](commit(read, action))
+      intercept[ConcurrentChange](commit(read, action))
       val other = new ReplacePartitions(Vector(fileOf("b", "mine")), since(read, IsolationLevel.Serializable))
       assert(liveFiles(commit(read, other)) == Vector("a1", "mine", "theirs"))
     }
@@ -96,7 +96,7 @@ class IsolationSuite extends AnyFunSuite {
   test("the starting snapshot must be an ancestor of the branch's head") {
     withTable { read =>
       val action = new DeleteFiles(category("a"), Some(Isolation(IsolationLevel.Snapshot, Some(42))))
-      assert(intercept[ValidationFailed](commit(read, action)).getMessage.contains("since snapshot 42"))
+      assert(intercept[ConcurrentChange](commit(read, action)).getMessage.contains("since snapshot 42"))
     }
   }
 
@@ -109,7 +109,7 @@ class IsolationSuite extends AnyFunSuite {
     val read = t.table
     t.commitOn(read, new DeleteFiles(category("a")))
     val mine = new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("removed a1"))
+    assert(intercept[ConcurrentChange](t.commitOn(read, mine)).getMessage.contains("removed a1"))
   }
 
   test("compaction changes no rows, and does not conflict with an overwrite by filter", CommitRules.disjoint) {
@@ -131,7 +131,7 @@ class IsolationSuite extends AnyFunSuite {
     val moved = file("compacted").copy(specId = evolved.metadata.defaultSpecId)
     t.commitOn(read, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(moved), id))
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("from a1 to compacted"))
+    assert(intercept[ConcurrentChange](t.commitOn(read, mine)).getMessage.contains("from a1 to compacted"))
     val other = new ReplacePartitions(Vector(fileOf("b", "other")), Actions.serializable(read))
     assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
   }
@@ -153,7 +153,7 @@ class IsolationSuite extends AnyFunSuite {
       new RewriteFiles(Vector(unpartitioned), Vector(fileOf("a", "compacted")), read.currentSnapshot.get.snapshotId)
     )
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("from old to compacted"))
+    assert(intercept[ConcurrentChange](t.commitOn(read, mine)).getMessage.contains("from old to compacted"))
     val other = new ReplacePartitions(Vector(fileOf("b", "other")), Actions.snapshot(read))
     assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
     val unchecked = new ReplacePartitions(Vector(fileOf("a", "unchecked")))
@@ -169,7 +169,7 @@ class IsolationSuite extends AnyFunSuite {
     val deletes = Actions.equalityDeletes("theirs", beside = file("x").copy(specId = unpartitionedSpecId), ids = (1, 1))
     t.commitOn(read, new RowDelta(Vector(deletes)))
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("added the delete file theirs"))
+    assert(intercept[ConcurrentChange](t.commitOn(read, mine)).getMessage.contains("added the delete file theirs"))
     val table = t.commit(new ReplacePartitions(Vector(fileOf("a", "mine"))))
     assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "the deletes also apply to other partitions")
   }
@@ -185,7 +185,7 @@ class IsolationSuite extends AnyFunSuite {
     t.commitOn(read, new RowDelta(t.vectors("theirs.puffin", high -> Seq(1L))))
     val mine = new OverwriteFiles(Actions.idBelow(10), Vector(file("mine", ids = (0, 9))), Actions.serializable(read))
     val other = new OverwriteFiles(AlwaysTrue, Vector(file("all")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, other)).getMessage.contains("theirs.puffin"))
+    assert(intercept[ConcurrentChange](t.commitOn(read, other)).getMessage.contains("theirs.puffin"))
     t.commitOn(read, mine)
   }
 

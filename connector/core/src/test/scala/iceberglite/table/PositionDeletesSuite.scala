@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion.V2
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{ConcurrentChange, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
@@ -26,7 +27,10 @@ class PositionDeletesSuite extends AnyFunSuite {
   private def change(read: Table, level: IsolationLevel, files: ContentFile*): RowDelta =
     new RowDelta(files.toVector, isolation = since(read, level), read = idBelow(20), isRowByRow = true)
 
-  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[IcebergError](body) match {
+    case error @ (_: ValidationFailed | _: ConcurrentChange) => error.getMessage
+    case other => fail(other)
+  }
 
   private def livePaths(t: Actions): Set[String] = live(t.store, t.table).map(_.file.path).toSet
 

@@ -5,7 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
-import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{ConcurrentChange, NotFound, ValidationFailed}
 import iceberglite.spec.file.{Content, ContentFile, ManifestFile, Metrics}
 import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
 import iceberglite.spec.types.Literal
@@ -38,7 +39,10 @@ class RewriteSuite extends AnyFunSuite {
   private def compaction(read: Table): RewriteFiles =
     new RewriteFiles(Vector(low, high), Vector(both), read.currentSnapshot.get.snapshotId)
 
-  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[IcebergError](body) match {
+    case error @ (_: ValidationFailed | _: ConcurrentChange) => error.getMessage
+    case other => fail(other)
+  }
 
   test(
     "compacted files get the sequence number of the read snapshot, so concurrent equality deletes apply",

@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion.V3
-import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{CommitStateUnknown, ConcurrentChange, InvalidArgument, ValidationFailed}
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
@@ -24,7 +25,10 @@ class RowDeltaSuite extends AnyFunSuite {
   private def delete(deletes: Vector[ContentFile], read: Table): RowDelta =
     new RowDelta(deletes, isolation = serializable(read))
 
-  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[IcebergError](body) match {
+    case error @ (_: ValidationFailed | _: ConcurrentChange) => error.getMessage
+    case other => fail(other)
+  }
 
   test("deletes of different rows of one file by two writers are merged into one vector", CommitRules.unitedVectors) {
     val t = withTwoFiles

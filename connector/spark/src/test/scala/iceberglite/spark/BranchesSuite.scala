@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
-import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.IcebergError.{ConcurrentChange, NotFound}
 
 /** Checks branches and procedures with DataFrames, cached results and other sessions, unlike the SQL scenarios. */
 class BranchesSuite extends AnyFunSuite with SharedSession {
@@ -137,7 +137,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 20))
     row(2, "a").union(row(30, "a")).coalesce(1).writeTo(peer(t)).append()
     val e = intercept[StatementError](sql(s"DELETE FROM $t WHERE id < 10"))
-    assert(e.error.isInstanceOf[ValidationFailed])
+    assert(e.error.isInstanceOf[ConcurrentChange])
     sql(s"REFRESH TABLE $t")
     assert(ids(spark.table(t)) == Seq(1, 2, 20, 30))
   }
@@ -152,7 +152,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     overwrite("serializable")
     assert(ids(spark.table(s"$t.branch_work")) == Seq(9))
     val e = intercept[Exception](overwrite("serializable"))
-    assert(Iterator.iterate(e: Throwable)(_.getCause).takeWhile(_ != null).exists(_.isInstanceOf[ValidationFailed]))
+    assert(Iterator.iterate(e: Throwable)(_.getCause).takeWhile(_ != null).exists(_.isInstanceOf[ConcurrentChange]))
     assert(ids(spark.table(t)) == Seq(1, 2))
   }
 }

@@ -80,14 +80,14 @@ object IcebergError {
         cause
       )
 
+  /** A commit or an update would make the table invalid; the message names the rule that forbids it. */
+  final case class ValidationFailed(message: String) extends IcebergError(message)
+
   /**
-   * A commit or an update would make the table invalid; the message names the concurrent change or the rule that
-   * forbids it.
-   *
-   * @param isConflict whether the reason is a concurrent change; then the same statement may succeed if it is planned
-   *   again
+   * A concurrent change forbids a commit; the message names this change. The same statement may succeed if it is planned
+   * again.
    */
-  final case class ValidationFailed(message: String, isConflict: Boolean = false) extends IcebergError(message)
+  final case class ConcurrentChange(message: String) extends IcebergError(message)
 
   /** The storage rejected an operation, or an operation failed there. */
   final case class StorageFailed(operation: String, path: String, reason: String, cause: Option[Throwable] = None)

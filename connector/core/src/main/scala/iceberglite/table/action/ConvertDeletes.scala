@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
@@ -69,9 +69,8 @@ final class ConvertDeletes(
     LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history)
       .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector in ${f.path}", context))
 
-  private def refuse(reason: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot convert the equality deletes of ${context.table}: $reason. Run the conversion again",
-    isConflict = true
+  private def refuse(reason: String, context: CommitContext): Nothing = throw ConcurrentChange(
+    s"Cannot convert the equality deletes of ${context.table}: $reason. Run the conversion again"
   )
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Replace

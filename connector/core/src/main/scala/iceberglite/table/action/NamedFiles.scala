@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, CommitContext}
@@ -40,7 +40,7 @@ private[action] object NamedFiles {
    * Returns the entries of files that must be live.
    *
    * @param verb the operation on the files, for messages, such as `rewrite`
-   * @throws ValidationFailed a file is not live, because another commit removed it
+   * @throws ConcurrentChange a file is not live, because another commit removed it
    */
   def require(
       files: Vector[ContentFile],
@@ -59,7 +59,7 @@ private[action] object NamedFiles {
    * Checks that the data files to which new deletes apply are live.
    *
    * @param deletes delete files, each for a single data file
-   * @throws ValidationFailed a data file is not live, because another commit removed it
+   * @throws ConcurrentChange a data file is not live, because another commit removed it
    */
   def requireDataFiles(
       deletes: Vector[ContentFile],
@@ -74,9 +74,8 @@ private[action] object NamedFiles {
     (dataFiles -- live).toVector.sorted.headOption.foreach(missing(_, verb, context))
   }
 
-  def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(
+  def missing(path: String, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
     s"Cannot $verb the files of ${context.table}: $path is not in the table any more, because another commit " +
-      "removed it. Run the statement again",
-    isConflict = true
+      "removed it. Run the statement again"
   )
 }

@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.{ContentFile, ManifestEntry, PartSummary}
@@ -48,11 +48,10 @@ final class OverwriteFiles(
     isolation.check(history, context, readFilter, rejected)
     val data = removed.map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>
-      throw ValidationFailed(
+      throw ConcurrentChange(
         s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: snapshot " +
           s"${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, which may delete rows of " +
-          s"${file.path}. Run the statement again",
-        isConflict = true
+          s"${file.path}. Run the statement again"
       )
     }
   }

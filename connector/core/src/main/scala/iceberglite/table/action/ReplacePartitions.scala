@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{BranchHistory, CommitContext, FileChange, Isolation, SnapshotTarget}
@@ -47,10 +47,9 @@ final class ReplacePartitions(
       def rejectIf(isSource: FileChange => Boolean, isTarget: FileChange => Boolean): Unit = for {
         from <- moves.find(c => c.isRemoved && isSource(c))
         to <- moves.find(c => c.isAdded && isTarget(c))
-      } throw ValidationFailed(
+      } throw ConcurrentChange(
         s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description} " +
-          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
-        isConflict = true
+          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again"
       )
       rejectIf(isReplaced, hasOtherSpec)
       rejectIf(hasOtherSpec, isReplaced)

@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError.{ConcurrentChange, InvalidArgument}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
@@ -71,10 +71,9 @@ final class RowDelta(
 
   private def checkSpecs(specId: Int, history: BranchHistory, context: CommitContext): Unit =
     history.liveSpecIds(ManifestContent.Data).find(_ != specId).foreach { other =>
-      throw ValidationFailed(
+      throw ConcurrentChange(
         s"Cannot delete rows of ${context.table} by equality deletes in partitions of spec $specId: the table now " +
-          s"also has data files of spec $other, to which these deletes do not apply. Run the statement again",
-        isConflict = true
+          s"also has data files of spec $other, to which these deletes do not apply. Run the statement again"
       )
     }
 
@@ -158,9 +157,8 @@ final class RowDelta(
     }
   }
 
-  private def fail(isolation: Isolation, reason: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $reason. Run the statement again",
-    isConflict = true
+  private def fail(isolation: Isolation, reason: String, context: CommitContext): Nothing = throw ConcurrentChange(
+    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $reason. Run the statement again"
   )
 
   override protected def operation(tree: WrittenTree): Operation = {

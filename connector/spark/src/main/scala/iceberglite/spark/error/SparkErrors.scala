@@ -62,7 +62,7 @@ object SparkErrors {
       // These errors are not an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
-          _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ColumnWidened =>
+          _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened =>
         new StatementError(message, error)
     }
   }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.error.Causes
 import iceberglite.spark.session.CatalogNames
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ValidationFailed}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.{Environment, RetryPolicy}
 
 /**
@@ -70,7 +70,7 @@ private[iceberglite] object RetriedStatement {
   private[iceberglite] def isConflict(error: Throwable): Boolean = {
     val causes = Causes.of(error).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {
-      case _: CommitConflict | ValidationFailed(_, true) => true
+      case _: CommitConflict | _: ConcurrentChange => true
       case _ => false
     }
   }

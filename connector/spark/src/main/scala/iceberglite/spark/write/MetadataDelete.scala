@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 
 import iceberglite.spark.conf.{EngineSummary, StatementOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.{ConcurrentChange, ValidationFailed}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.file.Content
@@ -54,7 +54,7 @@ object MetadataDelete {
       val action = new DeleteFiles(filter, to = target.snapshotTarget)
       new WriteCommit(table).submit(PendingCommit(table, summary, Some(action), options.application))
       ()
-    } catch { case failed: ValidationFailed => throw failed.copy(isConflict = true) }
+    } catch { case failed: ValidationFailed => throw ConcurrentChange(failed.message) }
   }
 
   /** Returns the condition bound to the columns of the schema; absent if it cannot be evaluated. */

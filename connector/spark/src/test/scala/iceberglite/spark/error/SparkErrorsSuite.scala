@@ -27,6 +27,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     Unsupported("this", "Do that") -> classOf[StatementError],
     InvalidArgument("option", "x", "A number") -> classOf[StatementError],
     ValidationFailed("No") -> classOf[StatementError],
+    ConcurrentChange("No") -> classOf[StatementError],
     CommitConflict("cat.db.t", "version 3") -> classOf[SparkException],
     CommitStateUnknown("cat.db.t", Some("v3"), "timed out", None) -> classOf[SparkException],
     StorageFailed("write", "f", "full") -> classOf[SparkException]

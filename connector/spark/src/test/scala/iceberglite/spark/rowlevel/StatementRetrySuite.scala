@@ -12,7 +12,7 @@ import iceberglite.Sampling
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.sql.RetriedStatement
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ConcurrentChange, InvalidArgument, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
@@ -109,7 +109,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   test("errors because of concurrent commits cause a retry; an unknown commit state does not") {
     def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
-    assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", isConflict = true)))
+    assert(isConflict(CommitConflict("t", "r")) && isConflict(ConcurrentChange("m")))
     assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
     val unknown = CommitStateUnknown("t", Some("f"), "r", Some(CommitConflict("t", "r")))
     assert(!isConflict(unknown))
