@@ -6,7 +6,13 @@ import scala.util.Try
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.maintenance.orphan.{FileListing, ListedFile, LocalOrphanSearch, OrphanOptions, OrphanRemoval}
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ConcurrentChange, StorageFailed, ValidationFailed}
+import iceberglite.spec.IcebergError.{
+  CommitConflict,
+  CommitStateUnknown,
+  ConcurrentChange,
+  StorageFailed,
+  ValidationFailed
+}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Action, _}

@@ -12,7 +12,13 @@ import iceberglite.Sampling
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.sql.RetriedStatement
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ConcurrentChange, InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError.{
+  CommitConflict,
+  CommitStateUnknown,
+  ConcurrentChange,
+  InvalidArgument,
+  ValidationFailed
+}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
