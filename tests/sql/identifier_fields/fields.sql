@@ -52,10 +52,10 @@ ALTER TABLE t SET IDENTIFIER FIELDS maybe;
 -- error cannot be compared safely
 ALTER TABLE t SET IDENTIFIER FIELDS d;
 
--- error is inside of o, which may be null
+-- error is inside o, which may be null
 ALTER TABLE t SET IDENTIFIER FIELDS o.k;
 
--- error is inside of l.element
+-- error is inside l.element
 ALTER TABLE t SET IDENTIFIER FIELDS l.element.k;
 
 -- error It is a struct

@@ -40,7 +40,7 @@ ALTER TABLE t WRITE ORDERED BY bucket(id);
 -- error do not support this transform
 ALTER TABLE t WRITE ORDERED BY days(id);
 
--- error It is inside of a list
+-- error It is inside a list
 ALTER TABLE t WRITE ORDERED BY l.element;
 
 -- error do not support this transform

@@ -25,7 +25,7 @@ class AddExistingFilesSuite extends AnyFunSuite {
 
   private def add(checksDuplicates: Boolean = true): AddExistingFiles = new AddExistingFiles(files, checksDuplicates)
 
-  test("a file that is live in the table is a duplicate, also if its path is written in another way") {
+  test("a file that is live in the table is a duplicate, even if its path is written in another way") {
     withTable { empty =>
       val table = commit(empty, add())
       assert(liveFiles(table) == paths && table.currentSnapshot.get.summary("operation") == "append")

@@ -69,7 +69,7 @@ object ClusterColumns {
     ids.foreach { id =>
       val (column, name) = (schema.byId(id), schema.names(id))
       schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
-        reject(s"The column $name is inside of ${schema.names(parent.id)}, a ${parent.fieldType}")
+        reject(s"The column $name is inside ${schema.names(parent.id)}, a ${parent.fieldType}")
       }
       if (!column.fieldType.isInstanceOf[PrimitiveType] || !ColumnExtents.hasBounds(column))
         reject(s"Rows cannot be clustered by $name, because values of type ${column.fieldType} have no order")

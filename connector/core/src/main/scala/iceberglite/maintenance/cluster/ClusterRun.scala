@@ -48,9 +48,9 @@ private[maintenance] object ClusterRun {
    */
   private val Tolerance = 3.0
 
-  /** The share of overlapping files from which files are not clustered, regardless of their number. */
+  /** The minimum share of overlapping files of a run that is not clustered, regardless of the number of its files. */
   private val MaxShare = 0.75
 
-  /** Returns the number of files from which the overlap tells whether the files are clustered. */
+  /** Returns the minimum number of files for which the overlap tells whether the files are clustered. */
   private def reliable(columns: Int): Int = 4 << columns
 }

@@ -32,7 +32,7 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * @param targetFileSize the desired size of a new file, in bytes
  * @param minFileSize files below this size are rewritten, in bytes
  * @param maxFileSize files above this size are rewritten, in bytes
- * @param minInputFiles the number of files from which a group is rewritten, regardless of its size
+ * @param minInputFiles the minimum number of files of a group that is rewritten regardless of its size
  * @param rewriteAll whether all files are rewritten
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group

@@ -9,8 +9,8 @@ import iceberglite.spec.property.TableProperty
  * Options of a rewrite of data files, with the names and defaults of Apache Iceberg.
  *
  * @param group the options of the groups and of the sizes of files
- * @param deleteFileThreshold the number of delete files from which a data file is rewritten
- * @param deleteRatioThreshold the ratio of deleted rows from which a data file is rewritten
+ * @param deleteFileThreshold the minimum number of delete files of a data file that is rewritten for its deletes
+ * @param deleteRatioThreshold the minimum ratio of deleted rows of a data file that is rewritten for its deletes
  * @param outputSpecId the partition spec of the new files
  * @param maxFiles maximum number of files to rewrite
  * @param keepsSequenceNumber whether the new files get the sequence number of the snapshot that was read, so that later

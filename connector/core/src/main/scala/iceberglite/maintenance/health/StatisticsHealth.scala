@@ -33,7 +33,7 @@ final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], 
 
 object SketchHealth {
 
-  /** The ratio of changed rows from which statistics are stale. */
+  /** The minimum ratio of changed rows of stale statistics. */
   private val StaleRatio = 0.1
 
   /** The entries of a summary whose sum is the number of rows that a snapshot has changed. */

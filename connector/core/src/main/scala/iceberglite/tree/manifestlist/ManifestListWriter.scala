@@ -119,7 +119,7 @@ final private[manifestlist] class ManifestListWriter(
   }
 
   /**
-   * Returns the manifest with all counts. Manifest lists require the counts from version 2 on, but a manifest from a
+   * Returns the manifest with all counts. Manifest lists require the counts in version 2 and later, but a manifest from a
    * list of version 1 may have none.
    */
   private def withCounts(m: ManifestFile): ManifestFile =

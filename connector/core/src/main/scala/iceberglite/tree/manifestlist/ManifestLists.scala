@@ -48,7 +48,7 @@ object ManifestLists {
    *
    * @param sequenceNumber the sequence number of the snapshot; not used in version 1
    * @param firstRowId the first row id of the snapshot; required in version 3
-   * @param manifests the manifests of the snapshot; from version 2 on, they must have all counts
+   * @param manifests the manifests of the snapshot; in version 2 and later, they must have all counts
    * @return the length of the file, and the manifests with the assigned values
    */
   def write(

@@ -208,7 +208,7 @@ object Manifests {
    *
    * @param schema the table's schema, which is stored in the file and determines the types of partition values
    * @param snapshotId the id of the commit's snapshot, which entries without a snapshot id get
-   * @param entries the entries; from version 2 on, existing and deleted entries must have their sequence numbers
+   * @param entries the entries; in version 2 and later, existing and deleted entries must have their sequence numbers
    * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
    */
   def write(

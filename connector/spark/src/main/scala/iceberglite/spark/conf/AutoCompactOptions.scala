@@ -5,7 +5,7 @@ import iceberglite.spec.property.{AutoCompactProperty, Declarations, TableProper
 /**
  * The limits of the compaction that follows a write.
  *
- * @param minInputFiles the number of small files in a partition from which they are combined
+ * @param minInputFiles the minimum number of small files in a partition that are combined
  * @param maxFiles maximum number of files to replace
  * @param maxBytes maximum size of the files to replace, in bytes
  */

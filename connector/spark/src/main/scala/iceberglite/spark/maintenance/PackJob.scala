@@ -24,7 +24,7 @@ private[maintenance] object PackJob {
    * Writes the rows that each Spark task of a scan reads.
    *
    * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
-   * @param registerFile called with the path of each new file, also if the job fails later
+   * @param registerFile called with the path of each new file, even if the job fails later
    * @return the new files of each Spark task
    */
   def run(

@@ -30,7 +30,7 @@ final case class AnalyzeColumns(child: LogicalPlan, columns: Seq[String], noScan
   override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
     val session = context.session
     val table = context.table(name).current
-    // Checks the names also if there is nothing to compute.
+    // Checks the names even if there is nothing to compute.
     ComputeTableStatistics.columns(table.schema, columns, session.sessionState.conf.caseSensitiveAnalysis)
     table.currentSnapshot.filterNot(_ => noScan).foreach { snapshot =>
       val (after, _) = TableStatistics.compute(session, table, snapshot, columns)

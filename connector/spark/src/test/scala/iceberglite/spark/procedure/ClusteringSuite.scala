@@ -328,7 +328,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
         "1,1" -> "occurs twice",
         "2" -> "no order",
         "3" -> "no order",
-        "4" -> "inside of l",
+        "4" -> "inside l",
         (1 to 100000).mkString(",") -> "at most 8 columns"
       )
     ) {
@@ -350,7 +350,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
       (columns, message) <- Seq(
         "(nothing)" -> "nothing",
         "(l)" -> "no order",
-        "(l.element)" -> "inside of l",
+        "(l.element)" -> "inside l",
         "(s)" -> "no order",
         "(v)" -> "no order",
         "(id, ID)" -> "occurs twice",

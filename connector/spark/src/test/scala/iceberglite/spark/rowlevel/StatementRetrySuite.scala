@@ -134,7 +134,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  /** Checks that the files of failed attempts are deleted, also if Spark killed a task of an attempt. */
+  /** Checks that the files of failed attempts are deleted, even if Spark killed a task of an attempt. */
   private def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))

@@ -65,7 +65,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
       throw InvalidArgument(
         "filter column",
         schema.names(field.id),
-        s"It is inside of ${schema.names(a.id)}, a list or map. Filter on a column outside of it"
+        s"It is inside ${schema.names(a.id)}, a list or map. Filter on a column outside of it"
       )
     }
 

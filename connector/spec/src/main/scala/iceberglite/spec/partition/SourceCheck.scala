@@ -37,7 +37,7 @@ private[iceberglite] object SourceCheck {
     // An unknown transform accepts all types, because the writer of the spec has checked its sources.
     if (!transform.canTransform(column.fieldType)) reject(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
-      reject(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
+      reject(s"it is inside ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
     }
   }
 }

@@ -34,7 +34,7 @@ object UnboundField {
       throw InvalidArgument(
         s"source of $transform",
         name,
-        s"It is inside of a ${parent.fieldType}, so a row can have many values"
+        s"It is inside a ${parent.fieldType}, so a row can have many values"
       )
     }
     if (transform.isInstanceOf[UnknownTransform]) {

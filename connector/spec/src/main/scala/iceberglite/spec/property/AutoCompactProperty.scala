@@ -12,7 +12,7 @@ object AutoCompactProperty {
   val MinInputFiles: TableProperty[Int] = positiveInt(
     "iceberg-lite.auto-compact.min-input-files",
     20,
-    "Number of small files in a partition from which automatic compaction combines them"
+    "Minimum number of small files in a partition that automatic compaction combines"
   )
   val MaxFiles: TableProperty[Int] =
     positiveInt("iceberg-lite.auto-compact.max-files", 1000, "Maximum number of files that one compaction replaces")

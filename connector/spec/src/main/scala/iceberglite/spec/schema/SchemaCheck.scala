@@ -37,7 +37,7 @@ object SchemaCheck {
       }
   }
 
-  /** Checks that the format version allows defaults, as versions from 3 on do (spec: "Appendix E: Version 3"). */
+  /** Checks that the format version allows default values, as version 3 and later do (spec: "Appendix E: Version 3"). */
   def requireDefaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
@@ -98,8 +98,8 @@ object SchemaCheck {
     }
     if (field.optional) reject(name, "may be null; it must be NOT NULL")
     schema.ancestors(id).foreach { parent =>
-      if (!parent.fieldType.isInstanceOf[StructType]) reject(name, s"is inside of a ${parent.fieldType}")
-      if (parent.optional) reject(name, s"is inside of ${schema.names(parent.id)}, which may be null")
+      if (!parent.fieldType.isInstanceOf[StructType]) reject(name, s"is inside a ${parent.fieldType}")
+      if (parent.optional) reject(name, s"is inside ${schema.names(parent.id)}, which may be null")
     }
   }
 }

@@ -44,7 +44,7 @@ object Type {
   }
   case object BinaryType extends PrimitiveType("binary")
 
-  /** The type of a column that is always null and not stored in files. It exists from version 3 on. */
+  /** The type of a column that is always null and not stored in files. It exists in version 3 and later. */
   case object UnknownType extends PrimitiveType("unknown")
   case object VariantType extends PrimitiveType("variant")
   final case class GeometryType(crs: String) extends PrimitiveType(s"geometry($crs)") {
@@ -90,7 +90,7 @@ object Type {
 
   /**
    * Whether a column may be promoted from one type to another (spec: "Schema Evolution"). Columns of the types date and
-   * unknown can be promoted from version 3 on.
+   * unknown can be promoted in version 3 and later.
    */
   def canPromote(from: Type, to: Type, version: FormatVersion): Boolean = (from, to) match {
     case (a, b) if a == b => true

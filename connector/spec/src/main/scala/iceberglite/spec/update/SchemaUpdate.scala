@@ -34,7 +34,7 @@ final class SchemaUpdate private (
    *
    * @param parent the path of the enclosing field; empty for a top-level column
    * @param fieldType the type of the column; its nested fields get new ids
-   * @param default the initial and write default of the column; allowed from version 3 on, and mandatory for a required
+   * @param default the initial and write default of the column; allowed in version 3 and later, and mandatory for a required
    *   column
    */
   def addColumn(
@@ -250,7 +250,7 @@ final class SchemaUpdate private (
   }
 
   /**
-   * Returns the fields on the path to a field. The key of a map, and fields inside of the key, are rejected, because a
+   * Returns the fields on the path to a field. The key of a map, and fields inside the key, are rejected, because a
    * change of the field could change the equality of keys.
    */
   private def requireChangeable(path: Vector[String], verb: String): Vector[NestedField] = {

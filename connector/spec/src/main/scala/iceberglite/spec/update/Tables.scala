@@ -23,7 +23,7 @@ private[update] object Tables {
         s"Cannot downgrade table ${m.location} from format version ${m.formatVersion} to $version"
       )
     }
-    // The specification requires `table-uuid` from version 2 on (section "Version 2 - Writing v2 metadata").
+    // The specification requires `table-uuid` in version 2 and later (section "Version 2 - Writing v2 metadata").
     if (version > FormatVersion.V1 && m.uuid.isEmpty) {
       throw ValidationFailed(
         s"Cannot upgrade table ${m.location} to format version $version: it has no UUID; assign a UUID first"

@@ -38,8 +38,8 @@ class SourceCheckSuite extends AnyFunSuite {
   ) {
     Seq[(Int, Transform) => TableMetadata](partitioned, sorted).foreach { make =>
       assert(rejection(make, "location", Identity).contains("Column location cannot be the source"))
-      assert(rejection(make, "points.element.x", Bucket(4)).contains("inside of points"))
-      assert(rejection(make, "tags.value", Identity).contains("inside of tags"))
+      assert(rejection(make, "points.element.x", Bucket(4)).contains("inside points"))
+      assert(rejection(make, "tags.value", Identity).contains("inside tags"))
       assert(rejection(make, "id", Day).contains("day does not support int"))
       make(id("location.lat"), Identity)
       intercept[ValidationFailed](make(99, Identity))

@@ -192,7 +192,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
       fields = schema.fields :+ NestedField.optional(49, "s", StructType(Vector(lat))),
       identifierFieldIds = Set(50)
     )
-    assert(intercept[InvalidArgument](SchemaCheck(nested, V2)).getMessage.contains("inside of s"))
+    assert(intercept[InvalidArgument](SchemaCheck(nested, V2)).getMessage.contains("inside s"))
   }
 
   test(

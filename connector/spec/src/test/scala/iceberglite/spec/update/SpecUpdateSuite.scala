@@ -77,7 +77,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](base.addField(id, Day)).getMessage.contains("int"))
     intercept[InvalidArgument](base.addField(Vector("location"), Identity))
     val inList = intercept[InvalidArgument](base.addField(Vector("points", "element", "x"), Identity))
-    assert(inList.getMessage.contains("inside of a list"))
+    assert(inList.getMessage.contains("inside a list"))
     intercept[Unsupported](base.addField(id, UnknownTransform("zorder[3]")))
   }
 
