@@ -1,7 +1,7 @@
 package iceberglite.table
 
 import scala.annotation.tailrec
-import scala.util.control.NonFatal
+import scala.util.Try
 
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
@@ -160,10 +160,7 @@ final class Transaction private[table] (
       val uniqueFile = unknown.metadataFile.filter(Transaction.isUnique)
       @tailrec
       def check(): Either[CommitConflict, TableVersion] = {
-        val loaded =
-          try Right(committer.load(target.id))
-          catch { case NonFatal(e) => Left(e) }
-        loaded match {
+        Try(committer.load(target.id)).toEither match {
           case Right(version) if containsThisCommit(version) || uniqueFile.exists(Transaction.hadFile(version, _)) =>
             Right(version)
           case Right(version) if uniqueFile.exists(Transaction.isRuledOut(version, _, attemptBase)) =>

@@ -13,7 +13,7 @@ import iceberglite.spec.{IcebergError, ObjectKind}
  *
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
-final private[spark] class CallErrors(procedure: Procedure, origins: Map[String, Origin]) {
+final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[String, Origin]) {
 
   /** Runs the call, or a part of it. @param texts the known values of the arguments, as text, by parameter */
   def in[A](texts: Map[String, String])(call: => A): A =
@@ -66,7 +66,7 @@ final private[spark] class CallErrors(procedure: Procedure, origins: Map[String,
   }
 }
 
-private[spark] object CallErrors {
+private[iceberglite] object CallErrors {
 
   /** An error that Spark has found in the text of an argument, with the position of the argument in the statement. */
   final private class InArgument(error: AnalysisException, at: Origin)
