@@ -29,17 +29,24 @@ trait Catalog extends Committer with AutoCloseable {
   /** The properties of the catalog. */
   def properties: Map[String, String]
 
-  /** Whether users can also identify a table by its path, because the path alone determines the table. */
+  /**
+   * Whether users can also identify a table by its path instead of its name. This is possible if the catalog stores
+   * nothing about a table outside of the table's directory.
+   */
   def allowsPaths: Boolean = false
 
-  /** Returns the namespaces directly below `parent`; if `parent` is empty, the top-level namespaces. */
+  /** Returns the namespaces directly below `parent`. If `parent` is empty, returns the top-level namespaces. */
   def listNamespaces(parent: Vector[String]): Vector[Vector[String]]
   def namespaceExists(namespace: Vector[String]): Boolean
 
-  /** Returns the namespace's properties. @throws iceberglite.spec.IcebergError.NotFound the namespace does not exist */
+  /**
+   * Returns the namespace's properties.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
+   */
   def loadNamespace(namespace: Vector[String]): Map[String, String]
 
-  /** Creates a namespace. @throws iceberglite.spec.IcebergError.AlreadyExists the namespace exists */
+  /** Creates a namespace. @throws iceberglite.spec.IcebergError.AlreadyExists if the namespace exists */
   def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit
   def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit
 
@@ -47,18 +54,23 @@ trait Catalog extends Committer with AutoCloseable {
    * Drops a namespace.
    *
    * @return false if the namespace does not exist
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the namespace is not empty
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the namespace is not empty
    */
   def dropNamespace(namespace: Vector[String]): Boolean
 
-  /** Lists tables. @throws iceberglite.spec.IcebergError.NotFound the namespace does not exist */
+  /**
+   * Returns the tables of a namespace.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
+   */
   def listTables(namespace: Vector[String]): Vector[TableIdentifier]
   def tableExists(id: TableIdentifier): Boolean
 
   /**
    * Drops a table.
    *
-   * @param purge whether to delete the table's files too; rejected if the table's property `gc.enabled` is false
+   * @param purge whether to delete the table's files too. A purge is rejected if the table property `gc.enabled` is
+   *   false
    * @return false if the table does not exist
    */
   def drop(id: TableIdentifier, purge: Boolean): Boolean
@@ -67,7 +79,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** Registers an existing metadata file as a table. */
   def register(id: TableIdentifier, metadataFile: String): Table
 
-  /** Returns the location of a new table without an explicit location. */
+  /** Returns the location of a new table for which the user specifies no location. */
   def defaultLocation(id: TableIdentifier): String
 
   /** Adds the properties that this catalog sets on new tables: `table-default.*` and `table-override.*`. */
@@ -90,10 +102,10 @@ trait Catalog extends Committer with AutoCloseable {
 
   def fullName(id: TableIdentifier): String = s"$name.$id"
 
-  /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound the table does not exist */
+  /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
   def table(id: TableIdentifier): Table = new Table(id, fullName(id), load(id), io, this)
 
-  /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists the table exists */
+  /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists */
   def create(id: TableIdentifier, creation: TableCreation): Table = stage(id, creation, StageMode.Create).commit()
 
   /** Begins to create or replace a table. Readers see the change only after the staged table is committed. */

@@ -49,10 +49,11 @@ object CatalogProperties {
     S3Settings.isKnown(key) || prefixes.filterNot(_ == CatalogProperty.S3).exists(p => key.startsWith(p.prefix))
 
   /**
-   * Rejects keys that are probably misspelled, and keys of Apache Iceberg that must not be ignored.
+   * Rejects keys that are probably misspelled, and properties of Apache Iceberg that this connector does not support
+   * and must not ignore.
    *
    * @param catalog the catalog's name, for the message
-   * @return the keys that have no effect, each with its warning
+   * @return the properties that have no effect: the key of each, and the warning to log
    */
   def check(catalog: String, properties: Map[String, String]): Vector[(String, String)] = {
     val kind = IcebergClassNames.kindIfKnown(properties)
@@ -64,7 +65,7 @@ object CatalogProperties {
     }
   }
 
-  /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known key */
+  /** Returns the warning for an unknown key. @throws InvalidArgument if the key is similar to a known key */
   private def unknown(catalog: String, key: String): String = {
     Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { similar =>
       throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $similar?")

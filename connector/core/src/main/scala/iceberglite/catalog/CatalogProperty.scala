@@ -52,10 +52,10 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
   }
 }
 
-/** A group of keys with a common prefix. The prefix is removed before the keys are used. */
+/** A group of catalog properties whose keys have a common prefix. The prefix is removed before the keys are used. */
 final case class PropertyPrefix(prefix: String, doc: String) {
 
-  /** Returns the properties with the prefix, by their keys without the prefix. */
+  /** Returns the properties whose keys have the prefix. The keys in the result do not contain the prefix. */
   def in(properties: Map[String, String]): Map[String, String] =
     properties.collect { case (key, value) if key.startsWith(prefix) => key.substring(prefix.length) -> value }
 }
@@ -142,7 +142,10 @@ object CatalogProperty {
     "Comma-separated list of directories that belong to one table: owned-locations.<namespace>.<table>"
   )
 
-  /** Returns the locations that tables own in addition to the locations that the catalog assigns to them. */
+  /**
+   * Returns the locations that tables own in addition to the locations that the catalog assigns to them. Users
+   * configure these locations with `owned-locations` and `owned-locations.*`.
+   */
   def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
     def parseLocations(text: String) =
       text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector

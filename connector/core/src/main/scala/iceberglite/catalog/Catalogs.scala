@@ -13,20 +13,20 @@ trait CatalogFamily {
   /** The value of the property `type`. */
   def catalogType: String
 
-  /** Opens a catalog. @throws iceberglite.spec.IcebergError a property is missing or invalid */
+  /** Opens a catalog. @throws iceberglite.spec.IcebergError if a property is missing or invalid */
   def open(name: String, properties: Map[String, String], io: FileIO, environment: Environment): Catalog
 }
 
 object Catalogs {
 
-  /** All supported types. */
+  /** All supported catalog types. */
   val all: Seq[CatalogFamily] = Seq(HadoopCatalog, JdbcCatalog, RestCatalog, HiveCatalog)
 
-  /** Types of Apache Iceberg that are not supported. */
+  /** The catalog types of Apache Iceberg that are not supported. */
   private val unsupportedTypes: Set[String] = Set("glue", "nessie", "bigquery")
 
   /**
-   * Opens the catalog of the type in the property `type`.
+   * Opens a catalog of the type that the property `type` names.
    *
    * @param name the name of the catalog in the session
    */

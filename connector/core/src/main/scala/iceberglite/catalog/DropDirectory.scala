@@ -14,7 +14,7 @@ import iceberglite.table._
 /**
  * Drops a file-system table. Deletes the files in the table's directory that its metadata refers to, its metadata
  * files, and the directories that become empty. Other files are kept and reported, because they may belong to another
- * table. PURGE also deletes the files that the table owns in other locations; see [[OwnedPaths]].
+ * table. A drop with PURGE also deletes the files that the table owns in other locations; see [[OwnedPaths]].
  *
  * @param ownership the table's directory and the other locations that the table owns
  */
@@ -24,10 +24,11 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private val versions = new VersionedTable(io, location, table)
 
   /**
-   * Drops the table. A table whose metadata is damaged can be dropped, but not purged, and its data files are kept.
+   * Drops the table. A table whose metadata is damaged can be dropped, but not with PURGE. Its data files are then
+   * kept.
    *
    * @return false if the table does not exist
-   * @throws ValidationFailed the directory may contain files of other tables
+   * @throws ValidationFailed if the directory may contain files of other tables
    */
   def apply(purge: Boolean): Boolean = {
     val exists = versions.exists
@@ -39,8 +40,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
-      // Once the version files are deleted, another writer can create the table again. Therefore only metadata files
-      // that were listed before are deleted, because a later file may belong to the new table.
+      // Once the version files are deleted, another writer can create the table again. Its metadata files must be kept.
+      // Therefore only the metadata files that were listed before that point are deleted.
       io.delete(TableLocations.inside(metadata, MetadataFiles.VersionHint))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { remaining =>
@@ -57,8 +58,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private def metadataFiles: Vector[String] = io.list(metadata).filterNot(_.isDirectory).map(_.path)
 
   /**
-   * Rejects symbolic links. If the table's directory is a link, or is below a link to a sibling of the link, the
-   * location may be only a second name of another table's directory.
+   * Rejects symbolic links. If the table's directory is a symbolic link, it may be a second name of another table's
+   * directory. The same is true if a parent directory is a symbolic link to another directory in the same parent.
    */
   private def rejectSymbolicLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
@@ -80,8 +81,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
 
   /**
-   * Rejects a directory with metadata files of a catalog that stores pointers, because the table must be dropped in
-   * that catalog.
+   * Rejects a directory with metadata files of a catalog that stores a pointer to the current metadata file, such as a
+   * Hive Metastore. The table must be dropped in that catalog.
    */
   private def rejectPointerCatalogMetadata(): Unit =
     metadataFiles.find { path =>

@@ -14,7 +14,7 @@ object ForeignCatalogProperties {
   private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
-  /** The properties that are unsupported only in some catalog types, by the type. */
+  /** The properties that are unsupported only in catalogs of one type, by the value of `type`. */
   private val byType: Map[String, ForeignSettings] = Map(
     "hadoop" -> new ForeignSettings(
       Kind,
@@ -131,8 +131,8 @@ object ForeignCatalogProperties {
   private val forEveryType = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
 
   /**
-   * Returns all settings, for the documentation. Each setting has the catalog type that it is limited to; the type is
-   * absent for settings of all catalog types.
+   * Returns all settings, for the documentation. Each setting is paired with the only catalog type in which it is
+   * unsupported. The type is absent if the setting is unsupported in all catalog types.
    */
   def all: Seq[(Option[String], ForeignSetting)] =
     byType.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
@@ -140,20 +140,26 @@ object ForeignCatalogProperties {
 
   private[catalog] def exactKeys: Seq[String] = forEveryType.all.map(_.key).filterNot(_.endsWith("*"))
 
-  /** Whether the key is listed for all catalog types, exactly or by a prefix. */
+  /**
+   * Whether the key is one of the properties that are unsupported in all catalog types, or has the prefix of such
+   * properties.
+   */
   private[catalog] def isListed(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**
-   * Returns the warning for a property, if there is a warning.
+   * Returns the warning for a property; absent if the property needs no warning.
    *
    * @param kind the value of `type`
-   * @throws iceberglite.spec.IcebergError.Unsupported the property must not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported if ignoring the property could lead to wrong results
    */
   private[catalog] def warning(catalog: String, kind: String, key: String, value: String): Option[String] =
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)
     else forEveryType.warning(key, value, where(catalog))
 
-  /** Returns the warning for a property that is unsupported only in this catalog type, if there is a warning. */
+  /**
+   * Returns the warning for a property that is unsupported only in this catalog type; absent if the property needs no
+   * warning.
+   */
   private[catalog] def warningOfKind(catalog: String, kind: String, key: String, value: String): Option[String] =
     byType.get(kind).flatMap(_.warning(key, value, where(catalog)))
 

@@ -41,7 +41,7 @@ final class HadoopCatalog(
   }
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    // Engines set the owner of a namespace automatically.
+    // Spark sets the property `owner` automatically. The user did not request it, so it is ignored.
     val userProperties = properties - "owner"
     if (userProperties.nonEmpty) throw noProperties(namespace, userProperties.keySet)
     val directory = directoryOf(namespace)
@@ -64,7 +64,8 @@ final class HadoopCatalog(
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
       val directory = directoryOf(namespace)
-      // All files, including hidden files, prevent the drop, because they may belong to a table of another catalog.
+      // Any file in the directory, even a hidden file, prevents the drop, because the file may belong to a table of
+      // another catalog.
       val contents = io.list(directory).map(file => nameOf(file.path)).sorted
       if (contents.nonEmpty) {
         val (shown, more) = contents.splitAt(MaxShownNames)
@@ -101,8 +102,8 @@ final class HadoopCatalog(
   }
 
   /**
-   * Drops a table and always deletes its files, because the catalog would list a table's directory without metadata
-   * files as a namespace.
+   * Drops a table and deletes its files, even without PURGE. If only the metadata files were deleted, the catalog would
+   * list the table's directory as a namespace.
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     new DropDirectory(io, fullName(id), ownershipOf(id))(purge)
@@ -126,7 +127,10 @@ final class HadoopCatalog(
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
-  /** Rejects any other location than the default, because this catalog finds a table only in this directory. */
+  /**
+   * Rejects any location other than the default location, because this catalog finds a table only in the directory with
+   * the table's name.
+   */
   private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
@@ -158,7 +162,10 @@ final class HadoopCatalog(
   private def directoryOf(namespace: Vector[String]): String =
     namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checkName("namespace", level)))
 
-  /** Rejects a part of a name that refers to another directory, or to a hidden directory, which listings omit. */
+  /**
+   * Checks that a namespace level or a table name is usable as the name of a directory. The name must not refer to
+   * another directory. It must also not begin with a dot, because listings omit hidden directories.
+   */
   private def checkName(kind: String, part: String): String =
     if (part.isEmpty || part.startsWith(".") || part.exists(c => c == '/' || c < ' ')) {
       throw InvalidArgument(

@@ -17,8 +17,8 @@ private[catalog] object IcebergClassNames {
   )
 
   /**
-   * The `FileIO` classes that Hadoop's file systems replace. [[iceberglite.storage.S3Settings]] supports the settings
-   * of `S3FileIO`.
+   * The `FileIO` classes of Apache Iceberg that are accepted in `io-impl`. This connector uses Hadoop's file systems
+   * instead of these classes. [[iceberglite.storage.S3Settings]] supports the settings of `S3FileIO`.
    */
   private val replacedFileIOs: Set[String] =
     Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
@@ -50,12 +50,15 @@ private[catalog] object IcebergClassNames {
         kind
     }
 
-  /** Returns the catalog type in a configuration that has not been checked yet; empty if it has no known type. */
+  /**
+   * Returns the catalog type in a configuration that has not been checked yet; an empty string if the configuration
+   * selects no known type.
+   */
   def kindIfKnown(properties: Map[String, String]): String =
     CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
       .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
 
-  /** Checks the property `io-impl`. @throws Unsupported the class is not one that Hadoop's file systems replace */
+  /** Checks the property `io-impl`. @throws Unsupported if Hadoop's file systems cannot replace the class */
   def checkFileIO(name: String, properties: Map[String, String]): Unit =
     CatalogProperty.FileIOImpl.in(properties).filterNot(replacedFileIOs).foreach { impl =>
       throw Unsupported(

@@ -14,7 +14,7 @@ import iceberglite.table._
  */
 final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
 
-  /** Returns a table. @throws NotFound there is no table at the path */
+  /** Returns a table. @throws NotFound if there is no table at the path */
   def table(path: String): Table = {
     val id = PathTables.identifier(path)
     new Table(id, id.name, load(id), io, this)
@@ -53,8 +53,8 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
   /**
-   * Returns the locations that the table owns. These do not include directories in `owned-locations`, because the table
-   * has no name in a catalog.
+   * Returns the locations that the table owns. The table has no name in a catalog, so the catalog property
+   * `owned-locations` does not apply.
    */
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(id.name), Vector(id.name), hasVersionNames = true)
@@ -77,8 +77,8 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
   /**
-   * Returns the newest metadata file of a table whose catalog stores a pointer to the current metadata file. The newest
-   * file is probably the current file.
+   * Returns the newest metadata file of a table whose catalog stores a pointer to the current metadata file. The
+   * pointer cannot be read here, but the newest file is probably the current file.
    */
   private def newestOfCatalog(path: String): Option[TableVersion] = {
     val files = io.list(TableLocations.inside(path, "metadata"))

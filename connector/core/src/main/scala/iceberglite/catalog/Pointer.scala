@@ -17,7 +17,8 @@ private[catalog] trait Pointer[V] {
   /**
    * Creates the pointer.
    *
-   * @throws iceberglite.spec.IcebergError.AlreadyExists an object of another kind has the name
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if an object of another kind has the name, such as a view with
+   *   the name of the new table
    */
   def create(next: V): PointerMove
 
@@ -32,7 +33,8 @@ object PointerMove {
   case object Succeeded extends PointerMove
 
   /**
-   * The pointer was not changed: for a swap, it has another location or was removed; for a creation, it already exists.
+   * The pointer was not changed. The reason for a swap is that the pointer has another location or was removed. The
+   * reason for a creation is that the pointer already exists.
    */
   case object Conflict extends PointerMove
 

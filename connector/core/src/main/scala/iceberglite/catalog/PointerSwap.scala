@@ -23,10 +23,10 @@ private[catalog] trait PointerTarget[V] {
 /**
  * Commits in a catalog that stores pointers: writes the new metadata file, and then moves the pointer to this file.
  *
- * A commit has one of three results: it succeeded; or it failed, and its file is deleted; or its outcome is unknown,
- * and no file is deleted. If the response to a move is lost, the same move is retried. If the first attempt had no
- * effect, the retry moves the pointer. If the retry fails, the pointer's current metadata file shows whether the first
- * attempt succeeded.
+ * A commit has one of three results. Either it succeeds, or it fails and its metadata file is deleted, or its outcome
+ * is unknown and no file is deleted. If the response to a move is lost, the same move is retried. If the first attempt
+ * had no effect, the retry moves the pointer. If the retry fails, the pointer's current metadata file shows whether the
+ * first attempt succeeded.
  *
  * @param name the name of the table or view, for messages
  * @param warehouse the location of tables, for the error message if files cannot be written
@@ -43,9 +43,9 @@ final private[catalog] class PointerSwap[V](
   /**
    * Writes the new metadata file and moves the pointer to it.
    *
-   * @param base the required state of the pointer; `None` creates it
-   * @throws CommitConflict the pointer was at another location, or the catalog was busy
-   * @throws CommitStateUnknown the outcome is unknown
+   * @param base the metadata to which the pointer must refer; `None` creates the pointer
+   * @throws CommitConflict if the pointer was at another location, or if the catalog was busy
+   * @throws CommitStateUnknown if the outcome is unknown
    */
   def commit(base: Option[V], next: V): Unit = new Commit(base, next).run()
 
@@ -91,9 +91,9 @@ final private[catalog] class PointerSwap[V](
       catch { case failure: Throwable => Left(failure) }
 
     /**
-     * Whether this commit succeeded although the catalog reported a conflict. The catalog's driver may have retried a
-     * successful request, so that the request conflicts with itself. If other writers have committed since then, the
-     * metadata logs of their files list the new file.
+     * Whether this commit succeeded although the catalog reported a conflict. The client library of the catalog, such
+     * as a JDBC driver, may have retried a successful request. The retry then conflicts with the first attempt. If
+     * other writers have committed since then, the metadata logs of their metadata files list the file of this commit.
      */
     private def hasSucceeded: Boolean = orUnknown {
       val current = pointer.read()
@@ -101,9 +101,9 @@ final private[catalog] class PointerSwap[V](
     }
 
     /**
-     * Whether an earlier attempt succeeded: the pointer is at the new file, or another commit is based on the new file.
-     * If another commit is based on this commit's base, all attempts of this commit have failed, and no attempt can
-     * succeed any more.
+     * Whether an earlier attempt of this commit succeeded. An attempt succeeded if the pointer is at the new file, or
+     * if another commit is based on the new file. If another commit is based on the base of this commit, all attempts
+     * failed, and no attempt can still succeed.
      */
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val current = pointer.read()
@@ -122,7 +122,8 @@ final private[catalog] class PointerSwap[V](
 
     /**
      * Returns `path` and the files in the metadata log of this file. If the file cannot be read and the pointer has
-     * moved, other commits have replaced and deleted the file, and the pointer's current file is used instead.
+     * moved, other commits have replaced and deleted the file. In this case, the file to which the pointer now refers
+     * is used instead.
      */
     @tailrec
     private def pathAndLog(path: String): Vector[String] = Try(path +: target.log(io, path)) match {

@@ -11,7 +11,8 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**
- * Loads, commits and registers the tables of a catalog that stores pointers.
+ * Loads, commits and registers the tables of a catalog that stores a pointer to the current metadata file of each
+ * table.
  *
  * @param warehouse the location of tables, for messages
  */
@@ -21,8 +22,8 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   def load(pointer: Pointer[TableVersion]): Option[TableVersion] = load(pointer, pointer.read())
 
   /**
-   * Returns the newest version. If the pointer still refers to `known`, returns `known` without reading the metadata
-   * file.
+   * Returns the newest version. If the pointer still refers to the metadata file of `known`, returns `known` without
+   * reading the file.
    */
   def reload(pointer: Pointer[TableVersion], known: TableVersion): Option[TableVersion] = pointer.read() match {
     case Some(path) if path == known.metadataLocation => Some(known)
@@ -30,8 +31,8 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   }
 
   /**
-   * Loads the metadata file at `path`. If the file cannot be read and the pointer has moved, a later commit replaced
-   * the file, and the pointer's current file is loaded instead.
+   * Loads the metadata file at `path`. If the file cannot be read and the pointer has moved, a later commit has
+   * replaced the file. In this case, the file to which the pointer now refers is loaded instead.
    */
   @tailrec
   private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
@@ -45,10 +46,11 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     }
 
   /**
-   * Commits a change of a table; see [[Committer.commit]].
+   * Commits a change to a table; see [[Committer.commit]].
    *
    * @param name the table's name, for messages
-   * @param ownership returns the locations that a version of the table owns; called only if metadata files have expired
+   * @param ownership returns the locations that a version of the table owns; called only if the commit removes entries
+   *   from the metadata log
    */
   def commit(
       name: String,
@@ -77,7 +79,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   /**
    * Creates a pointer to an existing metadata file. The file is not deleted if the registration fails.
    *
-   * @throws AlreadyExists an object with the name exists
+   * @throws AlreadyExists if an object with the name exists
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
     def failure(reason: String, cause: Option[Throwable]) = {
@@ -101,7 +103,10 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
 
 private[catalog] object PointerTables {
 
-  /** Returns a file name, `00000-<uuid>.metadata.json`, with the number incremented from the previous file. */
+  /**
+   * Returns the name of a new metadata file, such as `00000-<uuid>.metadata.json`. The number is one greater than the
+   * number in the name of the previous file, or 0 for the first file.
+   */
   def fileName(previous: Option[String], environment: Environment, codec: MetadataCodec): String = {
     val version = previous.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
     MetadataFiles.fileName(version, environment.uuid(), codec)

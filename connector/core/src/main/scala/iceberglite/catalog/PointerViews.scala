@@ -9,7 +9,8 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 
 /**
- * Loads and commits the views of a catalog that stores pointers (view spec: "Metadata Location").
+ * Loads and commits the views of a catalog that stores a pointer to the current metadata file of each view (view spec:
+ * "Metadata Location").
  *
  * @param warehouse the location of views, for messages
  */
@@ -20,7 +21,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     pointer.read().map(path => ViewState(MetadataFiles.readView(io, path), path))
 
   /**
-   * Commits a change of a view; see [[ViewCatalog.commitView]].
+   * Commits a change to a view; see [[ViewCatalog.commitView]].
    *
    * @param name the name of the view, for messages
    */
@@ -66,7 +67,7 @@ private[catalog] object PointerViews {
 
     override def properties(state: ViewState): Map[String, String] = state.metadata.properties
 
-    /** Returns no files, because a view's metadata has no log. */
+    /** Returns no files, because the metadata of a view has no metadata log. */
     override def log(io: FileIO, path: String): Vector[String] = Vector.empty
   }
 }

@@ -14,12 +14,12 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private val hintFile = TableLocations.inside(directory, MetadataFiles.VersionHint)
 
   /**
-   * Whether the table exists: the metadata directory contains a version hint or a metadata file. Metadata files of
-   * catalogs that store pointers also count.
+   * Whether the table exists: the metadata directory contains a version hint or a metadata file. Metadata files that a
+   * catalog of another type wrote also count.
    */
   def exists: Boolean = io.exists(hintFile) || names().nonEmpty
 
-  /** Returns the names of all metadata files, including those of catalogs that store pointers. */
+  /** Returns the names of all metadata files, including the files that a catalog of another type wrote. */
   def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
@@ -33,9 +33,10 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Whether a version is the newest. If commits delete old versions, a forward scan can stop at a gap in the version
-   * numbers, so that a listing must confirm the result. If the listing contains the next version, there is no gap: the
-   * next version was committed after the scan, and the scanned version was the newest.
+   * Whether a version is the newest. If commits delete old metadata files
+   * (`write.metadata.delete-after-commit.enabled`), a forward scan can stop at a gap in the version numbers. Therefore
+   * a listing must confirm the result. If the listing contains the next version, there is no gap: the next version was
+   * committed after the scan, and the scanned version was the newest.
    */
   private def isNewest(version: TableVersion): Boolean =
     !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
@@ -51,15 +52,15 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
   /**
-   * Returns the version number in a file name; absent for names with a UUID, which belong to catalogs that store
-   * pointers.
+   * Returns the version number in a file name; absent for names with a UUID, because these files belong to a catalog of
+   * another type.
    */
   def numberIn(path: String): Option[Int] =
     if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
 
   /**
-   * Returns the version number in the hint. The hint contains the number or, if another engine wrote the hint, the name
-   * of a metadata file with or without its extension.
+   * Returns the version number in the hint. The hint contains the number. Other writers may also store the name of a
+   * metadata file in the hint, with or without its extension.
    */
   def hint(): Option[Int] = {
     val text =
@@ -72,9 +73,9 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   def writeHint(number: Int): Unit = io.replaceAsync(hintFile, number.toString.getBytes("UTF-8"))
 
   /**
-   * Removes the temporary files of killed writers. A temporary file is removed if it is more than a day older than
-   * `newFile`, by the storage's clock. If the writer of a removed file is still active, its commit fails without effect
-   * and is retried.
+   * Removes the temporary files of killed writers. A temporary file is removed if its modification time in the storage
+   * is more than a day before that of `newFile`. If the writer of a removed file is still active, its commit fails
+   * without effect and is retried.
    */
   def removeStale(newFile: String): Unit = {
     val entries = io.list(directory)
@@ -97,8 +98,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
-   * afterwards, the read is retried. This can happen if commits delete old versions, because a delayed writer can
-   * briefly create a deleted version again.
+   * afterwards, the read is retried. Such a failure can occur if commits delete old metadata files, because a delayed
+   * writer can briefly create a deleted file again.
    */
   def ifExists[A](path: String)(read: => A): Option[A] = {
     @tailrec def attempt(retries: Int): Option[A] = {
@@ -114,8 +115,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Reads a version under any of its possible file names. The last of these names is used by early releases of Apache
-   * Iceberg.
+   * Reads a version under any of its possible file names. Early releases of Apache Iceberg use the last of these names.
    */
   private def read(number: Int): Option[TableVersion] = {
     val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
@@ -142,14 +142,17 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
-  /** Whether a table may exist. A new table can have a directory but no hint, because commits write the hint last. */
+  /**
+   * Whether a table may exist. A new table can have a metadata directory but no hint yet, because a commit writes the
+   * hint last.
+   */
   private def mayExist: Boolean = io.exists(hintFile) || io.exists(directory)
 
   /**
-   * Finds the newest version by listings. The directory is listed again if no version could be read, because during
+   * Lists the directory to find the newest version. The directory is listed again if no version could be read. During
    * concurrent commits and deletes, a listed file may be missing when it is read, and a listing may miss new files.
    *
-   * @param remaining the number of listings that are still allowed
+   * @param remaining the remaining cost of listings; see [[VersionFiles.EmptyListingCost]]
    */
   @tailrec
   private def newestByListing(remaining: Int): Option[TableVersion] = {
@@ -171,12 +174,12 @@ private[catalog] object VersionFiles {
   /** The number of versions to try individually before the directory is listed. */
   private val MaxSteps = 16
 
-  /** The maximum number of times that a directory is listed while its files change. */
+  /** The maximum total cost of the listings of a directory whose files change; see [[EmptyListingCost]]. */
   private val MaxListings = 50
 
   /** The maximum number of retries if a file exists but could not be read. */
   private val MaxRereads = 3
 
-  /** The cost of a listing that contains no version; a listing with a version has the cost 1. */
+  /** The cost of a listing that contains no version. A listing that contains a version has the cost 1. */
   private val EmptyListingCost = 5
 }

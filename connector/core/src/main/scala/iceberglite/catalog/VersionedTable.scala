@@ -16,7 +16,7 @@ import iceberglite.table._
  * only one writer can create. `version-hint.text` is written after the commit, and may be outdated, missing or invalid.
  *
  * @param table the name of the table, for messages
- * @param environment deletes expired metadata files
+ * @param environment runs the deletion of metadata files that are no longer in the metadata log
  */
 final private[catalog] class VersionedTable(
     io: FileIO,
@@ -34,8 +34,8 @@ final private[catalog] class VersionedTable(
   /** Commits `next` as the version after `base`. */
   def commit(base: Option[TableVersion], next: NextVersion): TableVersion = {
     val number = base.fold(1)(b => numberOf(b) + 1)
-    // Concurrent commits on the same base must create the same file name, which depends on the codec. Therefore the
-    // codec of the base applies, even if the change sets another codec.
+    // Concurrent commits on the same base must use the same file name, so that only one of them succeeds. The file name
+    // depends on the codec. Therefore the codec of the base applies, even if the change sets another codec.
     val codec = MetadataCodec.of(
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     )
@@ -76,7 +76,9 @@ final private[catalog] class VersionedTable(
   private def versionExists(number: Int, path: String): CommitConflict =
     CommitConflict(table, s"version $number already exists ($path)")
 
-  /** Rejects a new table in a directory with metadata, including metadata of a table in another catalog. */
+  /**
+   * Rejects a new table in a directory that already contains metadata files, even if these belong to another catalog.
+   */
   private def rejectExistingMetadata(): Unit = files.names().sorted.headOption.foreach { name =>
     files.numberIn(name).foreach(number => throw versionExists(number, TableLocations.inside(files.directory, name)))
     throw AlreadyExists(
@@ -149,7 +151,7 @@ final private[catalog] class VersionedTable(
   /**
    * Rejects a base that is no longer the newest version of the table. The version number of the base is not sufficient
    * to detect this, because a table that was dropped and created again reuses the numbers, and because the numbers of
-   * deleted versions are free. Therefore the metadata file of an old base is read again before the commit.
+   * deleted versions can be used again. Therefore the metadata file of an old base is read again before the commit.
    */
   private def rejectOutdatedBase(base: TableVersion, next: TableMetadata): Unit = {
     val hasNewerVersion = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
@@ -169,16 +171,16 @@ final private[catalog] class VersionedTable(
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * Returns the highest version number. If commits delete old versions, the directory is listed, because a delayed
-   * writer can reset the hint to a deleted version. Otherwise, the hint is recent enough.
+   * Returns the highest version number. If commits delete old metadata files, the directory is listed, because a
+   * delayed writer can reset the hint to a deleted version. If not, the number in the hint is returned.
    */
   private def highest(base: TableVersion): Option[Int] =
     if (deletesOldVersions(base)) files.newestListedPath().flatMap(files.numberIn) else files.hint()
 
   /**
-   * Withdraws a commit on an outdated base. A commit on such a base can succeed if the next version was committed and
-   * deleted long ago, so that its file name is free. The commit would then fork the history. Therefore the commit is
-   * kept only if the newest version is based on it.
+   * Withdraws a commit on an outdated base, i.e. deletes its metadata file. The creation of the file can succeed if
+   * another writer committed the same version number earlier, and its metadata file has been deleted since. The commit
+   * would then fork the history of the table. Therefore the commit is kept only if the newest version is based on it.
    */
   private def withdrawIfOvertaken(base: TableVersion, committed: TableVersion, number: Int): Unit = {
     val isOvertaken = orUnknown(committed.metadataLocation) {
@@ -194,9 +196,10 @@ final private[catalog] class VersionedTable(
   }
 
   /**
-   * Withdraws a commit if the table was dropped, and possibly created again, after the base was read. The commit would
-   * restore deleted metadata, or overwrite metadata of another table. The check compares the UUID in the base's file,
-   * and not timestamps, because clocks differ and the timestamp of the base may be in the future.
+   * Withdraws a commit, i.e. deletes its metadata file, if the table was dropped after the base was read. The commit
+   * would restore the deleted table or, if the table was created again, overwrite the metadata of the new table. The
+   * check compares the table's UUID with that in the base's metadata file. It does not compare timestamps, because
+   * clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
     val isReplaced = orUnknown(committed.metadataLocation) {
@@ -212,8 +215,9 @@ final private[catalog] class VersionedTable(
   }
 
   /**
-   * Whether the newest version is a later version than this commit and is based on it. If the newest version belongs to
-   * the same table, but its metadata log no longer goes back to this commit, the outcome of this commit is unknown.
+   * Whether the newest version is based on this commit, directly or through other versions. If the newest version
+   * belongs to the same table, but its metadata log no longer goes back to this commit, the outcome of this commit is
+   * unknown.
    */
   private def isLaterVersion(newest: TableVersion, base: TableVersion, committed: TableVersion): Boolean = {
     val uuids = base.metadata.uuid ++ newest.metadata.uuid
@@ -239,8 +243,8 @@ final private[catalog] class VersionedTable(
 
   /**
    * Whether `newest` is the version of this commit or is based on this version. If the commit added snapshots, `newest`
-   * must contain one of them. If not, the metadata log of `newest` must list the commit; the result is `None` if the
-   * log does not go back that far.
+   * must contain one of them. If the commit added no snapshots, the metadata log of `newest` must list the file of this
+   * commit. The result is `None` if the log does not go back that far.
    */
   private def follows(newest: TableVersion, base: TableVersion, committed: TableVersion): Option[Boolean] = {
     val added = committed.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
@@ -260,8 +264,8 @@ private[catalog] object VersionedTable {
   private val CleanupInterval = 10
 
   /**
-   * The age in milliseconds from which a base is checked not only after but also before the commit. The earlier check
-   * prevents readers from seeing a version that is withdrawn after the commit.
+   * The age of a base, in milliseconds, above which the base is checked before the commit in addition to the check
+   * after the commit. The check before the commit prevents readers from seeing a version that is withdrawn later.
    */
   private val OldBaseMs = 5000L
 }

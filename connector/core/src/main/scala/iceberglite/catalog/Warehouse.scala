@@ -22,7 +22,10 @@ private[catalog] object Warehouse {
     if (stripped.isEmpty || stripped.endsWith(":")) absolute else stripped
   }
 
-  /** Runs an operation. If storage fails, the error message also suggests checking the warehouse. */
+  /**
+   * Runs an operation on files in a warehouse. If the storage fails, the error message also suggests checking the
+   * warehouse.
+   */
   def using[A](warehouse: String)(body: => A): A =
     try body
     catch {

@@ -46,8 +46,8 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   /**
    * Runs calls on one connection.
    *
-   * @throws TException the exception of Hive's client
-   * @throws StorageFailed no connection could be opened, so no call was made
+   * @throws TException if the exception of Hive's client
+   * @throws StorageFailed if no connection could be opened, so no call was made
    */
   def use[A](calls: IMetaStoreClient => A): A = {
     permits.acquireUninterruptibly()

@@ -35,9 +35,9 @@ final private[hive] class HiveLocks(
    *
    * @param name the name of the table, for messages
    * @return the reason why the lock was not acquired, in which case `body` did not run; or the result of `body`
-   * @throws StorageFailed the thread was interrupted while it waited for the lock, or no connection could be opened;
+   * @throws StorageFailed if the thread was interrupted while it waited for the lock, or no connection could be opened;
    *   `body` did not run
-   * @throws Unsupported the Metastore does not support locks
+   * @throws Unsupported if the Metastore does not support locks
    */
   def withLock[A](database: String, table: String, name: String)(body: AcquiredLock => A): Either[String, A] = {
     val key = Seq(connections.uri, database, table).mkString(" ").toLowerCase(Locale.ROOT)

@@ -40,7 +40,7 @@ final private[catalog] class HiveNamespaces(
 
   def exists(name: String): Boolean = find(name).isDefined
 
-  /** Creates a database. @throws AlreadyExists the database exists */
+  /** Creates a database. @throws AlreadyExists if the database exists */
   def create(name: String, properties: Map[String, String]): Unit = convertingFailure(s"create the namespace $name") {
     def alreadyExists =
       AlreadyExists(ObjectKind.Namespace, s"$catalog.$name", "Use the existing namespace, or choose another name")
@@ -54,7 +54,7 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** Updates the properties of a database. @throws NotFound the database does not exist */
+  /** Updates the properties of a database. @throws NotFound if the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
     val current = properties(name).getOrElse(throw noNamespace(name))
     val ownerRemoved = remove.exists(key => key == Owner || key == IcebergOwner)
@@ -64,7 +64,7 @@ final private[catalog] class HiveNamespaces(
     convertingFailure(s"change the namespace $name")(connections.withRetry(_.alterDatabase(name, database)))
   }
 
-  /** Drops a database. @return false if the database does not exist. @throws ValidationFailed it is not empty */
+  /** Drops a database. @return false if the database does not exist. @throws ValidationFailed if it is not empty */
   def drop(name: String): Boolean = find(name).isDefined && {
     val tables = objects.names(name)
     def notEmpty(contents: String) =
@@ -99,7 +99,7 @@ final private[catalog] class HiveNamespaces(
     find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists(expected.flatMap(pathOf(_)).contains)
   }
 
-  /** Returns the location of a database's tables. @throws NotFound the database does not exist */
+  /** Returns the location of a database's tables. @throws NotFound if the database does not exist */
   def location(name: String): String =
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
       throw InvalidArgument(

@@ -47,7 +47,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
       }
     }.toVector
 
-  /** Creates a table. @throws TException the server rejects it or does not respond */
+  /** Creates a table. @throws TException if the server rejects it or does not respond */
   def create(table: Table): Unit = connections.use(_.createTable(table))
 
   /**
@@ -55,7 +55,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
    *
    * @param expected the key and the value of a table parameter. A server that supports compare-and-swap rejects the
    *   change if the parameter has another value; other servers ignore it
-   * @throws TException the server rejects it or does not respond
+   * @throws TException if the server rejects it or does not respond
    */
   def alter(id: TableIdentifier, table: Table, expected: Option[(String, String)] = None): Unit = {
     val context = new EnvironmentContext
@@ -68,7 +68,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   }
 
   /**
-   * Removes a table from the Metastore; its files are kept. @throws TException the server rejects it or does not
+   * Removes a table from the Metastore; its files are kept. @throws TException if the server rejects it or does not
    * respond
    */
   def drop(id: TableIdentifier): Unit = {
@@ -76,7 +76,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     connections.use(_.dropTable(id.namespace.head, id.name, deleteData, ignoreUnknown))
   }
 
-  /** Runs read-only calls. @throws StorageFailed the call failed */
+  /** Runs read-only calls. @throws StorageFailed if the call failed */
   def query[A](what: String)(call: IMetaStoreClient => A): A =
     try connections.withRetry(call)
     catch { case failure: TException => throw HiveFailure.toStorageFailed(what, connections.uri, failure) }

@@ -45,7 +45,7 @@ private[catalog] object HiveSettings {
   private val MaxParameter = "iceberg.hive.table-property-max-size"
   private val ThreeMinutesMs = 180000L
 
-  /** Reads the settings. @throws InvalidArgument a value is invalid */
+  /** Reads the settings. @throws InvalidArgument if a value is invalid */
   def of(conf: Configuration): HiveSettings = {
     def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
     def retryTimes(timeout: String, pauses: String): RetryTimes =

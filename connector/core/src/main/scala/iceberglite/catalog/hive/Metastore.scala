@@ -34,7 +34,7 @@ final private[catalog] class Metastore private (
     HiveKind.all.find(_.matches(table)).fold(s"${table.getTableType} of another format")(_.noun)
   }
 
-  /** Checks that a name is free. @throws iceberglite.spec.IcebergError.AlreadyExists an object has the name */
+  /** Checks that a name is free. @throws iceberglite.spec.IcebergError.AlreadyExists if an object has the name */
   def rejectExisting(id: TableIdentifier, name: String): Unit =
     objects.find(id).foreach(table => throw HivePointer.alreadyExists(table, name))
 
@@ -60,7 +60,7 @@ final private[catalog] class Metastore private (
    * object and would undo a concurrent commit. If locks are disabled, the user must prevent concurrent commits.
    *
    * @return false if there is no object of this kind
-   * @throws iceberglite.spec.IcebergError.AlreadyExists an object with the new name exists
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if an object with the new name exists
    */
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
     withLock(from, name, "rename") {

@@ -20,8 +20,8 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
    * expects a parameter value that does not exist. A Metastore that supports compare-and-swap rejects it because of the
    * value.
    *
-   * @throws Unsupported commits without the lock would overwrite each other
-   * @throws TException the call failed for another reason
+   * @throws Unsupported if commits without the lock would overwrite each other
+   * @throws TException if the call failed for another reason
    */
   def require(id: TableIdentifier, table: Table): Unit = if (!isSupported) {
     val invalidTable = table.deepCopy()

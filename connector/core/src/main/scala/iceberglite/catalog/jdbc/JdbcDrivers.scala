@@ -48,7 +48,7 @@ private[catalog] object JdbcDrivers {
   /**
    * Returns the driver for a URL.
    *
-   * @throws NotFound the driver is not in the session; the message names the missing jar
+   * @throws NotFound if the driver is not in the session; the message names the missing jar
    */
   def driver(url: JdbcUrl): Driver = {
     val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct

@@ -36,7 +36,11 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     name
   )(row => Option(row.getString(1))).headOption.flatten
 
-  /** Inserts a row. @throws SQLException a row with the name exists (an integrity violation), or the insert failed */
+  /**
+   * Inserts a row.
+   *
+   * @throws SQLException if a row with the name exists (an integrity violation), or the insert failed
+   */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(

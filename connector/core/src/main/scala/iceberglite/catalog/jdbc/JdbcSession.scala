@@ -60,9 +60,9 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   /**
    * Runs statements on one connection. Each statement is a separate transaction.
    *
-   * @throws LostConnection the connection broke, so the outcome of the last statement is unknown
-   * @throws NoConnection no connection could be opened, so no statement was executed
-   * @throws SQLException the database reported an error; the failed statement had no effect
+   * @throws LostConnection if the connection broke, so the outcome of the last statement is unknown
+   * @throws NoConnection if no connection could be opened, so no statement was executed
+   * @throws SQLException if the database reported an error; the failed statement had no effect
    */
   private def use[A](statements: JdbcStatements => A): A = {
     // The wait ignores interrupts, so that the operation has a definite result.
@@ -97,7 +97,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    *
    * @param what the operation, for the message
    * @param idempotent whether the operation may be executed twice; if not, it is not retried after an unknown outcome
-   * @throws StorageFailed all retries failed, or the database rejected the operation
+   * @throws StorageFailed if all retries failed, or the database rejected the operation
    */
   def withRetries[A](what: String, idempotent: Boolean = true)(body: => A): A = {
     lazy val retryPolicy = new RetryPolicy(

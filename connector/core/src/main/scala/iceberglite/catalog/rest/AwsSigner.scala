@@ -39,7 +39,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
   private lazy val region =
     settings.text(RestProperty.SigningRegion).getOrElse(new DefaultAwsRegionProviderChain().getRegion)
 
-  /** Signs a request. @throws RuntimeException the SDK finds no credentials or no region */
+  /** Signs a request. @throws RuntimeException if the SDK finds no credentials or no region */
   def sign(call: HttpCall): HttpCall = {
     val signer = new AWS4Signer
     signer.setServiceName(settings.text(RestProperty.SigningName).getOrElse(""))

@@ -71,8 +71,8 @@ final class RestCatalog private (
   /**
    * Commits changes to several tables atomically.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one table failed; no table was changed
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; no file is deleted
+   * @throws iceberglite.spec.IcebergError.CommitConflict if a requirement of one table failed; no table was changed
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if the outcome is unknown; no file is deleted
    */
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
