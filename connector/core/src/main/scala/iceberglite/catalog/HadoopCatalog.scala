@@ -41,7 +41,7 @@ final class HadoopCatalog(
   }
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    // Spark sets the property `owner` automatically. The user did not request it, so it is ignored.
+    // Spark sets the property `owner` of every new namespace, so this property is ignored.
     val userProperties = properties - "owner"
     if (userProperties.nonEmpty) throw noProperties(namespace, userProperties.keySet)
     val directory = directoryOf(namespace)

@@ -81,7 +81,10 @@ final class HiveCatalog private (
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.reload(tablePointer(id), known).getOrElse(throw notFound(HiveKind.IcebergTable, id))
 
-  /** Loads the table. Fails if another kind of object has the name, so that the error occurs before data is written. */
+  /**
+   * Loads the table. If the table does not exist, but another kind of object has the name, an error is thrown here,
+   * i.e. before data is written.
+   */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
     val found = tables.load(tablePointer(id))
     if (found.isEmpty) metastore.rejectExisting(id, fullName(id))
@@ -92,7 +95,7 @@ final class HiveCatalog private (
     if (purge) dropAndPurge(id)
     else tableExists(id) && metastore.drop(HiveKind.IcebergTable, id, fullName(id)).isDefined
 
-  /** Drops a table and purges its last version, even if the table was changed after it was loaded. */
+  /** Drops a table and deletes the files of its last version, even if a concurrent commit created that version. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.requireGcEnabled(fullName(id), version)
     val owned = ownership(id, version)
@@ -124,8 +127,8 @@ final class HiveCatalog private (
     TableLocations.inside(namespaces.location(database(id.namespace)), directory)
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // The table owns its directory only if the database has its default location. Users can set any other location of
-    // the database with SQL, and such a location may also contain files of other catalogs.
+    // The table owns its directory only if the database has its default location. Users can set another location of the
+    // database with SQL, and that location may also contain files of other catalogs.
     if (namespaces.hasDefaultLocation(database(id.namespace), io.defaultFileSystem))
       Try(locationOf(id, id.name)).toOption
     else None,
@@ -139,7 +142,7 @@ final class HiveCatalog private (
       }
   )
 
-  /** Returns all other tables of the Metastore, including those of other formats. */
+  /** Returns all tables of the Metastore except the given table, including tables of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
     otherLocations(id).flatMap { table =>
       val tableName = fullName(table.id)
@@ -188,8 +191,8 @@ final class HiveCatalog private (
     metastore.pointer(HiveKind.IcebergView, id, fullName(id))
 
   /**
-   * Returns the identifiers of the listed names. If there are none, checks that the namespace exists, because the
-   * Metastore also returns an empty list for a missing database.
+   * Returns the identifiers of the names in a namespace that `names` returns. If there are no names, checks that the
+   * namespace exists, because the Metastore also returns an empty list for a missing database.
    */
   private def listIdentifiers(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty
@@ -206,8 +209,8 @@ final class HiveCatalog private (
     )
 
   /**
-   * Checks the name of a new table or view. The Metastore would report these errors less clearly, and only after the
-   * lock is acquired.
+   * Checks the namespace and the name of a new table or view. The Metastore would also reject invalid names, but with
+   * less clear errors, and only after the lock is acquired.
    */
   private def requireNew(id: TableIdentifier): Unit = {
     requireNamespace(Vector(database(id.namespace)))
@@ -259,7 +262,10 @@ object HiveCatalog extends CatalogFamily {
     new HiveCatalog(name, properties, warehouse, io, environment, metastore)
   }
 
-  /** Returns the session's configuration, with catalog properties in place of the corresponding Hive settings. */
+  /**
+   * Returns the Hadoop configuration of the session, in which catalog properties replace the corresponding Hive
+   * settings.
+   */
   private def configuration(properties: Map[String, String], io: FileIO): Configuration = {
     val conf = io match {
       case hadoop: HadoopFileIO => new Configuration(hadoop.configuration)

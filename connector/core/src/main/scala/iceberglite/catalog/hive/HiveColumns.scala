@@ -20,7 +20,8 @@ private[hive] object HiveColumns {
   /**
    * Returns the storage descriptor.
    *
-   * @param engine whether Hive may read the table; if so, the descriptor names Apache Iceberg's classes for Hive
+   * @param engine whether Hive may read the table; if so, the descriptor contains Apache Iceberg's input format, output
+   *   format and SerDe for Hive
    */
   def storage(schema: Schema, location: String, engine: Boolean): StorageDescriptor = {
     val (input, output, serialization) =
@@ -43,8 +44,8 @@ private[hive] object HiveColumns {
   }
 
   /**
-   * Returns the columns for Hive. Hive's names are case-insensitive, so only the first of several columns whose names
-   * differ only in case is included.
+   * Returns the columns for Hive. Column names are case-insensitive in Hive. If the names of several columns differ
+   * only in case, only the first of these columns is included.
    */
   private def columns(schema: Schema): Vector[FieldSchema] = {
     val first = schema.fields.zipWithIndex.groupBy(_._1.name.toLowerCase(Locale.ROOT)).values.map(_.head).toVector
@@ -53,7 +54,9 @@ private[hive] object HiveColumns {
     }
   }
 
-  /** Returns the name of the Hive 2 type. A type that Hive lacks is mapped to the most similar type. */
+  /**
+   * Returns the name of the corresponding type in Hive 2. A type that Hive lacks is mapped to the most similar type.
+   */
   private[hive] def typeName(t: Type): String = t match {
     case BooleanType => "boolean"
     case IntType => "int"

@@ -36,7 +36,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
 
   private val permits = new Semaphore(size, true)
 
-  /** The most recently used connection comes first. */
+  /** The unused open connections, the most recently used first. */
   private var idle = List.empty[Idle]
   private var closed = false
 
@@ -46,8 +46,8 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   /**
    * Runs calls on one connection.
    *
-   * @throws TException if the exception of Hive's client
-   * @throws StorageFailed if no connection could be opened, so no call was made
+   * @throws TException if Hive's client fails
+   * @throws StorageFailed if no connection could be opened. In this case, no call was made
    */
   def use[A](calls: IMetaStoreClient => A): A = {
     permits.acquireUninterruptibly()

@@ -10,8 +10,8 @@ import iceberglite.spec.IcebergError.StorageFailed
 private[hive] object HiveFailure {
 
   /**
-   * Whether the connection broke, so that the outcome is unknown. Some methods of Hive's client wrap this failure in a
-   * `MetaException`.
+   * Whether the connection broke, so that the outcome of the call is unknown. Some methods of Hive's client wrap this
+   * failure in a `MetaException`.
    */
   def isConnectionLost(failure: Throwable): Boolean = failure match {
     case _: TTransportException => true
@@ -19,7 +19,7 @@ private[hive] object HiveFailure {
     case _ => false
   }
 
-  /** Whether the server responded, so that the connection can be reused. */
+  /** Whether the failure is a response of the server, so that the connection can be reused. */
   def isResponse(failure: Throwable): Boolean = failure match {
     case _: TBase[_, _] | _: TApplicationException => !isConnectionLost(failure)
     case _ => false

@@ -30,13 +30,13 @@ sealed private[catalog] trait HiveKind[V] {
   def properties(state: V): Map[String, String]
 
   /**
-   * Creates the Metastore's table for a new object.
+   * Creates the table of the Metastore that represents a new object.
    *
    * @param seconds creation time in seconds since 1970
    */
   def newTable(id: TableIdentifier, state: V, seconds: Int): Table
 
-  /** Updates the Metastore's table to the next state. */
+  /** Updates the table of the Metastore so that it represents the next state of the object. */
   def update(table: Table, base: Option[V], next: V, settings: HiveSettings): Unit
 
   /** Returns the location of the newest metadata file; `None` for a table of another kind. */
@@ -97,7 +97,7 @@ private[catalog] object HiveKind {
 
     /**
      * Returns the view's SQL text that is shown to users of the Metastore: the text in Hive's dialect or, if the view
-     * has none, the text in the first dialect.
+     * has no text in this dialect, the text in its first dialect.
      */
     private def query(state: ViewState): Option[String] = {
       val version = state.metadata.currentVersion

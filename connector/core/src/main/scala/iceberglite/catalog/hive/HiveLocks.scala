@@ -22,7 +22,10 @@ import org.apache.thrift.TException
 import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
-/** The Metastore's exclusive locks on tables, which serialize the writers of all engines. */
+/**
+ * The Metastore's exclusive locks on tables. All engines that write to a table acquire them, so that commits happen one
+ * after the other.
+ */
 final private[hive] class HiveLocks(
     connections: HiveConnections,
     settings: HiveSettings,
@@ -34,9 +37,10 @@ final private[hive] class HiveLocks(
    * Runs an operation with a lock on a table, and always releases the lock.
    *
    * @param name the name of the table, for messages
-   * @return the reason why the lock was not acquired, in which case `body` did not run; or the result of `body`
-   * @throws StorageFailed if the thread was interrupted while it waited for the lock, or no connection could be opened;
-   *   `body` did not run
+   * @return the result of `body`. If the lock was not acquired, `body` did not run, and the reason is returned as
+   *   `Left`
+   * @throws StorageFailed if the thread was interrupted while it waited for the lock, or no connection could be opened.
+   *   In both cases, `body` did not run
    * @throws Unsupported if the Metastore does not support locks
    */
   def withLock[A](database: String, table: String, name: String)(body: AcquiredLock => A): Either[String, A] = {
@@ -126,8 +130,8 @@ final private[hive] class HiveLocks(
     }
 
     /**
-     * Finds the lock on the server after the response to the request was lost. Without the id of the lock, it could not
-     * be released, and would block other writers.
+     * Finds the lock on the server after the response to the request was lost. Without its id, the lock could not be
+     * released and would block other writers.
      */
     private def findLock(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
@@ -145,12 +149,12 @@ private[hive] object HiveLocks {
   final private case class NoResponse(failure: TException) extends LockResponse
 
   /**
-   * The name of the lock table. If a Metastore lacks the transaction tables, its error message contains this name,
-   * whichever database it uses.
+   * The name of the lock table. If the backend database of a Metastore lacks the transaction tables, the error message
+   * contains this name. This is true for all types of backend databases.
    */
   private val LockTable = "HIVE_LOCKS"
 
-  /** Returns the reason for a refusal. @throws Unsupported if the Metastore has no lock table */
+  /** Returns the reason why the server refused a lock. @throws Unsupported if the Metastore has no lock table */
   private def refusalReason(error: TException): String = {
     val text = HiveFailure.text(error)
     if (text.contains(LockTable)) throw Unsupported(
@@ -181,8 +185,8 @@ final private[hive] class AcquiredLock(id: Long, connections: HiveConnections, e
     }
 
   /**
-   * Returns the reason why the lock may be lost; `None` if the lock is held. Sends a heartbeat if the last confirmation
-   * is too old.
+   * Returns the reason why the lock may be lost; `None` if the lock is held. Sends a heartbeat if the server's last
+   * confirmation of the lock is too old.
    */
   def lossReason(): Option[String] = {
     val age = environment.nowMs() - confirmedMs
@@ -198,6 +202,9 @@ final private[hive] class AcquiredLock(id: Long, connections: HiveConnections, e
 private[hive] object AcquiredLock {
   private val NoTransaction = 0L
 
-  /** The time for which a confirmation is valid. It is shorter than the lock timeout of any Metastore. */
+  /**
+   * The time in milliseconds for which a confirmation of the lock is valid. It is shorter than the lock timeout of any
+   * Metastore.
+   */
   private val FreshMs = 2000L
 }

@@ -64,7 +64,12 @@ final private[catalog] class HiveNamespaces(
     convertingFailure(s"change the namespace $name")(connections.withRetry(_.alterDatabase(name, database)))
   }
 
-  /** Drops a database. @return false if the database does not exist. @throws ValidationFailed if it is not empty */
+  /**
+   * Drops a database.
+   *
+   * @return false if the database does not exist
+   * @throws ValidationFailed if the database is not empty
+   */
   def drop(name: String): Boolean = find(name).isDefined && {
     val tables = objects.names(name)
     def notEmpty(contents: String) =
@@ -152,10 +157,10 @@ private[catalog] object HiveNamespaces {
   private val Location = "location"
   private val Comment = "comment"
 
-  /** The key of the owner in Spark. */
+  /** The namespace property with the owner in Spark. */
   private val Owner = "owner"
 
-  /** The key of the owner in Apache Iceberg. */
+  /** The namespace property with the owner in Apache Iceberg. */
   private val IcebergOwner = "hive.metastore.database.owner"
   private val OwnerType = "hive.metastore.database.owner-type"
   private val ReservedKeys = Set(Location, Comment, Owner, IcebergOwner, OwnerType)

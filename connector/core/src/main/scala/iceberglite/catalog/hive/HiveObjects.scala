@@ -20,8 +20,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     }
 
   /**
-   * Returns the names of the tables of one kind. The filter uses `like`, because some databases of Metastores do not
-   * support `=` for long texts.
+   * Returns the names of the tables of one kind. The filter uses `like`, because some backend databases of the
+   * Metastore do not support `=` for long text columns.
    */
   def namesOfKind(database: String, kind: HiveKind[_]): Vector[String] = query("list tables") {
     _.listTableNamesByFilter(
@@ -31,7 +31,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     )
   }.asScala.toVector.sorted
 
-  /** Returns the names of all tables. */
+  /** Returns the names of all tables in a database. */
   def names(database: String): Vector[String] = query("list tables")(_.getAllTables(database)).asScala.toVector.sorted
 
   /** Returns the locations of the tables of a database, including those of other formats. */
@@ -47,14 +47,14 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
       }
     }.toVector
 
-  /** Creates a table. @throws TException if the server rejects it or does not respond */
+  /** Creates a table. @throws TException if the server rejects the table or does not respond */
   def create(table: Table): Unit = connections.use(_.createTable(table))
 
   /**
    * Replaces a table, possibly with another name.
    *
-   * @param expected the key and the value of a table parameter. A server that supports compare-and-swap rejects the
-   *   change if the parameter has another value; other servers ignore it
+   * @param expected the key and the expected value of a table parameter. A server that supports compare-and-swap
+   *   rejects the change if the parameter has another value; other servers ignore this argument
    * @throws TException if the server rejects it or does not respond
    */
   def alter(id: TableIdentifier, table: Table, expected: Option[(String, String)] = None): Unit = {
@@ -68,8 +68,9 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   }
 
   /**
-   * Removes a table from the Metastore; its files are kept. @throws TException if the server rejects it or does not
-   * respond
+   * Removes a table from the Metastore; its files are kept.
+   *
+   * @throws TException if the server rejects the drop or does not respond
    */
   def drop(id: TableIdentifier): Unit = {
     val (deleteData, ignoreUnknown) = (false, false)
@@ -85,7 +86,11 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     HiveFailure.toStorageFailed(what, connections.uri, failure)
 }
 
-/** The location of a table of the Metastore. @param isTable whether it is an Iceberg table, and not an Iceberg view */
+/**
+ * The location of a table of the Metastore.
+ *
+ * @param isTable whether the table of the Metastore represents an Iceberg table, and not an Iceberg view
+ */
 final private[catalog] case class HiveTableLocation(
     id: TableIdentifier,
     directory: Option[String],

@@ -25,7 +25,10 @@ private[hive] object HiveParameters {
   /** Prevents the server from listing all files of the table to count them. */
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
-  /** The Hive names of table properties that have another name in Hive. */
+  /**
+   * The table properties that are also stored as Hive parameters under another name, each with the name of the
+   * parameter.
+   */
   private val hiveNames = Map("gc.enabled" -> "external.table.purge")
 
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
@@ -34,7 +37,11 @@ private[hive] object HiveParameters {
   def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
     properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
 
-  /** Returns a table's new parameters. @param before the current parameters, including parameters of other tools */
+  /**
+   * Returns a table's new parameters.
+   *
+   * @param before the current parameters, including those that other tools have set
+   */
   def ofTable(
       before: Map[String, String],
       base: Option[TableVersion],
@@ -76,7 +83,7 @@ private[hive] object HiveParameters {
   private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
     Map(TypeKey -> kind, LocationKey -> next) ++ base.map(PreviousKey -> _)
 
-  /** Returns Hive's table statistics, from the snapshot summary. */
+  /** Returns the parameters with Hive's table statistics, computed from the snapshot summary. */
   private def counts(snapshot: Snapshot): Map[String, String] =
     Seq(
       SummaryKey.TotalDataFiles -> "numFiles",
@@ -98,7 +105,7 @@ private[hive] object HiveParameters {
   }
 
   /**
-   * Returns parameters that show parts of the metadata to users of the Metastore.
+   * Creates the parameters that show parts of the metadata to users of the Metastore.
    *
    * @param max maximum number of characters of each parameter
    */

@@ -9,7 +9,7 @@ import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.table.{Environment, TableIdentifier}
 
-/** The objects that all pointers of one catalog share. */
+/** The access to the Metastore, which all pointers of one catalog share. */
 final private[catalog] case class HiveAccess(
     objects: HiveObjects,
     locks: HiveLocks,
@@ -20,8 +20,9 @@ final private[catalog] case class HiveAccess(
 
 /**
  * The pointer in a Hive Metastore: the parameter of a table that contains the location of the newest metadata file. The
- * Metastore overwrites the parameter without a check. Therefore writers acquire the Metastore's lock, check the value
- * themselves, and write. If the lock is disabled, the server must compare the value.
+ * Metastore overwrites the parameter without a check. Therefore a writer acquires the Metastore's lock, checks the
+ * value of the parameter, and then writes the new value. If the lock is disabled, the Metastore must support
+ * compare-and-swap.
  *
  * @param name the name of the table or view, for messages
  */
@@ -60,8 +61,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   }
 
   /**
-   * Runs a move with the lock, unless the table or the configuration disables the lock. Moves of view pointers always
-   * use the lock, because a safe test whether the server compares values is possible only with a table.
+   * Runs a move of the pointer with the lock, unless the table or the configuration disables the lock. The pointers of
+   * views are always moved with the lock, because [[SwapSupport]] can test the server safely only with a table.
    */
   private def withLock(properties: Map[String, String])(move: Option[AcquiredLock] => PointerMove): PointerMove = {
     val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
@@ -72,7 +73,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   private def alterWithLock(lock: AcquiredLock)(alter: => PointerMove): PointerMove = lock.lossReason() match {
     case Some(reason) => PointerMove.Busy(s"the lock was lost before the commit: $reason")
     case None => alter match {
-        // If the lock was lost, another writer may have acquired it and overwritten the new value.
+        // If the lock was lost, another writer may have acquired the lock and overwritten the new value.
         case PointerMove.Succeeded => lock.lossReason().fold[PointerMove](PointerMove.Succeeded) { reason =>
             PointerMove.Unknown(new IllegalStateException(s"the lock was lost during the commit: $reason"))
           }

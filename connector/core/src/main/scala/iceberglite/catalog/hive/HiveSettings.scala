@@ -17,10 +17,11 @@ final private[hive] case class RetryTimes(timeoutMs: Long, minMs: Long, maxMs: L
 }
 
 /**
- * The settings of a Hive catalog in Hadoop's configuration, with the keys and defaults of Apache Iceberg.
+ * The settings of a Hive catalog, which are read from the Hadoop configuration. Keys and defaults are those of Apache
+ * Iceberg.
  *
- * @param lock whether commits acquire the Metastore's lock, unless the table overrides it
- * @param engine whether Hive may read the tables, unless the table overrides it
+ * @param lock whether commits acquire the Metastore's lock. A table property can override this setting
+ * @param engine whether Hive may read the tables. A table property can override this setting
  * @param keepStatistics whether a commit keeps Hive's parameter `COLUMN_STATS_ACCURATE`
  * @param maxParameter maximum number of characters of a table parameter that shows a part of the metadata; 0 omits
  *   these parameters

@@ -16,10 +16,14 @@ private[hive] object HiveTimers {
   private lazy val timers: ScheduledExecutorService =
     Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
 
-  /** Repeats work until it is cancelled. @param millis the interval; the first run starts after half of the interval */
+  /**
+   * Repeats work until it is cancelled.
+   *
+   * @param millis the interval in milliseconds; the first run starts after half of it
+   */
   def every(millis: Long, what: String)(work: => Unit): ScheduledFuture[_] =
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)
 
-  /** Runs work once. @param millis the delay before the work starts */
+  /** Runs work once. @param millis the delay in milliseconds before the work starts */
   def once(millis: Long, what: String)(work: => Unit): Unit = BackgroundWork.in(millis)(Cleanup.quietly(what)(work))
 }

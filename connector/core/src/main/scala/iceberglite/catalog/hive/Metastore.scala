@@ -56,8 +56,9 @@ final private[catalog] class Metastore private (
   }
 
   /**
-   * Renames a table or view; its files are not moved. The lock is acquired, because the Metastore replaces the whole
-   * object and would undo a concurrent commit. If locks are disabled, the user must prevent concurrent commits.
+   * Renames a table or view; its files are not moved. The Metastore replaces the whole object, which would undo a
+   * concurrent commit. Therefore the lock is acquired first. If locks are disabled, the user must prevent concurrent
+   * commits.
    *
    * @return false if there is no object of this kind
    * @throws iceberglite.spec.IcebergError.AlreadyExists if an object with the new name exists

@@ -10,17 +10,18 @@ import iceberglite.table.TableIdentifier
 
 /**
  * Tests whether a Metastore supports compare-and-swap of a table parameter. Hive supports it in 2.3.10 and from 4.0 on.
- * The test is needed because the version that a Metastore reports does not show whether the release supports it.
+ * The test is needed because the version that a Metastore reports does not show whether it supports compare-and-swap.
  */
 final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   @volatile private var isSupported = false
 
   /**
-   * Tests the support once, with an update that every Metastore rejects. The update changes the partition keys, and
-   * expects a parameter value that does not exist. A Metastore that supports compare-and-swap rejects it because of the
-   * value.
+   * Tests once whether the Metastore supports compare-and-swap, with an update that every Metastore rejects. The update
+   * changes the partition keys, which is not allowed, and expects a parameter value that the table does not have. Only
+   * a Metastore that supports compare-and-swap reports the value as the reason.
    *
-   * @throws Unsupported if commits without the lock would overwrite each other
+   * @throws Unsupported if the Metastore does not support compare-and-swap, so that commits without the lock would
+   *   overwrite each other
    * @throws TException if the call failed for another reason
    */
   def require(id: TableIdentifier, table: Table): Unit = if (!isSupported) {

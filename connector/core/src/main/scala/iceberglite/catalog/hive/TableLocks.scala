@@ -18,7 +18,7 @@ private[hive] object TableLocks {
   /**
    * Runs an operation with the lock of a table.
    *
-   * @param key the key of the table, the same in all catalogs
+   * @param key identifies the table in the Metastore. All catalogs that access the table must use the same key
    * @return `None` if the lock was not acquired within `timeoutMs`
    */
   def withLock[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {

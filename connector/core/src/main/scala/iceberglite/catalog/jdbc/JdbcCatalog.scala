@@ -22,8 +22,8 @@ import iceberglite.table._
 
 /**
  * A catalog that stores tables and views in a database. Each table or view has a row that contains the location of its
- * newest metadata file (spec: "Metastore Tables"). A commit updates the row. The layout of the database is that of
- * PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
+ * newest metadata file (spec: "Metastore Tables"). A commit updates the row. The database has the same tables and
+ * columns as with PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
  * @param warehouse the location of tables without an explicit location
  */
@@ -42,7 +42,10 @@ final class JdbcCatalog private (
     JdbcProperty.layout(name, properties)
   )
 
-  /** The catalog's name in the database; messages use the name in the session. */
+  /**
+   * The catalog's name in the database (column `catalog_name`). Messages contain the catalog's name in the Spark
+   * session instead.
+   */
   private val storedName = CatalogProperty.StoredName.in(properties).getOrElse(name)
   private val rows = new JdbcRows(session, databaseTables, storedName)
   private val namespaces = new JdbcNamespaces(session, databaseTables, storedName)
@@ -140,8 +143,9 @@ final class JdbcCatalog private (
     }
 
   /**
-   * Drops a table and purges its last version. The row is deleted only if it has the location of the loaded version. If
-   * a concurrent commit or rename has changed the row, the drop is repeated.
+   * Drops a table and deletes the files of its last version. The table's row is deleted only if it still contains the
+   * location of the loaded version. If a concurrent commit or rename has changed the row, the table is loaded again and
+   * the drop is repeated.
    */
   @tailrec
   private def dropAndPurge(id: TableIdentifier): Boolean = loadIfExists(id) match {
@@ -188,8 +192,8 @@ final class JdbcCatalog private (
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // The table owns its directory only if the namespace has its default location. Users can set any other location of
-    // the namespace with SQL, and such a location may also contain files of other catalogs. A table whose name is not a
+    // The table owns its directory only if the namespace has its default location. Users can set another location of
+    // the namespace with SQL, and that location may also contain files of other catalogs. A table whose name is not a
     // valid directory name has no default location.
     if (propertiesOf(id.namespace).contains("location")) None else Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
@@ -201,9 +205,9 @@ final class JdbcCatalog private (
   )
 
   /**
-   * Returns the other tables in the database, including tables of other catalogs that use the database. Each table is
-   * returned with the location in its metadata file. Tables and views of this catalog are also returned with their
-   * default directory.
+   * Returns all tables and views in the database except the given table, including those of other catalogs that use the
+   * database. Each is returned with the location in its metadata file. Those of this catalog are also returned with
+   * their default directory.
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
@@ -244,7 +248,7 @@ final class JdbcCatalog private (
         rows.delete(RowKind.View, JdbcNames.join(id.namespace), id.name, Some(location))
       }
       if (dropped > 0) Cleanup.delete(io, Vector(location))
-      // If no row was deleted, the view was replaced concurrently, and the new view is dropped.
+      // If no row was deleted, the view was replaced or dropped concurrently. A new view with the name is dropped too.
       dropped > 0 || dropView(id)
   }
 
@@ -270,8 +274,8 @@ final class JdbcCatalog private (
           )
       }
     }
-    // If no row was renamed but the new name refers to the same metadata file, an earlier attempt, whose response was
-    // lost, has already renamed the object.
+    // If no row was renamed, but the row with the new name refers to the same metadata file, an earlier attempt has
+    // already renamed the object. The response to that attempt was lost.
     if (count == 0 && !pointer[String](kind, to, identity).read().contains(location)) throw notFound(kind, from)
   }
 
@@ -345,7 +349,7 @@ object JdbcCatalog extends CatalogFamily {
     val uri = CatalogProperty.Uri.require(name, properties, "jdbc:sqlite:/data/catalog.db")
     val url = new JdbcUrl(uri, JdbcProperty.ofDriver(properties))
     if (!uri.startsWith("jdbc:")) {
-      // The value may contain a password.
+      // The value is not part of the message, because it may contain a password.
       val reason = "The URI of a JDBC catalog must begin with jdbc:, such as jdbc:postgresql://host/database"
       throw InvalidArgument(s"uri of catalog $name", uri.takeWhile(c => c != ':' && c != '/') + "...", reason)
     }

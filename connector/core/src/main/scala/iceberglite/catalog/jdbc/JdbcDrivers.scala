@@ -15,15 +15,15 @@ import iceberglite.spec.ObjectKind
 private[catalog] object JdbcDrivers {
 
   /**
-   * A known database. The default settings of its driver include timeouts, so that a dead connection is detected.
+   * A known database. The default settings of its driver contain timeouts, so that a dead connection is detected.
    *
-   * @param prefix the beginning of its URLs
+   * @param prefix the beginning of the JDBC URLs of the database
    * @param jar the Maven coordinates of the driver's jar, for messages
    */
   final private case class KnownDatabase(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
   private val knownDatabases: Seq[KnownDatabase] = Seq(
-    // The timeout of a statement that waits for another process to write the file, in milliseconds.
+    // The time in milliseconds for which a statement waits while another process writes to the database file.
     KnownDatabase("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
     // The timeouts are in seconds.
     KnownDatabase(
@@ -48,7 +48,7 @@ private[catalog] object JdbcDrivers {
   /**
    * Returns the driver for a URL.
    *
-   * @throws NotFound if the driver is not in the session; the message names the missing jar
+   * @throws NotFound if the jar of the driver has not been added to the session; the message names the jar
    */
   def driver(url: JdbcUrl): Driver = {
     val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct
@@ -70,7 +70,7 @@ private[catalog] object JdbcDrivers {
 
   private def registeredDrivers(loader: ClassLoader): Vector[Driver] = {
     val drivers = ServiceLoader.load(classOf[Driver], loader).iterator
-    // Ignore a listed driver that cannot be loaded.
+    // A driver that a jar declares as a service, but that cannot be loaded, is ignored.
     def next(): Option[Driver] =
       try if (drivers.hasNext) Some(drivers.next()) else None
       catch { case _: ServiceConfigurationError => next() }

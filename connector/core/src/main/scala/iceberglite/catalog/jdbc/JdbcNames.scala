@@ -3,7 +3,7 @@ package iceberglite.catalog.jdbc
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
-/** Converts names to their form in the database. The names of new objects are also checked. */
+/** Converts the names of namespaces to their form in the database, and checks the names of new objects. */
 private[catalog] object JdbcNames {
 
   /** Joins a namespace's levels by dots. @throws InvalidArgument if a level is empty or contains a dot */
@@ -40,7 +40,9 @@ private[catalog] object JdbcNames {
     ()
   }
 
-  /** Rejects a directory name in a default location if the location would be outside the warehouse. */
+  /**
+   * Rejects a name that is used as a directory of a default location if the location would be outside the warehouse.
+   */
   def checkDirectoryName(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
       throw InvalidArgument(

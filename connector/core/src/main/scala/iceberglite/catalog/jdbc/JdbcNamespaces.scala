@@ -3,20 +3,21 @@ package iceberglite.catalog.jdbc
 import java.sql.SQLException
 
 /**
- * The properties of a catalog's namespaces. A namespace that was created has at least the marker property
- * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.layout`, because it creates missing catalog tables.
+ * The properties of a catalog's namespaces. A namespace that was created explicitly has at least the marker property
+ * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.layout`, because its first evaluation creates the catalog
+ * tables if they are missing.
  */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 
-  /** Returns the namespaces with any properties. */
+  /** Returns the namespaces that have at least one property. */
   def all(): Vector[String] = {
     val _ = tables.layout
     session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 
-  /** Returns the properties without the marker. */
+  /** Returns the properties without the marker property. */
   def properties(namespace: String): Map[String, String] = storedProperties(namespace) - Exists._1
 
   private def storedProperties(namespace: String): Map[String, String] = {
@@ -31,9 +32,9 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   /**
    * Creates a namespace.
    *
-   * @param isRetry whether the call is a retry. In a retry, an existing namespace with the same properties counts as
-   *   created
-   * @return false if another writer has created the namespace
+   * @param isRetry whether the call is a retry. If so, an existing namespace with the same properties is assumed to be
+   *   the result of the first attempt
+   * @return false if another process has created the namespace
    */
   def create(namespace: String, properties: Map[String, String], isRetry: Boolean): Boolean = {
     val _ = tables.layout
@@ -74,7 +75,10 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
 
 private[catalog] object JdbcNamespaces {
 
-  /** The marker property of a created namespace. It ensures that a namespace without user properties has a row. */
+  /**
+   * The marker property of a namespace that was created explicitly. It ensures that the database has a row for a
+   * namespace without user properties.
+   */
   val Exists: (String, String) = "exists" -> "true"
 
   private val ThisNamespace = "catalog_name = ? AND namespace = ?"

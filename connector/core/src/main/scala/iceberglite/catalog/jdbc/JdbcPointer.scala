@@ -7,10 +7,10 @@ import iceberglite.catalog.{Pointer, PointerMove}
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
 
 /**
- * The pointer in a catalog database: the metadata location in a row of `iceberg_tables`.
+ * The pointer in the database of a JDBC catalog: the column `metadata_location` in a row of `iceberg_tables`.
  *
  * @param fullName the name of the table or view, for messages
- * @param locationOf returns the location of a state's metadata file
+ * @param locationOf returns the location of the metadata file of a version of the table or view
  */
 final private[catalog] class JdbcPointer[V](
     session: JdbcSession,

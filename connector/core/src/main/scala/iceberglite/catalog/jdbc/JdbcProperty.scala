@@ -31,11 +31,13 @@ object JdbcProperty {
 
   val all: Seq[CatalogProperty] = declared.all
 
-  /** Returns the settings of the driver. */
+  /** Returns the settings that are passed to the JDBC driver. */
   private[catalog] def ofDriver(properties: Map[String, String]): Map[String, String] =
     CatalogProperty.Jdbc.in(properties -- all.map(_.key))
 
-  /** Returns the configured layout, which states whether the catalog tables have the column `iceberg_type`. */
+  /**
+   * Returns the configured schema version of the catalog tables (`jdbc.schema-version`); absent if none is configured.
+   */
   private[catalog] def layout(catalog: String, properties: Map[String, String]): Option[JdbcLayout] =
     SchemaVersion.parse(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
       JdbcLayout.all.find(_.toString.equalsIgnoreCase(text))
@@ -46,8 +48,8 @@ object JdbcProperty {
 }
 
 /**
- * The layout of the catalog tables. In the layout V1, rows have a type, which distinguishes tables and views. In the
- * layout V0, all rows are tables.
+ * The schema version of the catalog tables (`jdbc.schema-version`). In version V1, `iceberg_tables` has the column
+ * `iceberg_type`, which distinguishes tables and views. In version V0, all rows are tables.
  */
 sealed trait JdbcLayout
 object JdbcLayout {

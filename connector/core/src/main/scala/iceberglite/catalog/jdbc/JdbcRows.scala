@@ -2,7 +2,11 @@ package iceberglite.catalog.jdbc
 
 import iceberglite.spec.ObjectKind
 
-/** The kind of a row in `iceberg_tables`. @param condition the SQL condition for rows of this kind in the layout V1 */
+/**
+ * The kind of a row in `iceberg_tables`.
+ *
+ * @param condition the SQL condition for rows of this kind in schema version V1
+ */
 sealed abstract private[catalog] class RowKind(val objectKind: ObjectKind, val value: String, val condition: String) {
 
   /** The name of the kind in messages, such as `table`. */
@@ -11,7 +15,7 @@ sealed abstract private[catalog] class RowKind(val objectKind: ObjectKind, val v
 
 private[catalog] object RowKind {
 
-  /** The kind of tables. Rows without a type are tables, because writers of the layout V0 set no type. */
+  /** The kind of tables. Rows without a type are tables, because writers that use schema version V0 set no type. */
   case object Table extends RowKind(ObjectKind.Table, "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
   case object View extends RowKind(ObjectKind.View, "VIEW", "iceberg_type = 'VIEW'")
   val all: Seq[RowKind] = Seq(Table, View)
@@ -19,7 +23,8 @@ private[catalog] object RowKind {
 
 /**
  * The rows of a catalog's tables and views. Unless stated otherwise, rows of other catalogs (column `catalog_name`) are
- * ignored. The methods evaluate `tables.layout`, because this creates missing catalog tables.
+ * ignored. The methods evaluate `tables.layout`, because its first evaluation creates the catalog tables if they are
+ * missing.
  */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._
@@ -39,7 +44,8 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   /**
    * Inserts a row.
    *
-   * @throws SQLException if a row with the name exists (an integrity violation), or the insert failed
+   * @throws SQLException if a row with the name exists (an integrity violation), or if the insert fails for another
+   *   reason
    */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
@@ -65,7 +71,11 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     from
   )
 
-  /** Deletes a row. @param expectedLocation the required location; `None` for any location */
+  /**
+   * Deletes a row.
+   *
+   * @param expectedLocation the metadata location that the row must have; `None` deletes a row with any location
+   */
   def delete(kind: RowKind, namespace: String, name: String, expectedLocation: Option[String]): Int = {
     val locationCondition = expectedLocation.fold("")(_ => " AND metadata_location = ?")
     session.update(

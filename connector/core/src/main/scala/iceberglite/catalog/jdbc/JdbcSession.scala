@@ -19,8 +19,8 @@ final private[catalog] class LostConnection(cause: SQLException) extends Excepti
 final private[catalog] class NoConnection(cause: Throwable, val isTransient: Boolean) extends Exception(cause)
 
 /**
- * A pool of connections to a catalog's database. Connections are opened when threads need them, up to a limit, and
- * replaced if they break. A small pool is sufficient, because a catalog runs few and short statements.
+ * A pool of connections to a catalog's database. Connections are opened on demand, up to a limit, and replaced if they
+ * break. A small pool is sufficient, because a catalog runs few and short statements.
  *
  * @param retryable SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs
  */
@@ -60,12 +60,12 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   /**
    * Runs statements on one connection. Each statement is a separate transaction.
    *
-   * @throws LostConnection if the connection broke, so the outcome of the last statement is unknown
-   * @throws NoConnection if no connection could be opened, so no statement was executed
+   * @throws LostConnection if the connection broke. The outcome of the last statement is then unknown
+   * @throws NoConnection if no connection could be opened. No statement was executed
    * @throws SQLException if the database reported an error; the failed statement had no effect
    */
   private def use[A](statements: JdbcStatements => A): A = {
-    // The wait ignores interrupts, so that the operation has a definite result.
+    // The wait for a connection ignores interrupts, so that the outcome of the operation is known.
     permits.acquireUninterruptibly()
     try {
       val connection = Option(idle.pollFirst()).getOrElse(connect())
@@ -80,7 +80,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   private def convertFailure(failure: Throwable, connection: Connection): Throwable = failure match {
     case error: SQLException if isConnectionLost(error) || !isAlive(connection) =>
       StorageErrors.quietly(connection.close())
-      // Other connections are probably broken too.
+      // The unused connections are probably broken too.
       discardIdle()
       new LostConnection(url.redacted(error))
     case error: SQLException =>
@@ -96,7 +96,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    * or busy.
    *
    * @param what the operation, for the message
-   * @param idempotent whether the operation may be executed twice; if not, it is not retried after an unknown outcome
+   * @param idempotent whether the operation may be executed twice; if not, it is not retried if the outcome of an
+   *   attempt is unknown
    * @throws StorageFailed if all retries failed, or the database rejected the operation
    */
   def withRetries[A](what: String, idempotent: Boolean = true)(body: => A): A = {
@@ -139,7 +140,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         false
     }
 
-  /** Converts a failure to [[StorageFailed]]; errors of other kinds are returned unchanged. */
+  /** Converts a failure of the database to [[StorageFailed]]; other failures are returned unchanged. */
   def toIcebergError(what: String, failure: Throwable): Throwable = failure match {
     case _: SQLException | _: LostConnection | _: NoConnection =>
       val origin = Option(failure.getCause).filter(_ => !failure.isInstanceOf[SQLException]).getOrElse(failure)
@@ -197,7 +198,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 private[catalog] object JdbcSession {
   private val AliveSeconds = 5
 
-  /** The number of retries is not limited. Their total time is limited, but long enough for a server to restart. */
+  /** The number of retries is not limited. The limit for their total time is long enough for a server to restart. */
   private val MaxRetries = Int.MaxValue
   private val MinWaitMs = 100L
   private val MaxWaitMs = 2000L

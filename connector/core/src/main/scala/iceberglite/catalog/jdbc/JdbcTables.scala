@@ -6,11 +6,11 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 
 /**
- * The two catalog tables in the database, which have the layout of PyIceberg's SqlCatalog and Apache Iceberg's
- * JdbcCatalog.
+ * The two catalog tables in the database, with the same names and columns as in PyIceberg's SqlCatalog and Apache
+ * Iceberg's JdbcCatalog.
  *
  * @param createMissing whether missing tables are created; if not, a missing table is an error
- * @param requested the layout that the user requests; `None` keeps the layout of existing tables
+ * @param requested the schema version that the user configured; `None` keeps the schema version of existing tables
  */
 final private[catalog] class JdbcTables(
     session: JdbcSession,
@@ -20,7 +20,10 @@ final private[catalog] class JdbcTables(
 ) {
   import JdbcTables._
 
-  /** The layout of the catalog tables. The first evaluation creates missing tables and the requested column. */
+  /**
+   * The schema version of the catalog tables. The first evaluation creates missing tables, and adds the column
+   * `iceberg_type` if the user configured version V1.
+   */
   lazy val layout: JdbcLayout = {
     val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)

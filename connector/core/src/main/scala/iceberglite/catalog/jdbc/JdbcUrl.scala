@@ -7,9 +7,9 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 /**
- * The URL of a catalog's database, which hides passwords in messages.
+ * The URL of a catalog's database. Its passwords are hidden in messages.
  *
- * @param settings the settings of the driver
+ * @param settings the settings that the user configured for the driver
  */
 final private[catalog] class JdbcUrl(val text: String, settings: Map[String, String]) {
   import JdbcUrl._
@@ -22,7 +22,10 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
     if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else withoutParameters
   }
 
-  /** Returns the settings of the driver, and the settings in `defaults` that the URL does not set. */
+  /**
+   * Returns the settings that the user configured, and those settings in `defaults` that neither the user nor the URL
+   * sets.
+   */
   def settings(defaults: Map[String, String]): Map[String, String] =
     defaults.filterNot(d => text.contains(d._1)) ++ settings
 
@@ -30,7 +33,10 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
   def redacted(message: String): String =
     secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Mask))
 
-  /** Returns a failure without secrets. If a message contains a secret, the result has no causes. */
+  /**
+   * Returns a failure without secrets. If the message of the failure or of a cause contains a secret, the result has no
+   * causes.
+   */
   def redacted(failure: SQLException): SQLException =
     if (messages(failure).forall(m => redacted(m) == m)) failure
     else new SQLException(redacted(String.valueOf(failure.getMessage)), failure.getSQLState, failure.getErrorCode)

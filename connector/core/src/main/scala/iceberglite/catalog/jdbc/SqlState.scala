@@ -9,8 +9,8 @@ import scala.util.Try
 private[catalog] object SqlState {
 
   /**
-   * The result codes of SQLite if the database is busy or locked, if a constraint is violated, and for general errors
-   * such as a missing table.
+   * SQLite's result codes. The first two values are the codes for a busy database and for a locked table. The others
+   * are the codes for a violated constraint, and for general errors such as a missing table.
    */
   private val SqliteBusy = Set(5, 6)
   private val SqliteConstraint = 19
@@ -23,8 +23,8 @@ private[catalog] object SqlState {
   private val MySqlLocked = 1205
 
   /**
-   * The SQLSTATEs after which the outcome of a statement is unknown. The first is a standard state; with the others,
-   * PostgreSQL reports that the server is shutting down or has crashed.
+   * The SQLSTATEs after which the outcome of a statement is unknown. The first is defined by the SQL standard. With the
+   * others, PostgreSQL reports that the server is shutting down or has crashed.
    */
   private val OutcomeUnknown = Set("40003", "57P01", "57P02")
 
@@ -59,12 +59,12 @@ private[catalog] object SqlState {
   /** Whether the server cannot accept a connection at the moment. */
   def isUnavailable(e: SQLException): Boolean = Unavailable(stateOf(e))
 
-  /** Whether nothing listens at the server's address. The server may be starting. */
+  /** Whether the server's host refused the connection, for example because the server is still starting. */
   def isRefused(e: SQLException): Boolean =
     Iterator.iterate[Option[Throwable]](Some(e))(_.flatMap(cause => Option(cause.getCause))).take(MaxCauses)
       .takeWhile(_.isDefined).flatten.exists(_.isInstanceOf[ConnectException])
 
-  /** Limits the search for causes, which can be circular. */
+  /** The maximum number of causes that are examined. The number is limited because causes can be circular. */
   private val MaxCauses = 20
 
   def stateOf(e: SQLException): String = Try(e.getSQLState).toOption.flatMap(Option(_)).getOrElse("")
