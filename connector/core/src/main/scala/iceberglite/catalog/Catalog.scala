@@ -22,7 +22,7 @@ import iceberglite.table.{
  */
 trait Catalog extends Committer with AutoCloseable {
 
-  /** The name of the catalog in the session. */
+  /** The name of the catalog in the Spark session. */
   def name: String
   def io: FileIO
 

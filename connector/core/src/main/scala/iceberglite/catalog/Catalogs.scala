@@ -28,7 +28,7 @@ object Catalogs {
   /**
    * Opens a catalog of the type that the property `type` names.
    *
-   * @param name the name of the catalog in the session
+   * @param name the name of the catalog in the Spark session
    */
   def open(
       name: String,

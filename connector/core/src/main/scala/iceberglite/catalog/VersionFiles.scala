@@ -152,7 +152,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    * Lists the directory to find the newest version. The directory is listed again if no version could be read. During
    * concurrent commits and deletes, a listed file may be missing when it is read, and a listing may miss new files.
    *
-   * @param remaining the remaining cost of listings; see [[VersionFiles.EmptyListingCost]]
+   * @param remaining the total cost of the listings that are still allowed; see [[VersionFiles.EmptyListingCost]]
    */
   @tailrec
   private def newestByListing(remaining: Int): Option[TableVersion] = {

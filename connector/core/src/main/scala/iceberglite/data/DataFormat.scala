@@ -16,7 +16,9 @@ import iceberglite.storage.FileIO
 trait DataFormat {
   def format: FileFormat
 
-  /** Whether the bounds of numbers, dates and timestamps are values of the file, as opposed to rounded values. */
+  /**
+   * Whether the bounds of numbers, dates and timestamps are values that occur in the file. If not, they may be rounded.
+   */
   def boundsAreExact: Boolean
 
   /**
@@ -25,7 +27,8 @@ trait DataFormat {
    * field with the id of `MetadataColumns.Position` contains the row's position in the whole file.
    *
    * @param expected the columns to read
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file; it names the file and the column
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file or a column cannot be read; the message names the
+   *   file and the column
    */
   def read(source: DataSource, expected: StructType): RecordIterator
 
@@ -34,9 +37,10 @@ trait DataFormat {
    * format records: Parquet and ORC files have counts and bounds, Avro files only a record count.
    *
    * @param source the file, with the table's name mapping and the values of identity partition fields
-   * @param schema the table's columns. Each column must be readable with its type
-   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or a column cannot be read with the
-   *   table's type; it names the file and the column
+   * @param schema the table's columns. The values of each column in the file must be readable as the type of the
+   *   table's column
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or if a column cannot be read as the
+   *   type of the table's column. The message names the file and the column
    */
   def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile
 
@@ -49,7 +53,7 @@ trait DataFormat {
  *
  * @param nameMapping the table's name mapping, for files without field ids
  * @param constants values of identity partition fields and of metadata columns such as `_file`, by field id, in the
- *   representation of [[Record]]. They are used for columns that the file lacks
+ *   representation of [[Record]]. These values are used for columns that the file lacks
  */
 final case class DataSource(
     io: FileIO,
@@ -83,7 +87,8 @@ trait RecordWriter {
   /**
    * Writes a row.
    *
-   * @param record values in the order of the schema's fields; a null in a required field causes a `ValidationFailed`
+   * @param record values in the order of the schema's fields
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a required field is null
    */
   def write(record: Record): Unit
 
@@ -97,7 +102,7 @@ trait RecordWriter {
   def abort(): Unit
 }
 
-/** The metadata of a complete file, which its writer collected or which was read from the file. */
+/** The metadata of a complete file. Either the writer collected the metadata, or it was read from the file. */
 final case class WrittenFile(
     path: String,
     format: FileFormat,

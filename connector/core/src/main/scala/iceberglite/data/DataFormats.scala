@@ -11,7 +11,7 @@ object DataFormats {
   /** All supported formats of data files. */
   val all: Seq[DataFormat] = Seq(ParquetData, OrcData, AvroData)
 
-  /** Returns a format by its name in table properties; absent if data files cannot have the format. */
+  /** Returns the format with the given name in table properties; absent if data files cannot have this format. */
   def named(name: String): Option[DataFormat] = FileFormat.parse(name).flatMap(find)
 
   def find(format: FileFormat): Option[DataFormat] = all.find(_.format == format)

@@ -21,7 +21,8 @@ private[iceberglite] object FileFaults {
 
   /**
    * Converts a failure to an `UnreadableFile`. Damaged lengths can make a library request more memory than available,
-   * and damaged schemas can cause endless recursion; the process can continue safely after both kinds of errors.
+   * and damaged schemas can cause infinite recursion. The process can continue safely after the resulting
+   * `OutOfMemoryError` or `StackOverflowError`.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e

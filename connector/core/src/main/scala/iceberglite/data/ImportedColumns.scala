@@ -8,11 +8,13 @@ import iceberglite.spec.schema.Schema
 private[data] object ImportedColumns {
 
   /**
-   * Checks that the columns of a file are columns of the table. Otherwise, the rows of the file would be all null, or
-   * would have the values of other columns.
+   * Checks that the columns of a file match columns of the table. If they did not match, queries would return only
+   * nulls for the file, or the values of other columns.
    *
-   * @param columns the names and field ids of the file's columns, with the ids of the name mapping if the file has none
-   * @throws UnreadableFile if the file has no column of the table, or has the field id of a column with another name
+   * @param columns the names and field ids of the file's columns. If the file has no field ids, the ids are those of
+   *   the name mapping
+   * @throws UnreadableFile if no column of the file matches a column of the table, or if a column of the file has the
+   *   field id of a table column with another name
    */
   def check(source: DataSource, columns: Vector[(String, Option[Int])], schema: Schema): Unit = {
     val ofTable = columns.collect { case (name, Some(id)) => schema.fields.find(_.id == id).map(name -> _) }.flatten
@@ -27,7 +29,7 @@ private[data] object ImportedColumns {
     ofTable.foreach { case (name, field) =>
       val names = field.name +: source.nameMapping.toVector.flatMap(_.fields).filter(_.id.contains(field.id))
         .flatMap(_.names)
-      // Writers of Iceberg escape some characters of names.
+      // Iceberg writers escape some characters of column names in files.
       val inFiles = names ++ names.map(FileFieldNames.parquet) ++ names.map(FileFieldNames.avro)
       if (!inFiles.contains(name)) {
         fail(

@@ -17,12 +17,13 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
   import PositionDeleteFiles._
 
   /**
-   * Writes files until all deletes are written, one file after the other. If that fails, the incomplete file is
+   * Writes all deletes to one or more files, one file after the other. If a write fails, the incomplete file is
    * deleted.
    *
    * @param newPath returns a new path for each file
    * @param deleted paths of data files in ascending order with the positions of their deleted rows
-   * @param targetSize file size in bytes. Once a file has this size, the deletes of no further data file are added
+   * @param targetSize file size in bytes. Once a file has this size, the deletes of the next data file are written to a
+   *   new file
    */
   def writeAll(
       newPath: () => String,
@@ -35,9 +36,10 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
   }
 
   /**
-   * Writes one file with the next deletes. If that fails, the incomplete file is deleted.
+   * Writes one file with the next deletes. If the write fails, the incomplete file is deleted.
    *
-   * @param deleted not empty; the deletes of at least one data file are taken
+   * @param deleted the deletes that are not written yet, for at least one data file. The iterator is advanced past the
+   *   deletes that this file contains
    */
   private def write(
       path: String,
@@ -64,7 +66,7 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
    * Writes a copy of a position delete file in which the data files have other paths. The column `row` is not copied.
    *
    * @param length the length of the original file in bytes
-   * @param newPath returns the new path of a data file. It must keep the order of the paths
+   * @param newPath returns the new path of a data file. The new paths must have the same order as the original paths
    */
   def copy(original: String, length: Long, path: String)(newPath: String => String): WrittenFile = {
     val rows = DataFormats.of(format).read(DataSource(io, original, length, Some(Names)), Struct)
@@ -95,11 +97,14 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
 /**
  * A position delete file that was written.
  *
- * @param dataFiles the paths of the data files whose rows it deletes
+ * @param dataFiles the paths of the data files whose rows the file deletes
  */
 final case class WrittenPositionDeletes(file: WrittenFile, dataFiles: Vector[String]) {
 
-  /** Returns the metadata of the delete file. The arguments are the spec and the partition of the data files. */
+  /**
+   * Returns the metadata of the delete file. The arguments are the partition spec id and the partition of the data
+   * files.
+   */
   def contentFile(specId: Int, partition: PartitionTuple): ContentFile =
     file.positionDeletes(specId, partition, if (dataFiles.size == 1) dataFiles.headOption else None)
 }
@@ -109,7 +114,10 @@ object PositionDeleteFiles {
   /** The columns path and position, in this order. */
   val Struct: StructType = StructType(Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
 
-  /** Name mapping for files without field ids. The specification also defines the names of these columns. */
+  /**
+   * The name mapping for files without field ids. Such files can be read because the specification defines the names of
+   * the columns.
+   */
   val Names: NameMapping =
     NameMapping(Struct.fields.map(f => MappedField(Vector(f.name), Some(f.id), Vector.empty)))
 

@@ -11,13 +11,13 @@ sealed private[iceberglite] trait FieldSource[+V]
 
 private[iceberglite] object FieldSource {
 
-  /** The field at this index in the file's struct. */
+  /** The value is stored in the file, in the field at this index of the file's struct. */
   final case class Stored(index: Int) extends FieldSource[Nothing]
 
-  /** A constant for all rows. */
+  /** The value is the same for all rows of the file. */
   final case class Constant[V](value: V) extends FieldSource[V]
 
-  /** The position of the row in the file. */
+  /** The value is the position of the row in the file. */
   case object RowPosition extends FieldSource[Nothing]
 }
 
@@ -25,8 +25,9 @@ private[iceberglite] object FieldSource {
  * Matches the requested fields to the fields of a file by id (spec: "Column Projection").
  *
  * @param file the path of the file, for messages
- * @param absent returns the value of a field that is not in the file, in the caller's representation. If a required
- *   field has no value, returns the path to that field as `Left`. The path begins with the name of the absent field
+ * @param absent returns the value of a field that is not in the file, in the caller's representation. If the field is
+ *   required, or contains a required field, and has no default value, returns the path of the required field as `Left`.
+ *   The path begins with the name of the absent field
  */
 final private[iceberglite] class Projection[V](file: String, absent: NestedField => Either[Vector[String], V]) {
 

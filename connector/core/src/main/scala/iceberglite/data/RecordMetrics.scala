@@ -13,8 +13,9 @@ import iceberglite.spec.types.{Literal, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`). Used for Avro, which has
- * no statistics, and for ORC, whose statistics have neither bounds of binary columns nor bounds that exclude NaN.
+ * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`). Used for Avro files,
+ * which have no statistics, and for ORC files. ORC's own statistics have no bounds of binary columns, and the bounds of
+ * floating point columns do not exclude NaN.
  *
  * Columns in lists and maps are omitted, as in Apache Iceberg, because their counts do not refer to rows.
  */
@@ -29,7 +30,11 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
   def recordCount: Long = records
 
-  /** Returns the metrics of all rows. @param sizes sizes of the columns in the file; absent for row-oriented formats */
+  /**
+   * Returns the metrics of all rows.
+   *
+   * @param sizes sizes of the columns in the file, in bytes; absent for row-oriented formats
+   */
   def metrics(sizes: Option[Map[Int, Long]]): MetricMaps =
     ColumnMetrics.metrics(records, columns.leaves.map(_.collected), modes, sizes)
 
@@ -111,7 +116,7 @@ private object Values {
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
-  /** Compares values with an order that does not require a conversion to literals. */
+  /** Tracks the bounds of values with a comparator, so that values need not be converted to literals. */
   final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends Values {
     private var minimum: AnyRef = _
     private var maximum: AnyRef = _
@@ -138,7 +143,7 @@ private object Values {
 
   /**
    * Returns a comparator with the order of [[Literal.ordering]]; absent for types without an order, and for floating
-   * point types, which [[Floats]] and [[Doubles]] compare.
+   * point types, whose bounds [[Floats]] and [[Doubles]] track.
    */
   private def comparator(t: PrimitiveType): Option[Comparator[AnyRef]] = t match {
     case BooleanType => Some(natural[java.lang.Boolean])

@@ -14,8 +14,8 @@ import iceberglite.spec.types.Literal._
 /**
  * Converts variants to JSON text (Parquet specification: "Variant Binary Encoding" and its section "Conversion to
  * JSON"). Dates and times are ISO 8601 strings, UUIDs are strings in the usual form, and bytes are Base64. NaN and the
- * infinities are strings, because JSON has no numbers for them. The fields of an object have the order of the encoding,
- * i.e. they are sorted by name.
+ * infinities are strings, because JSON has no numbers for them. The fields of an object have the order of the variant
+ * encoding, i.e. they are sorted by name.
  */
 object VariantJson {
 
@@ -126,7 +126,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
   def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
 }
 
-/** The dictionary of field names. Values refer to names by index. */
+/** The dictionary of field names. Objects refer to names by their index. */
 final private class VariantNames(bytes: VariantBytes) {
   private val header = bytes.byte(0)
   if ((header & 0xf) != 1) bytes.fail(s"its metadata has version ${header & 0xf}, but only version 1 is supported")
@@ -199,7 +199,11 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     new Container(offset + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
   }
 
-  /** An object or an array. @param idWidth number of bytes of a field name index; 0 for an array */
+  /**
+   * An object or an array.
+   *
+   * @param idWidth number of bytes of an index into the dictionary of field names; 0 for an array
+   */
   final private class Container(offset: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
     private val count = bytes.unsigned(offset, countWidth)
     private val ids = offset + countWidth
@@ -207,7 +211,9 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     private val data = offsets + (count.toLong + 1) * offsetWidth
     if (data > bytes.size) bytes.fail(s"it claims $count values in ${bytes.size} bytes")
 
-    /** Returns the offsets of the children, with field names for an object. */
+    /**
+     * Returns the offsets of the values in the container. For an object, each offset is returned with its field name.
+     */
     def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
       val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
       val position = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)

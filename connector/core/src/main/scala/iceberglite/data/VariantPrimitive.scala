@@ -1,6 +1,9 @@
 package iceberglite.data
 
-/** The ids of the primitive types (Parquet specification: "Variant Binary Encoding", section "Encoding types"). */
+/**
+ * The ids of the primitive types of variants (Parquet specification: "Variant Binary Encoding", section "Encoding
+ * types").
+ */
 private[data] object VariantPrimitive {
   final val Null = 0
   final val True = 1

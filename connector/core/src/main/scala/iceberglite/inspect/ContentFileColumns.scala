@@ -54,7 +54,7 @@ private[inspect] object ContentFileColumns {
     Column(DataFileFields.ContentSize, _.contentSizeInBytes)
   )
 
-  /** Returns a generator of field ids that are greater than the ids of all given fields. */
+  /** Returns a generator of field ids. The generated ids are greater than the ids of all given fields. */
   def idsAbove(fields: Vector[NestedField]): () => Int = {
     var last = Schema.fieldsOf(StructType(fields)).map(_.id).max
     () => {

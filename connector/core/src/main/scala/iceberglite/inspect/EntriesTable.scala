@@ -8,8 +8,8 @@ import iceberglite.table.Table
 import iceberglite.tree.DataFileFields
 
 /**
- * The entries of the manifests of one snapshot or of all snapshots (spec: `manifest_entry`), including the entries of
- * deleted files.
+ * The entries of the manifests of one snapshot or of all snapshots (spec: `manifest_entry`), including the entries with
+ * status DELETED.
  *
  * @param scope the snapshots whose entries are shown
  */

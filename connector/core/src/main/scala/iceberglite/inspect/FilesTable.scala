@@ -47,10 +47,13 @@ object FilesTable {
   )
 }
 
-/** Selects the snapshots whose files a metadata table shows. */
+/** The snapshots whose files a metadata table shows: one snapshot or all snapshots. */
 sealed private[inspect] trait FileScope {
 
-  /** Returns the entries of the manifests. The entries of a manifest that several snapshots share are returned once. */
+  /**
+   * Returns the entries of the manifests of these snapshots. If several snapshots share a manifest, its entries are
+   * returned only once.
+   */
   def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
 }
 

@@ -8,7 +8,8 @@ import iceberglite.spec.types.Type.{BooleanType, DoubleType, LongType, MapType, 
 import iceberglite.table.{Environment, Table}
 
 /**
- * The health of the table: what a maintenance with default options would do, in its order. Apache Iceberg has no such
+ * The health of the table. Each row is an action of the procedure `maintain` with default options, and shows whether
+ * the action is due. The rows are in the order in which the procedure runs the actions. Apache Iceberg has no such
  * metadata table.
  */
 object HealthTable extends MetadataTable {

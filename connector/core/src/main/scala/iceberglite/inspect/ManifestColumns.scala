@@ -25,7 +25,7 @@ private[inspect] object ManifestColumns {
   /**
    * Returns the columns of one of the two metadata tables.
    *
-   * @param field creates the fields that are required in only one of the two tables
+   * @param field creates the fields that are required in only one of the two metadata tables
    * @param nanRequired whether `contains_nan` is required
    */
   private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
@@ -57,8 +57,8 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
   private val sources = PartitionSpecs.sources(metadata, metadata.schema)
 
   /**
-   * Returns the values of [[ManifestColumns.ofSnapshot]]. If a manifest list of version 1 has no file counts, the
-   * entries of the manifest are counted.
+   * Returns the values of [[ManifestColumns.ofSnapshot]]. If a manifest list of format version 1 has no file counts,
+   * the entries of the manifest are counted.
    */
   def ofSnapshot(m: ManifestFile): Vector[Any] = {
     val stored = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
@@ -98,7 +98,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
   /**
    * Returns the partition summaries.
    *
-   * @param containsNan returns `contains_nan` for a partition field, by its ordinal
+   * @param containsNan returns the value of `contains_nan` for a partition field with its summary and its ordinal
    */
   private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
     m.partitions.map { partitions =>

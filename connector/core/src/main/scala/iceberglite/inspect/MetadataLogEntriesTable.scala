@@ -7,8 +7,8 @@ import iceberglite.spec.types.Type.{IntType, LongType, StringType, TimestampTzTy
 import iceberglite.table.Table
 
 /**
- * The current metadata file of the table and the previous metadata files in the metadata log. The current file is the
- * last row. Each row has the snapshot that was current when the file was written.
+ * The current metadata file of the table and the previous metadata files in the metadata log. The last row shows the
+ * current metadata file. Each row has the snapshot that was current when the file was written.
  */
 object MetadataLogEntriesTable extends MetadataTable {
   override val name = "metadata_log_entries"

@@ -28,7 +28,7 @@ trait MetadataTable {
   /** The name of the metadata table in SQL, such as `snapshots`. */
   def name: String
 
-  /** Returns the columns of the metadata table, which may depend on the schema and the specs of the table. */
+  /** Returns the columns of the metadata table, which may depend on the schema and the partition specs of the table. */
   def schema(table: Table): Schema
 
   /**
@@ -39,7 +39,10 @@ trait MetadataTable {
    */
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 
-  /** Returns whether the rows describe one snapshot, which time travel can select, and not the whole history. */
+  /**
+   * Returns whether the rows describe one snapshot, which time travel can select. If not, they describe the whole
+   * history.
+   */
   def showsOneSnapshot: Boolean
 }
 

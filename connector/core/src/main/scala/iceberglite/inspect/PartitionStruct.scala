@@ -6,13 +6,16 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Type.StructType
 import iceberglite.tree.UnifiedPartition
 
-/** The column `partition` of metadata tables. It is a struct with the partition fields of all specs of the table. */
+/**
+ * The column `partition` of metadata tables. It is a struct with the partition fields of all partition specs of the
+ * table.
+ */
 final class PartitionStruct(metadata: TableMetadata) {
   private val unified = new UnifiedPartition(metadata)
 
   def structType: StructType = unified.structType
 
-  /** Returns whether no spec has a partition field. */
+  /** Returns whether no partition spec of the table has a partition field. */
   def isEmpty: Boolean = unified.isEmpty
 
   /** Returns a file's partition as a row of [[structType]]. */

@@ -9,7 +9,10 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The totals of each partition of each spec in a snapshot. An unpartitioned table has a single row. */
+/**
+ * The record and file counts of each partition in a snapshot. There is one row for each partition of each partition
+ * spec. An unpartitioned table has a single row.
+ */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"
   override val showsOneSnapshot = true
@@ -51,7 +54,7 @@ object PartitionsTable extends MetadataTable {
 /** Sums over the files of a partition. */
 final private class PartitionSums {
 
-  /** For each content, the number of records and the number of files. */
+  /** The number of records and the number of files for each content type (data, position deletes, equality deletes). */
   private val totals = Content.all.map(_ -> new Array[Long](2)).toMap
   private var dataBytes = 0L
   private var lastUpdate: Option[Snapshot] = None

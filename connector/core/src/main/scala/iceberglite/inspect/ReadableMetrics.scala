@@ -6,8 +6,8 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.{LongType, StructType}
 
 /**
- * The column `readable_metrics` of metadata tables. It contains a struct with counts and bounds for each primitive
- * column of the table. The name of the struct is the full name of the column.
+ * The column `readable_metrics` of metadata tables. For each primitive column of the table, it contains a struct with
+ * counts and bounds, whose name is the full name of the column.
  */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
@@ -17,7 +17,7 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     }
   }.sortBy { case (name, field, _) => (name, field.id) }
 
-  /** Returns the column. @param nextId generates ids that the other fields of the metadata table do not have */
+  /** Returns the column. @param nextId generates field ids that the metadata table does not use yet */
   def field(nextId: () => Int): NestedField = {
     val structs = columns.map { case (name, _, columnType) =>
       NestedField.optional(nextId(), name, StructType(metrics(columnType, nextId)), s"Metrics of column $name")

@@ -16,13 +16,15 @@ final case class HistoryEntry(
     tags: Vector[String]
 ) {
 
-  /** The engine that committed the snapshot, with its version; absent if the summary does not name it. */
+  /**
+   * The engine that committed the snapshot, with its version; absent if the snapshot summary does not name the engine.
+   */
   def engine: Option[String] = snapshot.summary.get("engine-name").map { name =>
     snapshot.summary.get("engine-version").fold(name)(version => s"$name $version")
   }
 }
 
-/** The commits of a table that its metadata still contains, on all branches. */
+/** The snapshots in the metadata of a table, regardless of their branch. */
 object SnapshotHistory {
 
   /** Returns the entries, newest first. @param limit maximum number of entries; absent for all */
@@ -31,7 +33,7 @@ object SnapshotHistory {
     val (branches, tags) = table.refs.toVector.sortBy(_._1).partition(_._2.isInstanceOf[SnapshotRef.Branch])
     def names(refs: Vector[(String, SnapshotRef)]) = refs.groupBy(_._2.snapshotId).mapValues(_.map(_._1)).map(identity)
     val (branchesById, tagsById) = (names(branches), names(tags))
-    // In version 1, all sequence numbers are 0, and the metadata lists snapshots in the order of their commits.
+    // In format version 1, all sequence numbers are 0, and the metadata lists snapshots in the order of their commits.
     val newestFirst =
       table.snapshots.zipWithIndex.sortBy { case (s, index) => (s.timestampMs, s.sequenceNumber, index) }.reverse
     newestFirst.take(limit.getOrElse(Int.MaxValue)).map { case (snapshot, _) =>

@@ -23,8 +23,8 @@ import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /**
- * The Metastore's exclusive locks on tables. All engines that write to a table acquire them, so that commits happen one
- * after the other.
+ * The Metastore's exclusive locks on tables. They ensure that only one writer commits to a table at a time, even if the
+ * writers are different engines.
  */
 final private[hive] class HiveLocks(
     connections: HiveConnections,

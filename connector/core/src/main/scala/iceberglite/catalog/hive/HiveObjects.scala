@@ -55,7 +55,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
    *
    * @param expected the key and the expected value of a table parameter. A server that supports compare-and-swap
    *   rejects the change if the parameter has another value; other servers ignore this argument
-   * @throws TException if the server rejects it or does not respond
+   * @throws TException if the server rejects the change or does not respond
    */
   def alter(id: TableIdentifier, table: Table, expected: Option[(String, String)] = None): Unit = {
     val context = new EnvironmentContext

@@ -22,8 +22,8 @@ import iceberglite.table._
 
 /**
  * A catalog that stores tables and views in a database. Each table or view has a row that contains the location of its
- * newest metadata file (spec: "Metastore Tables"). A commit updates the row. The database has the same tables and
- * columns as with PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
+ * newest metadata file (spec: "Metastore Tables"). A commit updates the row. The tables and columns in the database are
+ * those of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
  * @param warehouse the location of tables without an explicit location
  */

@@ -41,7 +41,8 @@ private[catalog] object JdbcNames {
   }
 
   /**
-   * Rejects a name that is used as a directory of a default location if the location would be outside the warehouse.
+   * Checks a namespace level or a table name that is used as a directory name in a default location. Names with which
+   * the location would be outside the warehouse are rejected.
    */
   def checkDirectoryName(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {

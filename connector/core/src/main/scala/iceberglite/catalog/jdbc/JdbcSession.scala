@@ -155,8 +155,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Returns a connection to the pool. A connection with an open transaction is closed, because its later statements
-   * would not be committed.
+   * Returns a connection to the pool. A connection with an open transaction is closed instead, because later statements
+   * would run in that transaction and would not be committed.
    */
   private def returnToPool(connection: Connection): Unit = {
     if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection)

@@ -22,7 +22,7 @@ final private[catalog] class JdbcTables(
 
   /**
    * The schema version of the catalog tables. The first evaluation creates missing tables, and adds the column
-   * `iceberg_type` if the user configured version V1.
+   * `iceberg_type` to an existing table if the user configured version V1.
    */
   lazy val layout: JdbcLayout = {
     val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "

@@ -6,11 +6,11 @@ import java.util.Base64
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The authentication with a server. An instance also stores the acquired state, such as a token. */
+/** A method of authentication with a server. An instance also stores acquired credentials, such as a token. */
 private[catalog] trait Auth {
 
   /**
-   * Returns the request with authentication.
+   * Returns the request with authentication headers.
    *
    * @param tableToken a token that the server issued for a table; a token that the user configured takes precedence
    */
@@ -19,7 +19,7 @@ private[catalog] trait Auth {
   /**
    * Discards the credentials after the server rejected them.
    *
-   * @return whether a retry may use other credentials
+   * @return whether a retry of the request would use other credentials
    */
   def renew(): Boolean = false
 
@@ -47,7 +47,7 @@ private[catalog] object Auth {
   def basic(userAndPassword: String): String =
     s"Basic ${Base64.getEncoder.encodeToString(userAndPassword.getBytes(UTF_8))}"
 
-  /** Returns the configured authentication. */
+  /** Returns the authentication that the user configured. */
   def of(settings: RestSettings, client: RestClient, environment: Environment): Auth =
     authType(settings) match {
       case "sigv4" =>

@@ -60,7 +60,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     request.setResourcePath(call.uri.getRawPath)
     parameters(call.uri).foreach { case (name, value) => request.addParameter(name, value) }
     call.headers.foreach { case (name, value) => request.addHeader(name, value) }
-    // With this header, the signer adds the hash of the body, which servers expect.
+    // With this header, the signer adds the hash of the body to the request, which servers expect.
     request.addHeader(ContentHash, "required")
     // The content must be set, because the signer would treat the parameters of a POST without content as its body.
     request.setContent(new ByteArrayInputStream(call.body.getOrElse(Array.emptyByteArray)))

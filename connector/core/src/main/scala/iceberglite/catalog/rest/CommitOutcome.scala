@@ -5,18 +5,19 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
 
 /**
  * Determines the outcome of a commit from its response (REST OpenAPI description: `updateTable`). The commit succeeded,
- * failed, or has an unknown outcome. It failed only if the catalog itself rejected it, or if the request was not sent.
+ * failed, or has an unknown outcome. The commit failed only if the catalog itself rejected it, or if the request was
+ * not sent.
  */
 private[catalog] object CommitOutcome {
 
   /**
-   * Determines the outcome.
+   * Sends the request of a commit and determines the outcome of the commit.
    *
    * @param table the name of the table, for messages
    * @param errors the errors for rejections that have a specific meaning for this commit
    * @param alreadyCommitted for rejections which mean that an earlier attempt succeeded, returns the result of that
    *   attempt
-   * @return the response, or the result of an earlier attempt
+   * @return the response or, if an earlier attempt succeeded, the result of that attempt as `Left`
    */
   def apply[A](
       table: String,
@@ -50,14 +51,14 @@ private[catalog] object CommitOutcome {
     else server.client.toIcebergError(request.what, errorResponse)
 
   /**
-   * Whether the outcome is unknown after an error of the server or of a proxy. After the status 501, the commit has
-   * failed, because the OpenAPI description defines this status as an unsupported request.
+   * Whether the outcome is unknown after an error of the server or of a proxy. Status 501 means that the commit failed,
+   * because the OpenAPI description defines it as an unsupported request.
    */
   private def isOutcomeUnknown(errorResponse: ErrorResponse): Boolean =
     errorResponse.status >= 500 && errorResponse.status != 501 ||
       errorResponse.status == 408
 
-  /** Reads the response to a successful commit. If the response is invalid, the new state is unknown. */
+  /** Reads the response to a successful commit. If the response is invalid, `CommitStateUnknown` is thrown. */
   def readResponse[A](table: String)(read: => A): A =
     try read
     catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }

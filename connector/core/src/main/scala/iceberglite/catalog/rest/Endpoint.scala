@@ -3,7 +3,8 @@ package iceberglite.catalog.rest
 /**
  * An endpoint of a server (REST OpenAPI description: `paths`).
  *
- * @param path the path in the form that the OpenAPI description and a server's list of endpoints contain
+ * @param path the path as in the OpenAPI description and in a server's list of endpoints, such as
+ *   `/v1/{prefix}/namespaces`
  * @param isDefault whether a server that does not list its endpoints has this endpoint
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
@@ -65,7 +66,7 @@ private[catalog] object Endpoint {
    * Returns the endpoints of a server.
    *
    * @param listed the endpoints in the server's configuration; if absent, the server has the default endpoints
-   * @param withViews whether a server without a list also has the endpoints of views
+   * @param withViews whether a server that does not list its endpoints also has the endpoints of views
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
     case Some(lines) =>

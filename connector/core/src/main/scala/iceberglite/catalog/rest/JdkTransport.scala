@@ -71,7 +71,8 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
     call.headers.foreach { case (name, value) =>
       try builder.setHeader(name, value)
       catch {
-        // The JDK's exception is not used as the cause, because its message shows the value, which may be a secret.
+        // The JDK's exception is not used as the cause, because its message contains the value of the header, which may
+        // be a secret.
         case _: IllegalArgumentException => throw InvalidArgument(
             s"header $name of catalog ${settings.catalog}".replaceAll("\\p{Cntrl}", "?"),
             "(not shown)",

@@ -4,8 +4,8 @@ import iceberglite.storage.LruCache
 import iceberglite.table.{TableIdentifier, TableVersion}
 
 /**
- * A cache of tables with their ETags. A request with the ETag of a cached table is answered without the metadata if the
- * table is unchanged.
+ * A cache of tables with their ETags. If a request contains the ETag of a cached table and the table is unchanged, the
+ * server responds without the metadata.
  *
  * @param capacity maximum number of tables; the least recently used table is removed first
  */
@@ -15,13 +15,22 @@ final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, now
   private val limits = LruCache.Limits.ofCount(capacity)
   private val entries = new LruCache[(TableIdentifier, Boolean), Entry]
 
-  /** Returns a cached table. @param refsOnly whether the table has only the snapshots of branches and tags */
+  /**
+   * Returns a cached table.
+   *
+   * @param refsOnly whether its metadata has only the snapshots to which branches and tags refer
+   */
   def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] =
     entries.get((id, refsOnly)).filter(e =>
       nowMs() - e.loadedMs < expirationMs && e.expiresMs.forall(_ > nowMs())
     )
 
-  /** Caches a table. @param expiresMs the time at which its storage credentials expire and it must be loaded again */
+  /**
+   * Caches a table.
+   *
+   * @param expiresMs the time, in milliseconds since 1970, at which the table's storage credentials expire. The table
+   *   must then be loaded again
+   */
   def put(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, expiresMs: Option[Long]): Unit =
     entries.put((id, refsOnly), Entry(etag, version, nowMs(), expiresMs), 1L, limits)
 

@@ -3,8 +3,8 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError
 
 /**
- * Sends requests for objects that may not exist. A 404 response of a proxy is an error, because it does not show
- * whether the catalog has the object.
+ * Sends requests for objects that may not exist. A response of a proxy with status 404 is an error, because it does not
+ * show whether the object exists in the catalog.
  */
 private[catalog] object Lookup {
 

@@ -58,7 +58,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       else credential.map(fetchToken)
         .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refreshFailed = true))
     } catch {
-      // Some servers do not support token exchange. The old token can be used until it expires.
+      // Some servers do not support token exchange. Without a credential, the old token is used until it expires.
       case _: IcebergError if credential.isDefined => fetchToken(credential.get)
       case _: IcebergError if isValid => old.copy(refreshFailed = true)
     }
@@ -136,7 +136,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
-  /** The maximum time between the refresh of a token and its expiration. */
+  /** The maximum time, in milliseconds, by which a token is refreshed before its expiration. */
   private val MaxEarlyMs = 300000L
   private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
@@ -159,7 +159,7 @@ private[catalog] object OAuth2 {
 
   private def tokenEndpoint(server: URI): URI = URI.create(s"$server/v1/oauth/tokens")
 
-  /** Returns the claim `exp` of a JSON web token; other tokens have none. */
+  /** Returns the expiration of a JSON web token (claim `exp`); absent for other tokens. */
   private def expiryOfJwt(token: String): Option[Long] = token.split('.') match {
     case Array(_, claims, _) =>
       Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestResponseJson.expiry).map(_ * 1000)

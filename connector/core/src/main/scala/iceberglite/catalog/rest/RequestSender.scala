@@ -14,13 +14,16 @@ sealed private[catalog] trait RetryMode
 
 private[catalog] object RetryMode {
 
-  /** The request is idempotent. */
+  /**
+   * The request is idempotent. It may be retried after any temporary failure, even if the server may have processed it.
+   */
   case object Always extends RetryMode
 
   /**
-   * The request may also be retried after status 503 (service unavailable), because it takes effect only once even if
-   * the server processes it twice. If an attempt of a commit succeeds, its requirements fail in all later attempts.
-   * Therefore, if a requirement fails in a retry, the caller must check whether an earlier attempt succeeded.
+   * The request is a commit. It may be retried after status 503 (service unavailable), because it takes effect only
+   * once even if the server processes it twice: after an attempt has succeeded, the requirements of the commit fail in
+   * all later attempts. Therefore, if a requirement fails in a retry, the caller must check whether an earlier attempt
+   * succeeded.
    */
   case object IfUnavailable extends RetryMode
 
@@ -81,7 +84,7 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
   final private class Retries(retryMode: RetryMode, auth: Auth, tableToken: Option[String]) {
     private val policy = new RetryPolicy(maxRetries, MinWaitMs, MaxWaitMs, Long.MaxValue, environment)
 
-    /** Waits before a retry and returns its state; `None` if the request is not retried. */
+    /** Waits before a retry. Returns the state of the retry; `None` if the request is not retried. */
     def next(result: SendResult, state: AttemptState): Option[AttemptState] = result match {
       case Responded(RestResponse(401 | 419, _, _)) =>
         val hasOtherCredentials = !state.renewed && (auth.renew() || tableToken.isDefined)

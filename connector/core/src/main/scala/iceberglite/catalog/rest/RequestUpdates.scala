@@ -6,8 +6,8 @@ import iceberglite.spec.update.MetadataUpdate._
 
 /**
  * Converts updates to the form that servers accept. Servers accept [[MetadataUpdate.LastAdded]] only as a reference to
- * an object that the same commit adds. Therefore a schema, spec or sort order that the table already has is not sent,
- * and later updates refer to this object by its id.
+ * an object that the same commit adds. Therefore a schema, partition spec or sort order that the table already has is
+ * not sent, and later updates refer to it by its id.
  */
 private[catalog] object RequestUpdates {
 
@@ -31,7 +31,8 @@ private[catalog] object RequestUpdates {
   /**
    * Converts one update.
    *
-   * @param known the kinds of objects for which the table already had the object that was added last
+   * @param known the kinds of objects (schema, partition spec, sort order) whose last added object was already in the
+   *   table
    * @return the update to send, if any, and the new value of `known`
    */
   private def convert(

@@ -48,8 +48,8 @@ final class RestCatalog private (
   override def tableExists(id: TableIdentifier): Boolean = tables.exists(id)
 
   /**
-   * Returns a table. With `snapshot-loading-mode=REFS`, the table has only the snapshots of branches and tags; [[load]]
-   * returns a version with all snapshots.
+   * Returns a table. With `snapshot-loading-mode=REFS`, its metadata contains only the snapshots to which branches and
+   * tags refer. [[load]] always returns a version with all snapshots.
    */
   override def table(id: TableIdentifier): Table =
     tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.notFound(id)))
@@ -57,8 +57,8 @@ final class RestCatalog private (
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.notFound(id))
 
   /**
-   * Returns the server's current version. If `known` has only the snapshots of branches and tags, the result also has
-   * only these.
+   * Returns the server's current version. If `known` has only the snapshots to which branches and tags refer, so does
+   * the result.
    */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.load(id, refsOnly = !known.hasAllSnapshots).getOrElse(throw tables.notFound(id))
@@ -77,7 +77,7 @@ final class RestCatalog private (
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
   /**
-   * Stages a table. For a new table, the server determines the location, adds properties, and grants access to the
+   * Stages a table. For a new table, the server determines the location, adds properties, and vends credentials for the
    * files.
    */
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
@@ -104,7 +104,7 @@ final class RestCatalog private (
   }
 
   /**
-   * Drops a table. By default, this process deletes the files of a purged table. If `rest-catalog-purge` is set, the
+   * Drops a table. By default, a purge deletes the table's files in this process. If `rest-catalog-purge` is set, the
    * server deletes the files.
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
@@ -118,7 +118,10 @@ final class RestCatalog private (
     dropped
   }
 
-  /** Returns the locations that the table owns, including the table's location, because the server has chosen it. */
+  /**
+   * Returns the locations that the table owns. The table always owns its own location, because the server has chosen
+   * it.
+   */
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     Some(version.metadata.location),
     id.namespace :+ id.name,

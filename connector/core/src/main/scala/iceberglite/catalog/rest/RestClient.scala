@@ -58,7 +58,7 @@ final private[catalog] class RestClient private (
   private val configuredHeaders = RestProperty.Header.in(settings.properties).toVector.sortBy(_._1)
   private val auth: Auth = existingAuth.getOrElse(Auth.of(settings, this, environment))
 
-  /** Returns a client with these properties and the same authentication. */
+  /** Returns a client with the given properties and the authentication of this client. */
   def withProperties(properties: Map[String, String]): RestClient =
     new RestClient(new RestSettings(settings.catalog, properties), transport, environment, Some(auth))
 
@@ -142,7 +142,7 @@ final private[catalog] class RestClient private (
     s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +
       (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
 
-  /** Returns a server's or a library's text as a single line of limited length, without known secrets. */
+  /** Returns a text from a server or a library as a single line of limited length, without known secrets. */
   private def redacted(text: String, moreSecrets: Vector[String] = Vector.empty): String = {
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
     val clean =
@@ -160,7 +160,7 @@ final private[catalog] class RestClient private (
         "to the configured server"
     }
 
-  /** Returns the name of a response for messages. */
+  /** Returns the description of a response for messages. */
   def responseName(request: RestRequest): String =
     s"the response of $address to ${request.endpoint.method} ${request.path}"
 }

@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
 /**
- * The paths of requests to a server. All special characters of names are percent-encoded, so that a name can change
- * neither the structure of the path nor a header.
+ * The paths of requests to a server. All special characters of names are percent-encoded, so that a name cannot add
+ * segments to the path or change a header.
  *
  * @param prefix the prefix of all paths, from the server's configuration
  * @param separator the separator of namespace levels, percent-encoded
@@ -45,9 +45,7 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   /** Returns the levels of a namespace as a single path segment. */
   private def encode(levels: Vector[String]): String = checkLevels(levels).map(segment).mkString(separator)
 
-  /**
-   * Returns the levels of a namespace as the value of a query parameter. The value is not percent-encoded yet.
-   */
+  /** Returns the levels of a namespace as the value of a query parameter. The caller must percent-encode the value. */
   def parameter(levels: Vector[String]): String = checkLevels(levels).mkString(decodedSeparator)
 
   private def checkLevels(levels: Vector[String]): Vector[String] = {

@@ -9,7 +9,7 @@ import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
 
 /**
- * A server with its loaded configuration.
+ * A server whose configuration has been loaded.
  *
  * @param supportsIdempotencyKeys whether the server supports the header `Idempotency-Key`
  */
@@ -25,8 +25,8 @@ final private[catalog] class RestServer private (
   def has(endpoint: Endpoint): Boolean = endpoints(endpoint)
 
   /**
-   * Checks that the server has the endpoint of a request. If the server supports idempotency keys, adds such a key to a
-   * request that changes something, so that the request may be retried.
+   * Checks that the server has the endpoint of a request. If the server supports idempotency keys, adds such a key to
+   * each request that is not read-only, so that the request may be retried.
    */
   def prepare(request: RestRequest): RestRequest = {
     if (!has(request.endpoint)) {

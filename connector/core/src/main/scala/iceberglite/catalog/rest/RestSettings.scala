@@ -24,7 +24,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
   def optionalNumber(property: CatalogProperty, minimum: Long): Option[Long] =
     property.number(catalog, properties, minimum)
 
-  /** Returns the number in a property that has a default value. */
+  /** Returns the number that a property contains. The property must have a default value. */
   def number(property: CatalogProperty, minimum: Long): Long = optionalNumber(property, minimum).getOrElse(minimum)
 
   val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {

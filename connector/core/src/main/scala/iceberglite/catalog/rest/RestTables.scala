@@ -14,7 +14,7 @@ import iceberglite.table._
 /**
  * The tables of a server.
  *
- * @param io the catalog's access to files. A table for which the server vends credentials has another `FileIO`
+ * @param io the catalog's access to files. A table for which the server vends credentials has its own `FileIO`
  */
 final private[catalog] class RestTables(
     catalog: String,
@@ -82,9 +82,9 @@ final private[catalog] class RestTables(
   }
 
   /**
-   * Stages a table on the server, without creating it.
+   * Stages the creation of a table on the server.
    *
-   * @param draft the metadata without the server's settings
+   * @param draft the metadata of the new table, before the server adds its settings
    * @param location the location that the user requested
    */
   def stage(id: TableIdentifier, draft: TableMetadata, location: Option[String]): StagedTableSettings = {
@@ -171,7 +171,7 @@ final private[catalog] class RestTables(
     } finally Seq(from, to).foreach(invalidate)
   }
 
-  /** Commits a change of a table; see [[Committer.commit]]. */
+  /** Commits a change to a table; see [[Committer.commit]]. */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val server = lazyServer()
     val body = RestRequestJson.commitTable(commitOf(id, base, change))
@@ -201,7 +201,7 @@ final private[catalog] class RestTables(
 
   /**
    * Returns the error for a conflict. If an earlier attempt may have succeeded, only the id of an added snapshot can
-   * show whether it did. Without an added snapshot, the outcome is unknown.
+   * show whether it succeeded. If the commit adds no snapshot, the outcome is unknown.
    */
   private def conflict(
       id: TableIdentifier,
@@ -237,7 +237,7 @@ final private[catalog] class RestTables(
     version
   }
 
-  /** Commits changes of several tables atomically. */
+  /** Commits changes to several tables atomically. */
   def commitAll(changes: Vector[TableChange]): Unit = {
     val server = lazyServer()
     val names = changes.map(c => name(c.id)).mkString(", ")
@@ -291,7 +291,7 @@ private[catalog] object RestTables {
   private val TokenKey = "token"
   private val FormatVersionKey = "format-version"
 
-  /** The server's settings for a table that is created. */
+  /** The server's settings for a table whose creation is staged. */
   final case class StagedTableSettings(location: String, properties: Map[String, String], io: Option[FileIO])
 
   def nameOf(id: TableIdentifier): RestRequestJson.Name = RestRequestJson.Name(id.namespace, id.name)

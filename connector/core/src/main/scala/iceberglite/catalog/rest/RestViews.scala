@@ -25,7 +25,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     readView(server, request, Lookup.find(server, request).getOrElse(throw notFound(id)))
   }
 
-  /** Commits a change of a view; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
+  /** Commits a change to a view; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
   def commit(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     change.requirements.foreach(_.check(base.map(_.metadata), name(id)))
     val server = lazyServer()
@@ -40,7 +40,10 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     CommitOutcome.readResponse(name(id))(readView(server, request, response))
   }
 
-  /** Returns the request that creates a view. The server creates the view from these values, and assigns a UUID. */
+  /**
+   * Returns the request that creates a view. The server creates the view from the values in the request, and assigns a
+   * UUID.
+   */
   private def createRequest(server: RestServer, id: TableIdentifier, change: ViewChange): RestRequest = {
     def requirePart[A](what: String)(pick: PartialFunction[Any, A]): A =
       change.updates.collectFirst(pick).getOrElse(

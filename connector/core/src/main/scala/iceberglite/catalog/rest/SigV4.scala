@@ -10,7 +10,7 @@ private[catalog] object SigV4 {
   /**
    * Creates the authentication.
    *
-   * @param delegate additional authentication; its header `Authorization` is renamed to `Original-Authorization`
+   * @param delegate additional authentication. Its header `Authorization` is renamed to `Original-Authorization`
    */
   def apply(settings: RestSettings, delegate: Auth, environment: Environment): Auth = {
     val signer =

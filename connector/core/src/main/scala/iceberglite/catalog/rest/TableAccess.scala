@@ -9,7 +9,7 @@ import iceberglite.storage.{FileIO, S3Settings}
  * The access to one table's files.
  *
  * @param io the access with the table's credentials; if absent, the catalog's access is used
- * @param expiresMs the expiration of the credentials, in milliseconds since 1970
+ * @param expiresMs the expiration time of the credentials, in milliseconds since 1970
  */
 final private[catalog] case class TableAccess(io: Option[FileIO], expiresMs: Option[Long])
 
@@ -23,8 +23,8 @@ private[catalog] object TableAccess {
   private def isAccepted(key: String): Boolean = S3Settings.isVended(key)
 
   /**
-   * Returns the access with the settings that the server sent for a table, in addition to the settings of the catalog.
-   * If the server sent several credentials, the credential for the table's location is used.
+   * Returns the access to a table's files. The settings that the server sent for the table are used in addition to the
+   * settings of the catalog. If the server sent several credentials, the credential for the table's location is used.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
     val config = table.config ++

@@ -14,11 +14,14 @@ final private[catalog] case class HttpCall(
     body: Option[Array[Byte]] = None
 ) {
 
-  /** Returns the request with a header that replaces existing headers of the same name. */
+  /** Returns the request with the given header, which replaces existing headers of the same name. */
   def set(name: String, value: String): HttpCall =
     copy(headers = headers.filterNot(_._1.equalsIgnoreCase(name)) :+ (name -> value))
 
-  /** Returns the request with a header, unless the request already has a header of this name. */
+  /**
+   * Returns the request with the given header. If the request already has a header of this name, it is returned
+   * unchanged.
+   */
   def setIfAbsent(name: String, value: String): HttpCall = if (header(name).isDefined) this else set(name, value)
 
   def header(name: String): Option[String] = headers.collectFirst { case (n, v) if n.equalsIgnoreCase(name) => v }

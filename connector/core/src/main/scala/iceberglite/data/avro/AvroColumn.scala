@@ -4,8 +4,8 @@ import iceberglite.avro.{AvroInput, AvroUnion}
 import iceberglite.data.FieldSource
 
 /**
- * The read plan for one node of a file's schema. Callers that represent values in another way than
- * [[iceberglite.data.Record]] build their own readers from the read plan.
+ * The read plan for one node of a file's schema. A caller that does not represent values as in
+ * [[iceberglite.data.Record]] builds its own readers from the read plan.
  *
  * @tparam V representation of a constant value
  */
@@ -31,7 +31,7 @@ private[iceberglite] object AvroColumn {
   /**
    * A variant, which is a record with two fields in the file.
    *
-   * @param metadataFirst whether the metadata precedes the value
+   * @param metadataFirst whether the field `metadata` precedes the field `value`
    * @param name path of the column, for messages
    */
   final case class OfVariant(metadataFirst: Boolean, name: String) extends AvroColumn[Nothing]

@@ -6,7 +6,10 @@ import iceberglite.spec.file.{FileFormat, MetricMaps}
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.DataInput
 
-/** Derives the metadata of an Avro file from its header and the headers of its blocks. There are no metrics in Avro. */
+/**
+ * Derives the metadata of an Avro file from its header and the headers of its blocks. Avro files contain no column
+ * metrics.
+ */
 private[avro] object AvroInspection {
   def inspect(source: DataSource, schema: Schema): WrittenFile =
     FileFaults.wrapReadErrors(source.path) {

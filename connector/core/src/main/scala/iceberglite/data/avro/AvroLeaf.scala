@@ -7,7 +7,7 @@ import java.util.UUID
 import iceberglite.avro.{AvroFault, AvroInput, AvroSchemas}
 import iceberglite.spec.types.LiteralConversion
 
-/** Decodes the values of a primitive from an Avro file to the representation of [[iceberglite.data.Record]]. */
+/** Decodes the values of a primitive column from an Avro file to the representation of [[iceberglite.data.Record]]. */
 sealed abstract private[iceberglite] class AvroLeaf extends AvroValues
 
 private[iceberglite] object AvroLeaf {
@@ -24,8 +24,8 @@ private[iceberglite] object AvroLeaf {
   }
 
   /**
-   * Numbers whose unit in the file is coarser than the unit of the column, such as milliseconds, or days if a date
-   * column was promoted to a timestamp.
+   * Numbers whose unit in the file is coarser than the unit of the column. Examples are timestamps in milliseconds, and
+   * dates of a column that was promoted to a timestamp.
    *
    * @param factor the number of the column's units in one unit of the file
    */

@@ -29,7 +29,7 @@ sealed private[avro] trait FieldIds {
 object AvroNameMapping {
 
   /**
-   * Returns the field ids of a file. A file with any id uses only its own ids.
+   * Returns the field ids of a file. If any field of the file has an id, only the ids in the file are used.
    *
    * @param mapping used if the file has no ids at all
    */

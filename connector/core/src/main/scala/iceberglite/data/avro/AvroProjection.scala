@@ -95,8 +95,8 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
 
   /**
    * Returns the decoder of a number; absent if the file's type cannot be read as the expected type. A long without a
-   * logical type is accepted for every type that is stored as a long. `adjust-to-utc` is not checked, because few other
-   * writers set it.
+   * logical type is accepted for every type that is stored as a long. The property `adjust-to-utc` is not checked,
+   * because few writers other than Iceberg's set it.
    */
   private def number(schema: AvroSchema, expected: PrimitiveType, column: String): Option[AvroLeaf] = {
     val plain = if (schema.getType == INT) Ints else Longs

@@ -49,7 +49,8 @@ private[iceberglite] object AvroRows {
    * Opens a part of a file.
    *
    * @param decode called once with the columns of the file; returns a function that decodes one row
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or a column cannot be read as the
+   *   expected type
    */
   def open[V, A](source: DataSource, part: AvroPart, expected: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
@@ -74,7 +75,8 @@ private[iceberglite] object AvroRows {
       expected: StructType,
       projection: Projection[V]
   ): (AvroSchema, AvroColumn.Struct[V]) = {
-    // Names are not validated, because other Avro implementations are less strict than the Java implementation.
+    // Names and defaults are not validated, because other Avro implementations are less strict than the Java
+    // implementation.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
     AvroSchemaCheck.check(schema)
     if (schema.getType != AvroSchema.Type.RECORD) {
@@ -83,7 +85,10 @@ private[iceberglite] object AvroRows {
     schema -> new AvroProjection(projection).struct(schema, expected, ids(schema, source, expected), Vector.empty)
   }
 
-  /** Without a name mapping, fields are matched by the names of the columns to read, as in Apache Iceberg. */
+  /**
+   * Returns the field ids of a file. If the file has no ids and the table has no name mapping, fields are matched by
+   * the names of the columns to read, as in Apache Iceberg.
+   */
   private def ids(record: AvroSchema, source: DataSource, expected: StructType): FieldIds =
     AvroNameMapping.ids(record, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
 

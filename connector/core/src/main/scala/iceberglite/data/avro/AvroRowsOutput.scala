@@ -18,7 +18,7 @@ private[iceberglite] object AvroFileSettings {
   /** The key under which Apache Iceberg stores the table's schema. */
   val SchemaKey = "iceberg.schema"
 
-  /** The name of the record schema of a row, as in Apache Iceberg. */
+  /** The name of the Avro record that represents a row, as in Apache Iceberg. */
   private val RecordName = "table"
 
   def of(struct: StructType, codec: AvroCodec, keyValues: Map[String, String]): AvroFileSettings =

@@ -11,7 +11,7 @@ import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Encodes the values of one column by the schemas of [[iceberglite.avro.AvroSchemas]].
+ * Encodes the values of one column according to the schemas of [[iceberglite.avro.AvroSchemas]].
  *
  * @param path path of the column, for messages
  */
@@ -61,8 +61,8 @@ private[avro] object AvroSinks {
   /**
    * Returns the sink of an element, key or value.
    *
-   * @throws Unsupported for the type unknown. Its values take zero bytes, and readers reject a block with more items
-   *   than bytes
+   * @throws Unsupported if the type is unknown. The values of this type take zero bytes, and readers reject a block
+   *   with more items than bytes
    */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)

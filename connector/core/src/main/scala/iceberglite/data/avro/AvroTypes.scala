@@ -16,8 +16,8 @@ import iceberglite.spec.types.Type._
 object AvroTypes {
 
   /**
-   * Returns the columns of a file that have field ids, with their names before they were escaped for Avro. Types
-   * without an Iceberg equivalent are omitted.
+   * Returns the columns of a file that have field ids, with their names before they were escaped for Avro. Columns
+   * whose type has no Iceberg equivalent are omitted.
    *
    * @param record a schema that is not recursive
    */
@@ -60,13 +60,13 @@ object AvroTypes {
   private def mapOf(key: Option[NestedField], value: Option[NestedField]): Option[MapType] =
     for (k <- key; v <- value) yield MapType(k.id, k.fieldType, v.id, v.fieldType, v.required)
 
-  /** Returns the type of a union other than null; absent unless there is exactly one. */
+  /** Returns the type of a union that is not null; absent if the union has none or several such types. */
   private[avro] def valueOf(union: AvroSchema): Option[AvroSchema] = {
     val values = union.getTypes.asScala.filter(_.getType != NULL)
     if (values.size == 1) values.headOption else None
   }
 
-  /** Returns whether an array represents a map. Maps whose keys are not strings are written as arrays. */
+  /** Returns whether an array represents a map. In Avro, maps whose keys are not strings are written as arrays. */
   private[avro] def isMap(array: AvroSchema): Boolean = logicalName(array).contains("map")
 
   /** Returns the fields of the key and the value, if an array consists of key-value records. */

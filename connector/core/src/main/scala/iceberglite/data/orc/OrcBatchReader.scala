@@ -45,7 +45,8 @@ final private[iceberglite] class OrcBatchReader[V] private (
 private[iceberglite] object OrcBatchReader {
 
   /**
-   * Maximum size in bytes of the strings and binaries in a batch, for rows whose size is the average of the whole file.
+   * Maximum size in bytes of the strings and binaries in a batch. The size is estimated from the average row of the
+   * file.
    */
   private val MaxBytes = 64L << 20
 
@@ -96,7 +97,7 @@ private[iceberglite] object OrcBatchReader {
     else (BigInt(MaxBytes) * reader.getNumberOfRows / bytes).max(1).min(Long.MaxValue).toLong
   }
 
-  /** Returns a batch without vectors for columns that are not read. */
+  /** Returns a new batch, which has no vectors for columns that are not read. */
   private def batchOf(
       file: TypeDescription,
       included: Array[Boolean],

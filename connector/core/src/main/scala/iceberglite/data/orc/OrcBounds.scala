@@ -25,7 +25,7 @@ final private[orc] class OrcBounds(version: WriterVersion) {
    * @param timesInUtc whether timestamps without a zone were recorded in UTC
    * @param withoutNan whether the column is known to contain no NaN. The bounds of other floating point columns are not
    *   used
-   * @return absent if the statistics have no values, or do not bound the values of the column's type
+   * @return absent if the statistics contain no bounds, or if these are not bounds of values of the column's type
    */
   def of(
       field: NestedField,
@@ -92,7 +92,10 @@ final private[orc] class OrcBounds(version: WriterVersion) {
     )
   }
 
-  /** Returns the bounds of a string column. Writers truncate long bounds and then round the upper bound up. */
+  /**
+   * Returns the bounds of a string column. Writers truncate long bounds. They round a truncated upper bound up, so that
+   * it remains an upper bound.
+   */
   private def texts(s: ColumnStatistics): Bounds = {
     val range = s.getStringStatistics
     val lower =

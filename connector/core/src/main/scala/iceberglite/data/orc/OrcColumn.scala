@@ -3,8 +3,8 @@ package iceberglite.data.orc
 import iceberglite.data.FieldSource
 
 /**
- * The read plan for one node of a file's schema. Callers that represent values in another way than
- * [[iceberglite.data.Record]] build their own readers from the read plan.
+ * The read plan for one node of a file's schema. A caller that does not represent values as in
+ * [[iceberglite.data.Record]] builds its own readers from the read plan.
  *
  * @tparam V representation of a constant value
  */
@@ -29,7 +29,9 @@ private[iceberglite] object OrcColumn {
   final case class OfVariant(metadata: Int, value: Int, name: String) extends OrcColumn[Nothing]
 }
 
-/** The target representation of a primitive (spec: "Appendix A: ORC", and the promotions of "Schema Evolution"). */
+/**
+ * The target representation of a primitive column (spec: "Appendix A: ORC", and the promotions of "Schema Evolution").
+ */
 sealed private[iceberglite] trait OrcLeaf
 
 private[iceberglite] object OrcLeaf {

@@ -50,7 +50,7 @@ private[orc] object OrcInspection {
       }
     }
 
-  /** A column without statistics has no metrics. */
+  /** Returns the metrics of a column; none if the file has no statistics for the column. */
   private def metrics(
       reader: ReaderImpl,
       rows: Long,

@@ -47,8 +47,8 @@ final private[iceberglite] class OrcFileSettings(
 private[orc] object OrcFileSettings {
 
   /**
-   * The estimated ratio before the first stripe is complete, as in Apache Iceberg. The ratio is low, because short
-   * stripes consist mostly of partly filled buffers.
+   * The estimated ratio of file size to memory size before the first stripe is complete, as in Apache Iceberg. The
+   * ratio is low, because short stripes consist mostly of partly filled buffers.
    */
   private val InitialRatio = 0.2
 }
@@ -111,7 +111,7 @@ final private[iceberglite] class OrcOutput private (
   /** Bytes buffered in memory. */
   def buffered: Long = inMemory + inBatch
 
-  /** Ends the stripe if the batch contains rows. */
+  /** Passes the rows in the batch to the library and ends the stripe. Does nothing if the batch is empty. */
   def flush(): Unit = if (batch.size > 0) {
     stripeEnds.endsWithNextBatch = true
     push()
@@ -182,13 +182,13 @@ private[iceberglite] object OrcOutput {
  * A complete file.
  *
  * @param length length of the file in bytes
- * @param stripes offsets of the stripes, ascending
+ * @param stripes offsets of the stripes in the file, ascending
  */
 final private[iceberglite] case class FinishedOrc(length: Long, stripes: Vector[Long])
 
 /**
- * Determines when a stripe of one file ends. The library's own memory manager is not used, because it shares
- * memory among all writers of a process, so that the stripes of a file would depend on concurrent writers.
+ * Determines when a stripe of one file ends. The library's own memory manager is not used, because it divides memory
+ * among all writers of a process. The stripes of a file would then depend on concurrent writers.
  */
 final private class StripeEnds extends MemoryManager {
 

@@ -51,7 +51,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
     }
   }
 
-  /** Returns the plan of a variant. Its parts have no field ids and are matched by name. */
+  /** Returns the read plan of a variant. Its parts `metadata` and `value` have no field ids and are matched by name. */
   private def variant(t: TypeDescription, path: Vector[String]): OrcColumn[V] = {
     val children = OrcSchemas.children(t)
     val parts = OrcSchemas.VariantParts.map { name =>

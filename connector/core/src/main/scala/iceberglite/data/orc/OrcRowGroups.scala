@@ -15,7 +15,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
  *
  * @param start the part contains the stripes whose middle is between `start` (inclusive) and `start + length`
  *   (exclusive), in bytes
- * @param filter used only to skip stripes and row groups; rows that do not match may also be read
+ * @param filter used only to skip stripes and row groups. The result can contain rows that do not match
  * @param withoutNan the columns of the filter that are known to contain no NaN
  */
 final private[iceberglite] case class OrcPart(
@@ -52,8 +52,8 @@ final private[orc] class OrcStripeSelection(file: ReaderImpl, part: OrcPart, ski
   }
 
   /**
-   * Checks the statistics of a stripe. The time zone of the stripe's writer is in the stripe footer, which has not been
-   * read yet.
+   * Returns whether a stripe may contain matching rows, according to its statistics. The time zone of the stripe's
+   * writer is unknown, because the stripe footer has not been read yet.
    */
   private def mightMatch(index: Int, stripe: OrcStripe): Boolean =
     skipping.hasNoFilter || index >= statistics.size || {
@@ -64,7 +64,7 @@ final private[orc] class OrcStripeSelection(file: ReaderImpl, part: OrcPart, ski
 }
 
 /**
- * The row groups of one stripe to read, as runs of consecutive groups.
+ * The row groups to read of one stripe, as runs of consecutive groups.
  *
  * @param size rows per group; the last group may have fewer
  * @param selection for each group, whether to read it; absent if all groups are read
@@ -88,8 +88,8 @@ final private[orc] class OrcRowGroups(
   def advance(rows: Int): Unit = row += rows
 
   /**
-   * At the end of a run, moves to the next run. Returns the group to which the decoders must seek; absent if they are
-   * already positioned at the group.
+   * Moves to the next run if the current run is at its end. Returns the group to which the decoders must seek; absent
+   * if they need not seek.
    */
   def toNextRun(): Option[Int] =
     if (row < runEnd) None
@@ -115,7 +115,10 @@ final private[orc] class OrcRowGroups(
   def positions(group: Int): Array[PositionProvider] =
     index.fold(Array.empty[PositionProvider])(_.getRowGroupIndex.map(Option(_).map(start(_, group)).orNull))
 
-  /** Returns the position of a group. Old writers omit the positions of the first group, which are then zero. */
+  /**
+   * Returns the position of a group. Old writers omit the positions of the first group. In this case, all positions are
+   * zero.
+   */
   private def start(column: OrcProto.RowIndex, group: Int): PositionProvider = {
     val entry = column.getEntry(group)
     if (group == 0 && entry.getPositionsCount == 0) new ZeroPositionProvider else new PositionProviderImpl(entry)

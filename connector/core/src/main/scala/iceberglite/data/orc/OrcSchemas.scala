@@ -30,9 +30,9 @@ object OrcSchemas {
   private[orc] val VariantParts = Vector("metadata", "value")
 
   /**
-   * Returns the schema of files. Columns of type `unknown` are not stored.
+   * Returns the ORC schema of the files of a table. Columns of type `unknown` are not stored.
    *
-   * @throws Unsupported for types that ORC cannot store
+   * @throws Unsupported if a column has a type that ORC cannot store
    */
   def of(schema: Schema): TypeDescription = struct(schema.asStruct)
 
@@ -58,8 +58,8 @@ object OrcSchemas {
   /**
    * Returns the element of a list, or the key or value of a map.
    *
-   * @throws Unsupported for the type `unknown`, because it is not stored, and a list or map without elements, keys or
-   *   values is not valid in ORC
+   * @throws Unsupported if the type is `unknown`. This type is not stored, and a list or map without a type for its
+   *   elements, keys or values is not valid in ORC
    */
   private def part(f: NestedField): TypeDescription =
     if (isStored(f)) node(f)
@@ -95,7 +95,7 @@ object OrcSchemas {
 
   private def binary(kind: String): TypeDescription = TypeDescription.createBinary.setAttribute(BinaryTypeKey, kind)
 
-  /** Returns the columns of a file that have field ids. Types without an Iceberg equivalent are omitted. */
+  /** Returns the columns of a file that have field ids. Columns whose type has no Iceberg equivalent are omitted. */
   def toStruct(file: TypeDescription): StructType = StructType(children(file).flatMap { case (name, t) =>
     field(name, t)
   })

@@ -28,7 +28,7 @@ final case class OrcSettings(
 ) {
 
   /**
-   * Returns the library's settings. The stripe size is at most the target size of a file, so that a file can end at its
+   * Returns the library's settings. The stripe size is limited to the target file size, so that a file can end at its
    * target size.
    */
   private[orc] def properties: Properties = {

@@ -32,7 +32,7 @@ final private[orc] class OrcSkipping(
       OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
     ).toVector
 
-  /** Returns whether no part can be skipped, because the file has no primitive column of the filter. */
+  /** Returns whether the filter cannot skip any part, because none of its columns is a primitive column of the file. */
   def hasNoFilter: Boolean = columns.isEmpty
 
   /**

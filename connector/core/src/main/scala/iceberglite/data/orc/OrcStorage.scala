@@ -12,15 +12,15 @@ import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStre
 import iceberglite.storage.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
 /**
- * Presents a single file of a [[FileIO]] to the ORC library, which requires a Hadoop file system. This file system can
- * only open or create that file.
+ * A Hadoop file system that contains a single file of a [[FileIO]]. The ORC library requires a Hadoop file system, but
+ * only opens or creates the file.
  */
 final private[orc] class OrcStorage private (path: String, input: => InputFile, output: Long => PositionOutputStream)
     extends FileSystem {
   private lazy val file = input
   private var written = Option.empty[PositionOutputStream]
 
-  /** Size in bytes of a file that is read. */
+  /** Size in bytes of the file that is read. */
   def size: Long = file.getLength
 
   /** Bytes written so far. */

@@ -13,7 +13,7 @@ import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
 
 /**
  * Reads the stripes of a part of a file in order with the library's decoders. The library's own record reader is not
- * used, because it does not allow replacing the streams. The streams are replaced because the decoders do not stop at
+ * used, because its streams cannot be replaced. This class replaces the streams, because the decoders do not stop at
  * the end of a truncated stream.
  *
  * @param included the nodes of the file's schema to read
@@ -40,7 +40,10 @@ final private[orc] class OrcStripes(
         Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
     }
 
-  /** The library's decoders. The first read creates them, because the file is closed only if a read fails. */
+  /**
+   * The library's decoders. They are created by the first read and not by the constructor, because the file is closed
+   * only after an error in a read.
+   */
   private lazy val decoders = TreeReaderFactory.createRootReader(
     evolution.getReaderSchema,
     new TreeReaderFactory.ReaderContext().setSchemaEvolution(evolution).setEncryption(file.getEncryption)
@@ -49,7 +52,7 @@ final private[orc] class OrcStripes(
   )
   private val remaining = new OrcStripeSelection(file, part, skipping).iterator
 
-  /** The row groups to read of the current stripe. */
+  /** The row groups of the current stripe that are read. */
   private var groups = Option.empty[OrcRowGroups]
   private var position = 0L
 

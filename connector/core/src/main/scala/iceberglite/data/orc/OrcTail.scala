@@ -77,8 +77,8 @@ private[orc] object OrcTail {
   /**
    * Checks the stripes.
    *
-   * @throws UnreadableFile if a stripe does not fit into the file, or the stripes do not have the number of rows that
-   *   the footer states
+   * @throws UnreadableFile if a stripe does not fit into the file, or if the total number of rows in the stripes
+   *   differs from the number in the footer
    */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
     // Without the encryption key, the library would return masked values instead of the actual values.
@@ -100,8 +100,8 @@ private[orc] object OrcTail {
 
   /**
    * Opens a file. Dates and timestamps are read without conversion between calendars, because the library is configured
-   * with the calendar in the file footer. The footers of Iceberg's writers contain the hybrid calendar, although their
-   * values do not use it. The footers of other writers contain the calendar of the values.
+   * with the calendar in the file footer. The footers of Iceberg's writers name the hybrid calendar, although the
+   * values are in the proleptic Gregorian calendar. The footers of other writers name the calendar that the values use.
    */
   def open(path: String, storage: OrcStorage): ReaderImpl = {
     check(path, storage)

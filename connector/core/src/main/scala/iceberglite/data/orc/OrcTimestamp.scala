@@ -18,7 +18,7 @@ private[iceberglite] object OrcTimestamp {
     val nanos = times.nanos(row)
     val seconds = Math.floorDiv(Math.subtractExact(times.time(row), nanos / 1000000L), 1000L)
     val fraction = Math.floorDiv(nanos.toLong, 1000000000L / unitsPerSecond)
-    // For the minimum long, the product of the seconds would overflow, although the sum is in range.
+    // For times near the minimum of a long, the product of the seconds would overflow, although the sum is in range.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }
@@ -31,7 +31,7 @@ private[iceberglite] object OrcTimestamp {
    *
    * @param units the timestamp in units since 1970
    * @param path path of the column, for messages
-   * @throws ValidationFailed for a timestamp that ORC files cannot store
+   * @throws ValidationFailed if ORC files cannot store the timestamp
    */
   def put(times: TimestampColumnVector, row: Int, units: Long, unitsPerSecond: Long, path: String): Unit = {
     val nanos = (Math.floorMod(units, unitsPerSecond) * (1000000000L / unitsPerSecond)).toInt
@@ -42,7 +42,7 @@ private[iceberglite] object OrcTimestamp {
   }
 
   /**
-   * Rejects timestamps in the last second before 1970. The library loses the sign of the second in this range
+   * Rejects timestamps in the last second before 1970. In this range, the library loses the sign of the seconds
    * (ORC-763), so readers would return a time that is one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(

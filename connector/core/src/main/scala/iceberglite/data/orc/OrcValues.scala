@@ -22,7 +22,10 @@ abstract private[orc] class OrcValues {
 
 private[orc] object OrcValues {
 
-  /** Reports an invalid value. The error that names the column is created where this exception is caught. */
+  /**
+   * Reports an invalid value. The code that catches this exception creates the error that names the file and the
+   * column.
+   */
   final class InvalidValue(val column: String, val reason: String) extends RuntimeException(reason)
 
   private def long(vector: ColumnVector, row: Int): Long = vector.asInstanceOf[LongColumnVector].vector(row)
@@ -30,7 +33,7 @@ private[orc] object OrcValues {
   private def bytes(vector: ColumnVector, row: Int): ByteBuffer = {
     val column = vector.asInstanceOf[BytesColumnVector]
     val start = column.start(row)
-    // The bytes are copied, because the vector is reused for the next rows.
+    // The bytes are copied, because the library reuses the vector for the next batch.
     ByteBuffer.wrap(Arrays.copyOfRange(column.vector(row), start, start + column.length(row)))
   }
 
@@ -67,7 +70,10 @@ private[orc] object OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
   }
 
-  /** Bytes of a fixed length. The length is checked here, because the library does not know it. */
+  /**
+   * Bytes of a fixed length. The length is checked here, because ORC stores the bytes as binary, without a fixed
+   * length.
+   */
   final class Fixed(length: Int, column: String) extends OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val value = bytes(v, row)
@@ -97,7 +103,7 @@ private[orc] object OrcValues {
       throw new InvalidValue(column, s"The value $value does not fit decimal($precision, $scale)")
   }
 
-  /** Timestamps, whose values may be out of the range of a long in the column's unit. */
+  /** Timestamps. The values in the file may be out of the range of a long in the column's unit. */
   sealed abstract private[orc] class Times(column: String) extends OrcValues {
     protected def exactly(v: ColumnVector, row: Int): Long
 

@@ -10,13 +10,14 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /**
- * Decodes pages that contain the first bytes of all values, followed by the second bytes of all values, and so on
- * (Parquet specification: "Byte Stream Split"). This version of Parquet's library supports this encoding only for
- * floats and doubles, but newer writers use the encoding for all types of fixed width.
+ * Decodes pages with the encoding BYTE_STREAM_SPLIT. Such a page contains the first bytes of all values, followed by
+ * the second bytes of all values, and so on (Parquet specification: "Byte Stream Split"). This version of Parquet's
+ * library supports this encoding only for floats and doubles, but newer writers use the encoding for all types of fixed
+ * width.
  */
 private[iceberglite] object ByteStreamSplit {
 
-  /** Returns whether values of a type may use this encoding. */
+  /** Returns whether values of a physical type may use this encoding. */
   def supports(physical: PrimitiveTypeName): Boolean = physical match {
     case FLOAT | DOUBLE | INT32 | INT64 | FIXED_LEN_BYTE_ARRAY => true
     case BOOLEAN | BINARY | INT96 => false
@@ -66,7 +67,7 @@ private[iceberglite] object ByteStreamSplit {
     )
   }
 
-  /** Returns the position after the levels that begin at `start`, in a page of version 1. */
+  /** Returns the position after the repetition or definition levels that begin at `start`, in a page of version 1. */
   private def afterLevels(bytes: ByteBuffer, start: Int, encoding: Encoding, maxLevel: Int, values: Int): Int =
     if (maxLevel == 0) start
     else {

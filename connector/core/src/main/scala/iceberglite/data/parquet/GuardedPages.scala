@@ -21,10 +21,13 @@ import iceberglite.spec.IcebergError.Unsupported
 /** Validates the sizes in a file before Parquet's readers allocate memory for them. */
 private[iceberglite] object GuardedPages {
 
-  /** Maximum claimed uncompressed size of a page, in bytes, up to which the compression ratio is not checked. */
+  /**
+   * Maximum uncompressed size, in bytes, of a page whose compression ratio is not checked. The size is the one that the
+   * page header claims.
+   */
   private val UncheckedPageSize = 64 << 20
 
-  /** Maximum ratio of the uncompressed to the stored size of a larger page. */
+  /** Maximum compression ratio of a larger page, i.e. of its claimed uncompressed size to its stored size. */
   private val MaxRatio = 100L
 
   /** Checks the sizes of a row group. @throws ParquetDecodingException if the file cannot contain the row group */

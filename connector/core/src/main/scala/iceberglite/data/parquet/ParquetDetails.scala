@@ -42,8 +42,8 @@ final case class ParquetDetails(
 ) {
 
   /**
-   * Returns the schema of files. The columns without statistics get an undefined sort order, because Parquet's library
-   * writes neither bounds nor a column index for such columns.
+   * Returns the Parquet schema of the files of a table. The columns without statistics get an undefined sort order,
+   * because Parquet's library writes neither bounds nor a column index for such columns.
    */
   def messageType(schema: Schema): MessageType = {
     val whole = ParquetSchemas.of(schema)
@@ -52,7 +52,7 @@ final case class ParquetDetails(
     else new MessageType(whole.getName, whole.getFields.asScala.map(ParquetDetails.withoutOrder(_, unbounded)).asJava)
   }
 
-  /** Adds these settings to the properties of files with the given schema. */
+  /** Adds these settings to the properties of the Parquet library, for files with the given schema. */
   def applyTo(builder: ParquetProperties.Builder, schema: Schema, messageType: MessageType): Unit = {
     val version = if (pageVersion == "v2") WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0
     builder.withWriterVersion(version)

@@ -11,9 +11,10 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 object ParquetNameMapping {
 
   /**
-   * Returns the schema with field ids. If any field of the file has an id, only the ids in the file are used.
-   * Otherwise, the ids are taken from the table's name mapping. Without a mapping, the first column of the file gets
-   * the id 1, the second column the id 2, and so on, as in Apache Iceberg, and nested fields are matched by name.
+   * Returns the schema of the file with field ids. If any field of the file has an id, only the ids in the file are
+   * used. If no field has an id, the ids are taken from the table's name mapping. If there is no name mapping either,
+   * the first column of the file gets the id 1, the second column the id 2, and so on, as in Apache Iceberg, and nested
+   * fields are matched by name.
    *
    * @param expected the columns to read
    */

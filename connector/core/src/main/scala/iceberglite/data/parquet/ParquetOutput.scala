@@ -14,7 +14,7 @@ import iceberglite.storage.StorageErrors
 /**
  * The properties that the Parquet files of a task share.
  *
- * @param codecs shared by all files of a task, so that they use a single compressor
+ * @param codecs the codec factory. All files of a task share it, so that they use a single compressor
  */
 final case class ParquetFileSettings(
     messageType: MessageType,
@@ -27,7 +27,7 @@ final case class ParquetFileSettings(
 
 object ParquetFileSettings {
 
-  /** Returns the settings of the files of a schema. */
+  /** Returns the settings of files with the given schema. */
   def of(
       schema: Schema,
       settings: ParquetSettings,
@@ -42,8 +42,8 @@ object ParquetFileSettings {
 
 /**
  * A Parquet file that is being written. Rows are added to a row group in memory, which is written when it is large
- * enough. Parquet's own writer is not used, because it does not provide the size of the buffered data, which is needed
- * to limit the memory of many open files.
+ * enough. The total memory of many open files must be limited. Parquet's own writer is not used, because it does not
+ * provide the size of its buffered data.
  *
  * @param attach called with the columns of each row group before its first row
  */

@@ -12,7 +12,7 @@ import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
-/** Reads the records of a Parquet file by row group. */
+/** Reads the records of a Parquet file, one row group after the other. */
 final private[parquet] class ParquetRecords(source: DataSource, expected: StructType) extends RecordIterator {
   import ParquetRecords._
 
@@ -66,7 +66,9 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
     try reader.close()
     finally codecs.release()
 
-  /** Returns options with checksum verification, because a damaged delete file would silently restore deleted rows. */
+  /**
+   * Returns read options with checksum verification, because a damaged delete file would silently restore deleted rows.
+   */
   private def options: ParquetReadOptions =
     ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
 

@@ -30,7 +30,11 @@ final case class ParquetSettings(
 ) {
   def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
 
-  /** Returns the library's settings for files of a schema. @param messageType the Parquet schema of the files */
+  /**
+   * Returns the library's settings for files with the given schema.
+   *
+   * @param messageType the Parquet schema of the files
+   */
   def properties(schema: Schema, messageType: MessageType): ParquetProperties = {
     val builder = ParquetProperties.builder()
       .withPageSize(pageSize)
@@ -40,7 +44,9 @@ final case class ParquetSettings(
     builder.build()
   }
 
-  /** Returns a codec factory. All files of a task share it, and the task releases it after its last file. */
+  /**
+   * Returns a new codec factory. The files of a task share the factory, and the task releases it after its last file.
+   */
   def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
 }
 

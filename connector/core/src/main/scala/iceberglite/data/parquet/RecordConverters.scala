@@ -9,7 +9,7 @@ import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveCo
 import iceberglite.data.{Record, Variant}
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Receives the value of a converter. */
+/** Receives the values that a converter creates. */
 private[parquet] trait Slot {
   def set(value: AnyRef): Unit
 }

@@ -142,7 +142,7 @@ final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
   }
 }
 
-/** Writes bytes. @param fixed the type of a fixed column, whose values all have the same length */
+/** Writes bytes. @param fixed the type, if the values of the column have a fixed length */
 final private class BytesLeaf(
     d: ColumnDescriptor,
     id: Int,

@@ -94,7 +94,7 @@ final private class RepeatedField(
   override def leaves: Vector[RecordLeaf] = parts.flatMap(_.leaves)
 }
 
-/** A variant. The file stores it in two columns, `metadata` and `value`, which have no field ids of their own. */
+/** A variant. The file stores it in two columns, `metadata` and `value`, which have no field ids. */
 final private class VariantField(
     name: String,
     optional: Boolean,
@@ -166,7 +166,9 @@ private[parquet] object RecordShredder {
 
   final private class FieldBuilder(file: MessageType) {
 
-    /** Returns the stored fields, which are all except those of type unknown, and their indexes in the record. */
+    /**
+     * Returns the fields that the file stores, and their indexes in the record. Fields of type unknown are not stored.
+     */
     def fields(input: Vector[NestedField], group: GroupType, parent: NodePosition): (Array[RecordField], Array[Int]) = {
       val stored = input.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
       val children = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), parent) }
