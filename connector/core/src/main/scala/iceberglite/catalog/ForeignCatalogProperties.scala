@@ -14,7 +14,7 @@ object ForeignCatalogProperties {
   private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
-  /** The properties that are unsupported only in catalogs of one type, by the value of `type`. */
+  /** The properties that are unsupported only in some catalog types. The keys of the map are values of `type`. */
   private val byType: Map[String, ForeignSettings] = Map(
     "hadoop" -> new ForeignSettings(
       Kind,
@@ -131,7 +131,7 @@ object ForeignCatalogProperties {
   private val forEveryType = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
 
   /**
-   * Returns all settings, for the documentation. Each setting is paired with the only catalog type in which it is
+   * Returns all settings, for the documentation. Each setting is paired with the catalog type in which it is
    * unsupported. The type is absent if the setting is unsupported in all catalog types.
    */
   def all: Seq[(Option[String], ForeignSetting)] =
@@ -150,7 +150,7 @@ object ForeignCatalogProperties {
    * Returns the warning for a property; absent if the property needs no warning.
    *
    * @param kind the value of `type`
-   * @throws iceberglite.spec.IcebergError.Unsupported if ignoring the property could lead to wrong results
+   * @throws iceberglite.spec.IcebergError.Unsupported if the property cannot be ignored safely
    */
   private[catalog] def warning(catalog: String, kind: String, key: String, value: String): Option[String] =
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)

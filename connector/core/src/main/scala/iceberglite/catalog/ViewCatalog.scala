@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.table.{TableIdentifier, ViewChange, ViewState}
 
-/** A catalog that supports views (view spec). A table and a view cannot have the same name. */
+/** A catalog that supports views (Iceberg view specification). A table and a view cannot have the same name. */
 trait ViewCatalog { self: Catalog =>
 
   /**

@@ -98,7 +98,7 @@ trait RecordWriter {
   /** Completes the file. */
   def close(): WrittenFile
 
-  /** Stops writing and deletes the file. */
+  /** Stops writing and deletes the incomplete file. */
   def abort(): Unit
 }
 

@@ -154,8 +154,8 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
   /**
-   * The number of values read so far. The number is limited, because the values of a malformed variant may overlap, so
-   * that the JSON text could have any size.
+   * The number of values read so far. The number is limited. The values of a malformed variant may overlap, so that the
+   * JSON text could be far larger than the variant.
    */
   private var valuesRead = 0
 

@@ -7,8 +7,8 @@ import iceberglite.spec.types.Type.{BooleanType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
 /**
- * The snapshots that were or are the current snapshot, each with the time at which it became current. After a rollback,
- * some of these snapshots are not ancestors of the current snapshot.
+ * The snapshot log of the table. Each row contains a time at which a snapshot became the current snapshot. After a
+ * rollback, some of these snapshots are not ancestors of the current snapshot.
  */
 object HistoryTable extends MetadataTable {
   override val name = "history"

@@ -26,8 +26,8 @@ private[hive] object HiveParameters {
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
   /**
-   * The table properties that are also stored as Hive parameters under another name, each with the name of the
-   * parameter.
+   * The table properties that are stored as parameters with another name, because Hive has its own parameter. Each
+   * property is mapped to the name of the parameter.
    */
   private val hiveNames = Map("gc.enabled" -> "external.table.purge")
 

@@ -20,10 +20,9 @@ private[catalog] object RetryMode {
   case object Always extends RetryMode
 
   /**
-   * The request is a commit. It may be retried after status 503 (service unavailable), because it takes effect only
-   * once even if the server processes it twice: after an attempt has succeeded, the requirements of the commit fail in
-   * all later attempts. Therefore, if a requirement fails in a retry, the caller must check whether an earlier attempt
-   * succeeded.
+   * The request takes effect only once even if the server processes it twice. Therefore it may be retried after status
+   * 503 (service unavailable). For example, once an attempt of a commit has succeeded, its requirements fail in all
+   * later attempts. If a requirement fails in a retry, the caller must check whether an earlier attempt succeeded.
    */
   case object IfUnavailable extends RetryMode
 

@@ -35,7 +35,7 @@ final private[iceberglite] class AvroRows[V, A] private (
   /** The position of the next row in the file. Valid only if [[AvroPart.tracksPositions]] is set. */
   def position: Long = records.position
 
-  /** Decompressed bytes that have not been decoded yet. */
+  /** The number of decompressed bytes that have not been decoded yet. */
   def bytesLeft: Int = records.bytesLeft
 
   override def hasNext: Boolean = records.hasNext

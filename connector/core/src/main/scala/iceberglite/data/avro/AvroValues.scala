@@ -52,8 +52,8 @@ private[avro] object AvroValues {
    * @param readers decoders of the fields; absent for a field that is not requested
    * @param skippers functions that skip a field
    * @param targets the position of each field in the expected struct
-   * @param template the values of an expected record, with the values of fields that the file lacks and null for all
-   *   others
+   * @param template the values of an expected record, with the values of the fields that the file lacks, and null for
+   *   all other fields
    */
   final class Structs(
       readers: Array[Option[AvroValues]],

@@ -30,7 +30,7 @@ final private[iceberglite] class OrcBatchReader[V] private (
   /**
    * Fills the batch. Returns false at the end of the part.
    *
-   * @throws UnreadableFile for any error in the file
+   * @throws UnreadableFile if the file is damaged or cannot be read
    */
   def next(): Boolean = FileFaults.wrapReadErrors(path)(!closed && stripes.next(batch))
 
@@ -55,7 +55,7 @@ private[iceberglite] object OrcBatchReader {
    *
    * @param batchSize maximum number of rows in a batch
    * @param decimals how the batch represents decimals with up to 18 digits
-   * @throws UnreadableFile for any error in the file
+   * @throws UnreadableFile if the file is damaged or cannot be read
    */
   def open[V](
       source: DataSource,
@@ -114,8 +114,9 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * Returns the schema with field ids. If the file has no ids, they are assigned by the table's name mapping or,
-   * without a mapping, by the names of the columns to read, as in Apache Iceberg.
+   * Returns the schema with field ids. If the file has no ids, they are assigned from the table's name mapping. If
+   * there is no name mapping either, the columns of the file get the ids of the columns to read with the same names, as
+   * in Apache Iceberg.
    *
    * @throws UnreadableFile if the rows of the file are not structs
    */

@@ -13,7 +13,7 @@ import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts the statistics of an ORC file, or of a part of one, to bounds of columns. */
+/** Converts the statistics of an ORC file, a stripe or a row group to bounds of columns. */
 final private[orc] class OrcBounds(version: WriterVersion) {
 
   /** The lower and the upper bound of a column, each absent if it is unknown. */
@@ -121,8 +121,8 @@ final private[orc] class OrcBounds(version: WriterVersion) {
     }
 
   /**
-   * Returns whether a bound is valid text. The library replaces bytes that are not valid text with a replacement
-   * character, which changes the order of the bound.
+   * Returns whether a bound is valid text. The library replaces bytes that are not valid UTF-8 with a replacement
+   * character. The result is then not necessarily a bound.
    */
   private def isText(bound: String): Boolean = bound.indexOf('\ufffd') < 0
 }

@@ -32,7 +32,7 @@ abstract private[orc] class OrcSink(required: Boolean, path: String) {
 
 private[orc] object OrcSinks {
 
-  /** The sinks of the fields that the file stores, in the order of the vectors. */
+  /** The sinks of the fields that the file stores, in the order of the library's vectors. */
   final class Fields(struct: StructType, path: Vector[String]) {
     private val stored = struct.fields.zipWithIndex.filter(f => OrcSchemas.isStored(f._1))
     private val ordinals = stored.map(_._2).toArray

@@ -13,7 +13,8 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
 
 /**
- * Uses the statistics of a file to find the parts that cannot contain matching rows. Individual rows are not tested.
+ * Uses the statistics of a file to find the stripes and row groups that cannot contain matching rows. Individual rows
+ * are not tested.
  *
  * @param schema schema of the file, with field ids
  * @param withoutNan the columns that are known to contain no NaN. The bounds of other floating point columns are not
@@ -32,14 +33,14 @@ final private[orc] class OrcSkipping(
       OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
     ).toVector
 
-  /** Returns whether the filter cannot skip any part, because none of its columns is a primitive column of the file. */
+  /** Returns whether the filter cannot skip any rows, because none of its columns is a primitive column of the file. */
   def hasNoFilter: Boolean = columns.isEmpty
 
   /**
-   * Returns whether a part may contain matching rows.
+   * Returns whether a stripe or row group may contain matching rows.
    *
-   * @param rows number of rows in the part
-   * @param statistics returns the statistics of the part by the library's column number
+   * @param rows number of rows in the stripe or row group
+   * @param statistics returns the statistics of the column with the given number in the ORC library
    * @param timesInUtc whether timestamps without a zone were recorded in UTC
    */
   def mightMatch(rows: Long, statistics: Int => Option[ColumnStatistics], timesInUtc: Boolean): Boolean = {
@@ -72,7 +73,9 @@ private[orc] object OrcSkipping {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /** Returns a content file with the metrics of a part, because [[InclusiveMetrics]] tests content files. */
+  /**
+   * Returns a content file with the metrics of a stripe or row group, because [[InclusiveMetrics]] tests content files.
+   */
   private def contentFile(rows: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "", FileFormat.Orc, 0, PartitionTuple.Empty, rows, 0L, metrics)
 }

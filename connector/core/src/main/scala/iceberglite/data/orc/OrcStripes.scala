@@ -41,8 +41,8 @@ final private[orc] class OrcStripes(
     }
 
   /**
-   * The library's decoders. They are created by the first read and not by the constructor, because the file is closed
-   * only after an error in a read.
+   * The library's decoders. They are created by the first read and not by the constructor. If the constructor failed,
+   * the caller would have no object to close, and the file would stay open.
    */
   private lazy val decoders = TreeReaderFactory.createRootReader(
     evolution.getReaderSchema,
@@ -120,7 +120,9 @@ private object OrcStripes {
 
   private def isUtc(zone: String): Boolean = zone == "UTC" || zone == "GMT"
 
-  /** Maximum number of reads by a decoder at the end of a stream. One read detects the end; the rest is a tolerance. */
+  /**
+   * Maximum number of reads by a decoder at the end of a stream. One read detects the end; further reads are tolerated.
+   */
   private val MaxReadsAtEnd = 64
 
   /**

@@ -19,7 +19,7 @@ private[orc] object OrcTail {
   /**
    * Checks the lengths that the postscript states.
    *
-   * @throws UnreadableFile if the file is not an ORC file, or the lengths do not match its size
+   * @throws UnreadableFile if the file is not an ORC file, or if the lengths do not match its size
    */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size

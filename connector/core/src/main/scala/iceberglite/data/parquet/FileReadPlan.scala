@@ -25,7 +25,7 @@ private[parquet] object FileReadPlan {
    * Returns the read plan of a file.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the type of a column cannot be read as the expected type,
-   *   or a required column is missing
+   *   or if the file lacks a required column
    */
   def of(file: MessageType, source: DataSource, expected: StructType): FileReadPlan = {
     val matching = new SchemaMatcher(source)
@@ -35,7 +35,7 @@ private[parquet] object FileReadPlan {
     FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
   }
 
-  /** The parts of a struct's read plan, which are parameters of [[StructConverter]]. */
+  /** The parts of a struct's read plan. They are described as parameters of [[StructConverter]]. */
   final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReader, Int)]) {
     def requested: Vector[ParquetType] = children.toVector.map(_._1.requested)
   }
@@ -127,7 +127,7 @@ private[parquet] object FileReadPlan {
     }
 
     /**
-     * Returns the read plan of a variant, which is a group of `metadata`, `value` and, if it is shredded,
+     * Returns the read plan of a variant, which is a group of `metadata`, `value` and, if the variant is shredded,
      * `typed_value`.
      */
     private def variant(group: GroupType, path: Vector[String]): Option[ColumnReader] = {
@@ -142,7 +142,7 @@ private[parquet] object FileReadPlan {
       } else None
     }
 
-    /** Returns a column that shows whether a struct is null, preferably a primitive one, which is cheap to read. */
+    /** Returns a column that shows whether a struct is null, preferably a primitive column, which is cheap to read. */
     private def presenceColumn(group: GroupType): ColumnReader = {
       val children = childrenOf(group)
       val cheapest = children.find(c => c.isPrimitive && !c.isRepetition(REPEATED)).getOrElse(children.head)

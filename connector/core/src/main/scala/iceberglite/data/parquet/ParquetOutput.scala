@@ -42,8 +42,8 @@ object ParquetFileSettings {
 
 /**
  * A Parquet file that is being written. Rows are added to a row group in memory, which is written when it is large
- * enough. The total memory of many open files must be limited. Parquet's own writer is not used, because it does not
- * provide the size of its buffered data.
+ * enough. Parquet's own writer is not used, because it does not provide the size of its buffered data. This size is
+ * needed to limit the memory of many open files.
  *
  * @param attach called with the columns of each row group before its first row
  */

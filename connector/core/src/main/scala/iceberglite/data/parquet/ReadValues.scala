@@ -26,8 +26,8 @@ private[parquet] object ReadValues {
   def decimal(value: Binary, scale: Int): BigDecimal = new BigDecimal(new BigInteger(value.getBytesUnsafe), scale)
 
   /**
-   * Converts an INT96 timestamp to microseconds or nanoseconds since 1970. INT96 is used by old writers and consists of
-   * the nanoseconds of the day and the Julian day number.
+   * Converts an INT96 timestamp to microseconds or nanoseconds since 1970. Old writers use INT96. Such a value consists
+   * of the nanoseconds of the day and the Julian day number.
    */
   def int96(value: Binary, nanos: Boolean): Long = {
     if (value.length != Int96Size) throw new ArithmeticException(s"An INT96 timestamp has ${value.length} bytes")

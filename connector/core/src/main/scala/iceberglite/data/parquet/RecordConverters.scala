@@ -25,7 +25,7 @@ private[parquet] object Slot {
 /**
  * Creates the record of a struct.
  *
- * @param template the values of the fields that the file lacks, and null for the others
+ * @param template the values of the fields that the file lacks, and null for all other fields
  * @param children the children of the group to read, each with the index of its field in the record. The index is
  *   negative for a child that is read only to determine whether the struct is null
  */
@@ -84,7 +84,8 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
 /**
  * Creates a variant from its parts.
  *
- * @param parts the fields of the group in file order: `metadata`, `value` and, if it is shredded, `typed_value`
+ * @param parts the fields of the group in file order: `metadata`, `value` and, if the variant is shredded,
+ *   `typed_value`
  * @param name name of the column, for messages
  */
 final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name: String, slot: Slot)

@@ -10,9 +10,9 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which is the
- * level of the list in which a new entry begins, and a definition level, which is the number of enclosing optional and
- * repeated fields that are present.
+ * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level and a definition
+ * level. The repetition level is the nesting level of the list or map in which a new entry begins. The definition level
+ * is the number of optional and repeated fields in the path of the value that are present.
  *
  * @param name full name of the field, for messages
  * @param optional whether the field may be null
