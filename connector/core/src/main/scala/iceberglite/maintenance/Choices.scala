@@ -3,11 +3,11 @@ package iceberglite.maintenance
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Spelling
 
-/** Rejects values that are not among the choices of an argument or option. */
+/** Creates errors for values that are not among the choices of an argument or option. */
 object Choices {
 
   /**
-   * Returns the error, which contains all choices and the most similar one.
+   * Returns the error for a value. The message lists all choices and names the one that is most similar to the value.
    *
    * @param name the argument or option, such as "argument strategy"
    */

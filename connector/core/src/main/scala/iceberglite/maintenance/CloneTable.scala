@@ -11,11 +11,11 @@ import iceberglite.table.{StagedTable, Table, TableCreation, UsedDirectories}
 import iceberglite.tree.{FilePart, MetadataTree, TreeTable}
 
 /**
- * What to clone.
+ * Options of a clone.
  *
  * @param snapshotId the snapshot to clone
- * @param ref the branch or tag to clone, instead of a snapshot id; without both, the current snapshot is cloned
- * @param location the location of the new table; by default the one that its catalog chooses
+ * @param ref the branch or tag to clone, if `snapshotId` is absent; if both are absent, the current snapshot is cloned
+ * @param location the location of the new table; by default, the catalog of the new table determines it
  * @param properties properties of the new table in addition to those of the source
  */
 final case class CloneOptions(
@@ -29,14 +29,14 @@ final case class CloneOptions(
  * The result of a clone.
  *
  * @param table the new table
- * @param snapshot its snapshot; absent if the source has no snapshots
+ * @param snapshot the snapshot of the new table; absent if the source has no snapshots
  */
 final case class CloneResult(table: Table, snapshot: Option[Snapshot], dataFiles: Long, deleteFiles: Long)
 
 /**
- * Creates a table on the files of another table's snapshot, without copying files. The table writes its own files to
- * its own location, and its property `gc.enabled` is false. The source does not know the clone: if the source deletes
- * files of the snapshot, the clone loses them too.
+ * Creates a table that reads the files of another table's snapshot, without copying files. The new table writes its own
+ * files to its own location, and its property `gc.enabled` is false. The source has no record of the clone. If files of
+ * the snapshot are deleted through the source, for example by snapshot expiration, the clone can no longer read them.
  */
 object CloneTable {
 
@@ -44,12 +44,14 @@ object CloneTable {
    * Creates the clone.
    *
    * @param stage begins to create the new table in its catalog; fails if the table exists
-   * @param drop drops the new table without its files. It is called if the catalog created a different table
+   * @param drop drops the new table without deleting files. It is called if the catalog created a table that differs
+   *   from the requested one
    * @param summary entries that describe the engine
-   * @throws InvalidArgument an argument is not valid; in particular, the new table would have files in directories of
-   *   the source
+   * @throws InvalidArgument if an argument is not valid, for example if the new table would have files in directories
+   *   of the source
    * @throws NotFound the source has no such snapshot, branch or tag
-   * @throws Unsupported the source is encrypted, or the catalog does not keep the ids of specs and sort orders
+   * @throws Unsupported if the source is encrypted, or if the catalog does not preserve the ids of partition specs and
+   *   sort orders
    */
   def apply(source: Table, options: CloneOptions, summary: Map[String, String] = Map.empty)(
       stage: TableCreation => StagedTable
@@ -70,7 +72,7 @@ object CloneTable {
     try {
       requireOutside(used, "location of the new table", staged.table.location, source.io)
       requireMatch(clone, staged.table)
-      // This also checks that the new table's catalog can read the files of the source.
+      // This count also checks that the new table's storage can read the files of the source.
       val (dataFiles, deleteFiles) = snapshot.fold((0L, 0L))(countFiles(_, staged.table))
       val created = staged.commit(summary)
       try requireMatch(clone, created)
@@ -119,8 +121,8 @@ object CloneTable {
   }
 
   /**
-   * Returns the properties that the clone takes from its source. Locations of new files are left out, because the clone
-   * must not write files to directories of the source.
+   * Returns the properties that the clone takes from its source. Properties with locations of new files are omitted,
+   * because the clone must not write files to directories of the source.
    */
   private def inherited(source: Table): Map[String, String] =
     source.properties -- TableProperty.locations.map(_.key) + (TableProperty.ClonedFrom.key -> source.name)

@@ -12,7 +12,8 @@ object ComputePartitionStatistics {
   /**
    * @param snapshotId by default the current snapshot
    * @param summary entries that describe the engine
-   * @return the table with the statistics, and their file; absent if there is no snapshot, or if it has no files
+   * @return the table with the statistics, and the statistics file; absent if there is no snapshot, or if the snapshot
+   *   has no files
    * @throws iceberglite.spec.IcebergError.NotFound the table has no snapshot with this id
    * @throws iceberglite.spec.IcebergError.ValidationFailed no spec of the table has a partition field
    */

@@ -45,7 +45,7 @@ object ComputeTableStatistics {
    *
    * @param sketches the sketches by field id
    * @param summary entries that describe the engine
-   * @return the table with the statistics, and their file
+   * @return the table with the statistics, and the statistics file
    */
   def register(
       table: Table,

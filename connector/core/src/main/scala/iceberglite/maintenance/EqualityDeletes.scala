@@ -88,7 +88,7 @@ final case class DeleteConversion(
     files: PositionDeletesToWrite
 ) {
 
-  /** Returns the end of the names of the written files. */
+  /** Returns the suffix of the names of the written files. */
   def extension: String = files.extension
 
   /**

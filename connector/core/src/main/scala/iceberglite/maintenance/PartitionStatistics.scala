@@ -34,7 +34,7 @@ final case class PartitionStatistics(
     dvCount: Int
 ) {
 
-  /** All counts of files, rows and bytes of files; absent values are optional ones that the file omits. */
+  /** All counts of files, rows and bytes. A count is absent if it is optional and the statistics file omits it. */
   private[maintenance] def counts: Vector[Option[Long]] = Vector(
     Some(dataRecordCount),
     Some(dataFileCount.toLong),
@@ -50,7 +50,8 @@ final case class PartitionStatistics(
   private[maintenance] def hasFiles: Boolean = counts.flatten.exists(_ != 0)
 
   /**
-   * Adds the changes of the same partition since. A count is absent if one of the two is.
+   * Adds later changes to the same partition. A count of the result is absent if the count of this row or of `changes`
+   * is absent.
    *
    * @param changes the sums of the added files, minus those of the removed files
    */
@@ -78,8 +79,8 @@ final case class PartitionStatistics(
 object PartitionStatistics {
 
   /**
-   * The order that the file requires: by partition, ascending with nulls first. Equal tuples of different specs are
-   * ordered by spec id.
+   * The order of rows that the specification requires for the file: by partition, ascending with nulls first. Equal
+   * tuples of different partition specs are ordered by partition spec id.
    */
   val ordering: Ordering[PartitionStatistics] = new Ordering[PartitionStatistics] {
     override def compare(a: PartitionStatistics, b: PartitionStatistics): Int = {

@@ -29,9 +29,10 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * Writes the statistics of a snapshot, in the table's format of data files. If an ancestor has registered statistics,
-   * they are updated by the changes since; see [[PartitionStatisticsUpdate]]. The file is not used until
-   * `SetPartitionStatistics` adds it to the table metadata.
+   * Writes the statistics of a snapshot, in the format that the table uses for data files. If the metadata has
+   * statistics of an ancestor of the snapshot, the new statistics are computed from these and from the changes after
+   * the ancestor; see [[PartitionStatisticsUpdate]]. The file is not used until `SetPartitionStatistics` adds it to the
+   * table metadata.
    *
    * @param unique a part of the file name that distinguishes the file from other files of the snapshot
    * @return absent for a snapshot without files
@@ -67,7 +68,10 @@ object PartitionStatisticsFiles {
     }
   }
 
-  /** Creates a file. The storage can report a failure although it has created the file, which is then deleted. */
+  /**
+   * Creates a file. If the storage reports a failure, the file is deleted, because the storage may have created it in
+   * spite of the failure.
+   */
   private def created[A](io: FileIO, path: String)(create: => A): A =
     try create
     catch {

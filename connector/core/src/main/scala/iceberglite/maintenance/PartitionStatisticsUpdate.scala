@@ -9,8 +9,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{MetadataPool, MetadataTree, SnapshotFiles, TreeTable, UnifiedPartition}
 
 /**
- * Computes the partition statistics of a snapshot from those of an ancestor and from the changes since. Only the
- * manifests that the snapshots in between wrote are read.
+ * Computes the partition statistics of a snapshot from those of an ancestor and from the changes after the ancestor.
+ * Only the manifests that the snapshots after the ancestor wrote are read.
  */
 private[maintenance] object PartitionStatisticsUpdate {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.PartitionStatisticsUpdate")
@@ -18,13 +18,13 @@ private[maintenance] object PartitionStatisticsUpdate {
   /**
    * Returns the sorted rows. They differ from those of a full computation in these ways:
    *
-   *   - A partition may have been updated later, because a full computation does not know the removals of older
-   *     snapshots whose manifests were rewritten since.
+   *   - The last update of a partition may be later. The reason is that a full computation does not find the files that
+   *     older snapshots removed if the manifests of these snapshots were rewritten.
    *   - A partition without files has a row only if its last file was removed after the ancestor.
    *
-   * @return absent if the statistics must be computed from all files: no ancestor in the metadata has a readable file of
-   *   statistics, the changes have more bytes of manifests than the snapshot itself, or the rows of the ancestor do not
-   *   fit to the changes or to the specs of the table
+   * @return absent if the statistics must be computed from all files: if no ancestor in the metadata has a readable
+   *   statistics file, if the manifests with the changes have more bytes than all manifests of the snapshot, or if the
+   *   rows of the ancestor are inconsistent with the changes or with the table's partition specs
    */
   def of(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Option[Vector[PartitionStatistics]] =
     for {
@@ -49,7 +49,10 @@ private[maintenance] object PartitionStatisticsUpdate {
     newer.headOption.exists(newest => changed <= newest.parts.iterator.map(_.length).sum)
   }
 
-  /** A file that another engine wrote may be damaged; the statistics can be computed without it. */
+  /**
+   * Reads a statistics file; absent if the file is damaged, as a file of another writer may be. In this case, the
+   * statistics are computed without the file.
+   */
   private def read(
       io: FileIO,
       metadata: TableMetadata,
@@ -88,7 +91,10 @@ private[maintenance] object PartitionStatisticsUpdate {
     else None
   }
 
-  /** Returns whether a row has possible counts, and values of the types that the partition fields have now. */
+  /**
+   * Returns whether the partition spec of a row exists, its counts are present and not negative, and its partition
+   * values have the current types of the partition fields.
+   */
   private def isValid(metadata: TableMetadata, types: Vector[Type], row: PartitionStatistics): Boolean =
     metadata.specsById.contains(row.specId) && row.counts.forall(_.exists(_ >= 0)) &&
       row.partition.zip(types).forall { case (value, fieldType) => value.forall(_.dataType == fieldType) }

@@ -27,7 +27,7 @@ final case class PositionDeletesToWrite(
     properties: Map[String, String]
 ) {
 
-  /** Returns the end of the names of the written files. */
+  /** Returns the suffix of the names of the written files. */
   def extension: String = if (usesVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
 
   /**
@@ -62,7 +62,10 @@ final case class PositionDeletesToWrite(
 
 object PositionDeletesToWrite {
 
-  /** Returns the writer for a version of a table. Since format version 3, position deletes are deletion vectors. */
+  /**
+   * Returns the writer for a version of a table. In format version 3 and later, position deletes are written as
+   * deletion vectors.
+   */
   def of(io: FileIO, table: TableMetadata): PositionDeletesToWrite = PositionDeletesToWrite(
     io,
     table.formatVersion >= FormatVersion.V3,
@@ -89,7 +92,7 @@ final private[maintenance] class ReadPositions(
 
   /**
    * Returns the positions of the rows that the deletes of a task delete. The data file is read only if there are
-   * equality deletes, and only the columns that they compare.
+   * equality deletes. In this case, only the columns that they compare are read.
    */
   def deleted(task: FileScanTask): DeletionVector =
     if (task.deletes.exists(_.isEquality)) deletedByScan(task) else deletes.of(task.file.path, task.deletes).positions

@@ -26,7 +26,7 @@ object PurgeTable {
    * of the other files.
    *
    * @param table the table's name, for messages
-   * @param ownership the table's directories according to the catalog, determined before it dropped the table
+   * @param ownership the table's directories according to the catalog, determined before the catalog dropped the table
    * @param metadataFolder metadata folder of a file-system table; absent for tables of other catalogs. The version
    *   files in this folder are deleted first, so that readers do not find a table without its data. The caller deletes
    *   the remaining files of the folder
@@ -49,7 +49,8 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     metadataFolder.foreach { folder =>
-      // This call determines the owned directories before the deletion of the version files, which it must read.
+      // This call determines the owned directories. It must be made before the version files are deleted, because it
+      // reads them.
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
@@ -66,7 +67,7 @@ object PurgeTable {
   /**
    * Fails if the table must not be purged.
    *
-   * @throws ValidationFailed the table's files may also belong to other tables
+   * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files
    */
   def requireGcEnabled(table: String, version: TableVersion): Unit = {
     // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.

@@ -11,7 +11,8 @@ import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
  *
  * @param table the table, with the schema that the filter's columns refer to
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
- * @param includes returns whether the changelog includes a change; called with the two kinds of changes of each commit
+ * @param includes returns whether the changelog includes a change; called for each commit with a deletion and with an
+ *   insertion
  * @param cache cache of decoded manifests
  */
 final case class ChangelogScan(
@@ -27,7 +28,8 @@ final case class ChangelogScan(
    * Returns the files that may contain changed rows that match the filter, ordered by commit, oldest first.
    *
    * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata an applicable delete file violates the specification
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if a delete file that applies to one of the files violates
+   *   the specification
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)

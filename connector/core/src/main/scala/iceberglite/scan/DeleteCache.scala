@@ -20,7 +20,11 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
   /** Returns the estimated heap size of the cached values, in bytes. */
   def bytes: Long = values.bytes
 
-  /** Returns the cached value of a key, or loads it. @param weigh returns the heap size of a value in bytes */
+  /**
+   * Returns the cached value of a key. If there is none, the value is loaded and cached.
+   *
+   * @param weigh returns the heap size of a value in bytes
+   */
   def valueOf[V <: AnyRef](key: AnyRef, limits: LruCache.Limits, weigh: V => Long)(load: => V): V =
     // The cast is safe, because all values of a key have the same type.
     values.get(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
@@ -36,8 +40,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
           ()
         }
       case Some(other) =>
-        // This task repeats the load, because it may have failed only for the other task, for example if that task was
-        // cancelled.
+        // This task repeats the load, because the load may have failed only in the other task, for example if that task
+        // was cancelled.
         try other.get()
         catch { case _: ExecutionException => outcome(runTask(task)) }
     }
@@ -85,7 +89,7 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
 object DeleteCache {
 
   /**
-   * The default limits. Each task reads a file that is too large for the cache again, and spills the file's equality
+   * The default limits. If a delete file is too large for the cache, each task reads it again, and spills its equality
    * deletes to disk.
    */
   val DefaultLimits: LruCache.Limits = LruCache.Limits(64L << 20, 128L << 20, 10L * 60 * 1000)

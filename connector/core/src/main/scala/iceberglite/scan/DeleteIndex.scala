@@ -11,8 +11,8 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  * Finds the delete files of a snapshot that apply to a data file (spec: "Scan Planning"; spec version 3: "Deletion
  * vectors"):
  *
- *   - a deletion vector applies to the data file that it references, which must be in the same partition and must not
- *     be newer;
+ *   - a deletion vector applies to the data file that it references. This data file must be in the same partition as
+ *     the deletion vector, and must not have a higher data sequence number;
  *   - if the data file has no deletion vector, position delete files apply if they are in the same partition (the same
  *     spec and values) and their data sequence number is not lower than that of the data file; position delete files
  *     that reference one data file apply only to that file;

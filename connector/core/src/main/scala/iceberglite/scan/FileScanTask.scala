@@ -9,10 +9,10 @@ import iceberglite.spec.partition.PartitionSpec
  * A data file, or a split of a data file, that a scan reads.
  *
  * @param spec the partition spec of the file
- * @param residual the residual filter for the rows of this file, bound like the scan's filter
+ * @param residual the residual filter for the rows of this file, bound to the same schema as the scan's filter
  * @param deletes the delete files that apply to the rows: equality deletes, and a deletion vector or position deletes
- * @param start start of the split in bytes. A split contains the row groups or stripes whose middle is in the range
- *   from `start` (inclusive) to `start + length` (exclusive), and the blocks whose start is in this range
+ * @param start start of the split in bytes. A split contains the Parquet row groups or ORC stripes whose middle is in
+ *   the range from `start` (inclusive) to `start + length` (exclusive), or the Avro blocks whose start is in this range
  * @param change the change to the rows, in a changelog; otherwise absent
  * @param addedBy the id of the snapshot that added the file, if this JVM read the file's entry; otherwise 0
  */
@@ -32,8 +32,8 @@ final case class FileScanTask(
   def isWholeFile: Boolean = start == 0 && length >= file.fileSizeInBytes
 
   /**
-   * Returns an upper limit of the file's live rows: the record count minus the number of rows in deletion vectors. The
-   * limit is 0 if the manifest entry has no valid record count.
+   * Returns an upper bound of the number of live rows in the file: the record count minus the number of rows in
+   * deletion vectors. The bound is 0 if the manifest entry has no valid record count.
    */
   def liveRecords: Long = {
     val candidates = change.flatMap(_.deletesOfChangedRows).fold(file.recordCount)(FileScanTask.vectorRecords)
@@ -41,9 +41,9 @@ final case class FileScanTask(
   }
 
   /**
-   * Returns a lower limit of the live rows that match the filter, according to metadata. The limit is 0 for a split, if
-   * there is a residual filter, or if a delete file applies for which the number of rows that it deletes in this data
-   * file is unknown.
+   * Returns a lower bound of the number of live rows that match the filter, according to metadata. The bound is 0 if
+   * the task is a split, if there is a residual filter, or if it is unknown how many rows of this data file a delete
+   * file deletes.
    */
   def guaranteedRecords: Long =
     if (residual == AlwaysTrue && isWholeFile && deletes.forall(_.isVector)) liveRecords else 0L

@@ -26,7 +26,7 @@ final class KeyBuffer {
   /** Appends an integer of any width, a date or a time. */
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
-    // Must be called before `numbers` is used, because it may replace the buffers.
+    // `reserve` must be called before `numbers` is used, because it may replace the buffers.
     val offset = reserve(java.lang.Long.BYTES)
     numbers.putLong(offset, value)
     ()

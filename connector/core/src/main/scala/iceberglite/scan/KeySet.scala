@@ -205,6 +205,9 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 
 private object KeySetBuilder {
 
-  /** The minimum size of a run in bytes, so that runs are not tiny files if the memory limit is low. */
+  /**
+   * The minimum size, in bytes, of a sorted run that is spilled to a file. It prevents tiny files if the memory limit
+   * is low.
+   */
   val MinRunBytes: Long = 16L << 10
 }

@@ -16,7 +16,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 
 /**
- * Selects the files of a scan from the parts of a metadata tree. Serializable, so that executors can read parts.
+ * Selects the files of a scan from the parts of a metadata tree (in format versions 1 to 3, the manifests).
+ * Serializable, so that executors can read parts.
  *
  * @param schemas all schemas of the table, which define the columns of equality deletes
  * @param bound the filter, bound to `schema`
@@ -108,12 +109,13 @@ trait PlanningCluster {
   /**
    * Returns whether the cluster should read the parts, because it is expected to be faster than this JVM.
    *
-   * @param parts either all of them list data files, or all of them list delete files
+   * @param parts the parts to read; either all of them list data files, or all of them list delete files
    */
   def shouldRead(parts: Vector[FilePart]): Boolean
 
   /**
-   * Returns the results of `reader.encode(_, oldest)` for the parts, in their order. Each part is requested once.
+   * Returns the results of `reader.encode(_, oldest)` for the parts, in the order of `parts`. Each part is requested
+   * once.
    *
    * @throws iceberglite.spec.IcebergError a part cannot be read
    */
@@ -154,9 +156,9 @@ final private[scan] class PartPlanner(
 }
 
 /**
- * Selects the delete files that may delete rows that are read (spec: "Scan Planning", note 2). An equality delete file
- * is omitted if its metrics show that none of its keys match. The metrics of position delete files are not checked,
- * because few of these files have metrics for the deleted rows.
+ * Selects the delete files that may delete some of the rows to be read (spec: "Scan Planning", note 2). An equality
+ * delete file is omitted if its metrics show that none of its keys match. The metrics of position delete files are not
+ * checked, because few of these files have metrics for the deleted rows.
  */
 final private class DeleteFileFilter(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
   private val metrics = new InclusiveMetrics(bound)

@@ -21,14 +21,14 @@ final case class ScanPlan(
  *
  * @param totalManifests number of data manifests of the snapshot
  * @param skippedManifests number of data manifests that were not read, because they have no live files, because their
- *   partition summaries exclude them, or because the manifests before them have enough rows for the limit
+ *   partition summaries exclude them, or because the earlier manifests have enough rows for the query's LIMIT
  * @param totalFiles number of live data files of the snapshot; absent if the manifest list has no file counts for a
  *   manifest that was not read
  * @param deleteFiles number of delete files that apply to the files of the plan
- * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; rows that other delete files
- *   delete are not included, because their number is unknown
+ * @param deletedRecords number of the rows in `resultRecords` that deletion vectors delete; rows that other delete
+ *   files delete are not included, because their number is unknown
  * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
- *   metrics exclude them, or because the files before them have enough rows for the limit
+ *   metrics exclude them, or because the earlier files have enough rows for the query's LIMIT
  */
 final case class ScanReport(
     table: String,

@@ -75,8 +75,8 @@ object SnapshotRange {
    * @param head the head of the branch that is read; absent while the branch is empty
    * @param branch the branch that the user requested, if any; the last snapshot must be in its history
    * @throws NotFound a snapshot does not exist, or has expired
-   * @throws InvalidArgument the bounds are not in the same history, are in the wrong order, or refer to a time whose
-   *   snapshots have expired
+   * @throws InvalidArgument if the bounds are not in the same history, are in the wrong order, or refer to a time at
+   *   which an expired snapshot was current
    */
   def of(
       table: TableMetadata,
@@ -162,9 +162,9 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   }
 
   /**
-   * Returns the history of a snapshot.
+   * Returns the history of a snapshot, which must reach back to the given time.
    *
-   * @throws InvalidArgument the snapshots that were current at this time have expired
+   * @throws InvalidArgument if the snapshot that was current at the given time has expired
    */
   private def historyOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val history = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)

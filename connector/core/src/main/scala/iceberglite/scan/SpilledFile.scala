@@ -107,7 +107,8 @@ private object HashFilter {
 }
 
 /**
- * Writes keys to temporary files, each of which is a sorted run, and merges these runs into one file.
+ * Writes keys to temporary files, and merges these files into one file. Each temporary file is a run: keys that are
+ * sorted by their hashes.
  *
  * @param maxBytes memory limit in bytes; the Bloom filter uses at most half of it
  */

@@ -78,7 +78,7 @@ object Splits {
     val targetSize = math.max(1L, (total + groups - 1) / groups)
     var before = 0L
     tasks.iterator.flatMap(split(_, targetSize)).foreach { piece =>
-      // The position of the split's middle in all files determines its group.
+      // The position of the split's middle in the concatenation of all files determines its group.
       val middle = before + piece.length / 2
       bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
       before += piece.length
@@ -119,8 +119,8 @@ object Splits {
 
   /**
    * Returns boundaries at multiples of the target size. The boundaries need not be those of row groups, because a
-   * reader of a split reads the row groups and stripes whose middle is in the split, and the blocks whose start is in
-   * it.
+   * reader of a split reads the Parquet row groups and ORC stripes whose middle is in the split, and the Avro blocks
+   * whose start is in the split.
    */
   private def evenOffsets(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector

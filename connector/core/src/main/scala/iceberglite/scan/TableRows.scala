@@ -107,7 +107,7 @@ final class TableRows(
         val ordinalPath = ReadColumns.ordinalPath(path, read).toArray
         path.last.fieldType match {
           case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, ordinalPath), t)
-          // Expressions can only test whether a nested value is null.
+          // A filter can only test whether a struct, list or map is null.
           case _: NestedType =>
             row => Option(ReadColumns.valueAt(row, ordinalPath)).map(_ => Literal.BooleanLiteral(true))
         }

@@ -22,7 +22,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  * @param cluster reads the parts of the metadata tree on executors if the tree has many parts; if absent, this JVM
  *   reads the parts
  * @param wholeFiles whether all rows of the selected files are read, including rows that do not match the filter. If
- *   they are, the plan contains all deletes of these files; if not, it omits deletes that cannot delete matching rows
+ *   true, the plan contains all deletes of these files; if false, it omits deletes that cannot delete matching rows
  */
 final case class TableScan(
     table: TreeTable,
@@ -39,7 +39,8 @@ final case class TableScan(
    * Returns the data files that may contain matching rows (spec: "Scan Planning").
    *
    * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata an applicable delete file violates the specification
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if a delete file that applies to one of the files violates
+   *   the specification
    */
   def plan(): ScanPlan = plan(None)
 

@@ -22,8 +22,9 @@ trait Action {
   def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
-   * Whether the last call of [[changeFor]] took changes of other commits into account, and later calls reuse its work. If
-   * such an attempt conflicts with a further commit, its retry is not counted.
+   * Whether the last call of [[changeFor]] took changes of other commits into account, and later calls can reuse the
+   * work of this call. If such an attempt conflicts with yet another commit, the retry does not count towards the
+   * maximum number of retries.
    */
   def madeProgress: Boolean = false
 
@@ -38,8 +39,8 @@ trait Action {
   def abandoned(context: CommitContext): Unit
 
   /**
-   * The data and delete files that were written before this action was created. Their writer deletes them if the commit
-   * fails.
+   * The data and delete files that were written before this action was created. The writer of these files deletes them
+   * if the commit fails.
    */
   def writtenFiles: Vector[ContentFile]
 }

@@ -8,8 +8,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{MetadataPool, TreeTable}
 
 /**
- * The clock, the sleep function, the random generators and the threads of commits. All code that commits uses these, so that tests
- * can replace them.
+ * The clock, the sleep function, the random generators and the threads of commits. Tests can replace them, because the
+ * code of commits uses no others.
  *
  * @param nowMs returns the current time in milliseconds since the epoch
  * @param sleep waits for the given number of milliseconds
@@ -43,8 +43,8 @@ object Environment {
  * @param table the table's full name, for messages
  * @param commitId unique id of the commit. The id is written to the summary of every snapshot of the commit, so that a
  *   retry can recognize the commit's own snapshots
- * @param summary entries that the engine adds to the summary of every snapshot, such as `engine-name` and
- *   `spark.app.id`
+ * @param summary entries that describe the compute engine and its job, such as `engine-name` and `spark.app.id`. They
+ *   are added to the summary of every snapshot
  */
 final case class CommitContext(
     io: FileIO,
@@ -54,7 +54,7 @@ final case class CommitContext(
     environment: Environment
 ) {
 
-  /** Returns the table as the base of the commit. */
+  /** Returns the table at the version that the commit is based on. */
   def tree(base: TableMetadata): TreeTable = TreeTable(table, io, base, base.schema, environment.pool)
 }
 

@@ -47,12 +47,12 @@ trait Committer {
    * Applies a change to the table if its current version is still `base`. If `base` is absent, the table is created.
    *
    * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first; this commit had no effect
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown it is unknown whether the commit succeeded; no file is
-   *   deleted
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the commit succeeded. In this
+   *   case, no file is deleted
    */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion
 
-  /** Returns the table's newest version. @throws iceberglite.spec.IcebergError.NotFound */
+  /** Returns the table's newest version. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
   def load(id: TableIdentifier): TableVersion
 
   /**
@@ -62,7 +62,10 @@ trait Committer {
   @nowarn("cat=unused-params") // unused by catalogs that do not store the location
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
-  /** Returns the directories that the table owns according to the catalog, not to its metadata; see [[OwnedPaths]]. */
+  /**
+   * Returns the directories that the table owns according to the catalog, and not according to the table's metadata;
+   * see [[OwnedPaths]].
+   */
   @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

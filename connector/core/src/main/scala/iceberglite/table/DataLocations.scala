@@ -34,7 +34,7 @@ object DataLocations {
   /**
    * Returns the locations for a table with these properties.
    *
-   * @throws Unsupported the table properties set a location provider, none of which is supported
+   * @throws Unsupported if the table properties set a location provider, because location providers are not supported
    */
   def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
     properties.get(Provider).foreach { name =>

@@ -34,8 +34,8 @@ private[table] object DeleteApplicability {
   }
 
   /**
-   * Returns the ranges of the equality delete columns that the schema still has. Columns that were dropped can be
-   * ignored, because keys with fewer columns match at least as many rows.
+   * Returns the ranges of the values in those equality delete columns that the schema still has. Columns that were
+   * dropped can be ignored, because keys with fewer columns match at least as many rows.
    */
   private def keysOf(file: ContentFile, base: TableMetadata): KeyOverlap =
     new KeyOverlap(base.schema.fields.filter(f => file.equalityIds.contains(f.id)).filter(_.fieldType match {

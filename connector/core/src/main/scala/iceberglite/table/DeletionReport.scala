@@ -7,7 +7,7 @@ import iceberglite.spec.Redaction
 /** The reason why a file that table metadata refers to was not deleted. */
 sealed trait KeptReason {
 
-  /** Returns the reason as the end of a log message about the kept files ("they"). */
+  /** Returns the reason as the last clause of a log message, in which "they" are the kept files. */
   def text: String
 }
 
@@ -65,7 +65,7 @@ object KeptReason {
 final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
 
 /**
- * The result of a cleanup.
+ * The result of a deletion of files.
  *
  * @param deleted the number of files that were deleted or were already missing
  * @param kept the files that were not deleted, by reason

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
- * Finds other tables whose directory is a given directory, or contains it. The tables are found by the metadata folders
- * in the file system and by the catalog.
+ * Finds other tables whose directory is a given directory, or contains it. Other tables are found by their metadata
+ * folders in the file system, and through the catalog.
  *
  * @param version the version of the table whose files are checked
  */

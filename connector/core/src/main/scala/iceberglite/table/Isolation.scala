@@ -9,7 +9,7 @@ import iceberglite.tree.PartFilter
 sealed abstract class IsolationLevel(val name: String)
 object IsolationLevel {
 
-  /** Tolerates no concurrent changes that add or remove rows that match the write's filter. */
+  /** Rejects concurrent changes that add or remove rows that match the write's filter. */
   case object Serializable extends IsolationLevel("serializable")
 
   /** Tolerates rows that were added concurrently. The write is consistent with the snapshot that it read. */
@@ -30,8 +30,8 @@ object IsolationLevel {
 trait ConflictFilter extends PartFilter {
 
   /**
-   * Returns whether a data file may contain a row that the write reads or replaces, or a delete file may delete such a
-   * row.
+   * Returns whether the entry's data file may contain a row that the write reads or replaces, or whether the entry's
+   * delete file may delete such a row.
    */
   def mightMatch(entry: ManifestEntry): Boolean
 

@@ -9,8 +9,8 @@ import iceberglite.tree.MetadataPool
  * Deletes files, except those that the table does not own. A file that cannot be deleted is reported, and the remaining
  * files are still deleted.
  *
- * Each file is deleted by a request of its own, because the storage interfaces that Spark 3.5 has on its class path
- * (Hadoop 3.3) offer no deletion of several files by one request.
+ * Each file is deleted by a separate request, because the file system interface of Hadoop 3.3, which Spark 3.5 uses,
+ * cannot delete several files by one request.
  *
  * @param maxConcurrent the maximum number of files that are deleted at the same time
  * @param environment waits before failed deletions are repeated, and runs the deletions
@@ -55,8 +55,8 @@ final class OwnedDeletion(
   }
 
   /**
-   * Returns the paths that could not be deleted. Storages reject requests when there are too many at a time; therefore
-   * each retry waits longer than the one before.
+   * Deletes files, and returns the paths that could not be deleted. Storage systems reject requests if there are too
+   * many at a time. Therefore the wait before each retry is longer than the previous wait.
    */
   @tailrec
   private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {

@@ -29,8 +29,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private lazy val ownedDirectories: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
-    // If a name contains a dot, the table owns nothing below prefixes, because two tables could have the same
-    // directory.
+    // If the table's name or a namespace level contains a dot, the table owns no directory below a shared prefix,
+    // because two tables could have the same directory there.
     val prefixes =
       if (ownership.names.exists(_.contains('.'))) Vector.empty
       else ownership.locations.prefixes.flatMap(owners.pathOf)

@@ -8,7 +8,7 @@ import iceberglite.spec.property.TableProperty
  *
  * @param retries the maximum number of counted retries after the first attempt
  * @param totalMs the maximum total time in milliseconds. No retry begins if the time since the start, or the sum of all
- *   waits, has reached it
+ *   waits, has reached this time
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()
@@ -32,11 +32,11 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
   /**
    * Waits for the shortest time before a retry that is not counted. Only the total time limits such retries.
    *
-   * @return false if the time is over
+   * @return false if the total time has been reached
    */
   def waitUncounted(): Boolean = pause(math.min(minWaitMs, maxWaitMs), atLeastMs = 0L)
 
-  /** @param backoffMs the wait before it is shortened by a random fraction */
+  /** @param backoffMs the wait in milliseconds, which is shortened by a random fraction */
   private def pause(backoffMs: Long, atLeastMs: Long): Boolean = {
     val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
     remainingMs > 0 && {

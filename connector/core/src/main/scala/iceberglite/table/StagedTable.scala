@@ -57,8 +57,8 @@ final class StagedTable private[table] (
   /**
    * Creates or replaces the table together with everything that was written to it.
    *
-   * @param summary entries that the engine adds to the summary of each snapshot, in addition to the entries of the
-   *   writes
+   * @param summary entries that describe the compute engine and its job. They are added to the summary of each
+   *   snapshot, in addition to the entries of the writes
    */
   def commit(summary: Map[String, String] = Map.empty): Table = {
     val transaction = new Transaction(target, start, base, staged.summary ++ summary, environment)
@@ -91,8 +91,9 @@ object StagedTable {
    * Begins to create or replace a table.
    *
    * @param base the table to replace, if it exists
-   * @throws iceberglite.spec.IcebergError.AlreadyExists the table exists, but `start` requires that it does not
-   * @throws iceberglite.spec.IcebergError.NotFound the table does not exist, but `start` requires that it does
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists, but `start` requires that it does not
+   *   exist
+   * @throws iceberglite.spec.IcebergError.NotFound if the table does not exist, but `start` requires that it exists
    */
   def begin(
       target: CommitTarget,

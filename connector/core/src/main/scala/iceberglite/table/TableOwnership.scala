@@ -113,8 +113,8 @@ object UsedDirectories {
  * @param usedDirectories returns the directories that the metadata of the catalog's other tables refers to. The
  *   function is called only if a table's location is known solely from its own metadata, because the function reads the
  *   metadata of all other tables
- * @param metadataFilesOfOthers returns those current metadata files of the catalog's other tables that have the given
- *   file name
+ * @param metadataFilesOfOthers returns the current metadata files of the catalog's other tables, but only files with
+ *   the given name
  */
 final case class TableOwnership(
     directory: Option[String],

@@ -43,10 +43,10 @@ final class Transaction private[table] (
    * Commits all actions.
    *
    * @return the table as it was committed
-   * @throws CommitConflict other commits came first in all attempts, or a concurrent change conflicts with an action;
-   *   the files of the actions are deleted
-   * @throws CommitStateUnknown the outcome is unknown; no file is deleted, and the caller must not delete its data
-   *   files
+   * @throws CommitConflict if other commits came first in all attempts, or if a concurrent change conflicts with an
+   *   action. In these cases, the files of the actions are deleted
+   * @throws CommitStateUnknown if the outcome is unknown. In this case, no file is deleted, and the caller must not
+   *   delete its data files
    */
   def commit(): Table = target.committer match {
     case staged: StagedCommitter =>
@@ -66,8 +66,8 @@ final class Transaction private[table] (
     private var interrupted = false
 
     /**
-     * Runs the attempts. If the base has only the snapshots of branches and tags, the table is reloaded first, because
-     * the actions must find concurrent changes in all snapshots.
+     * Runs the attempts. If the base version was loaded with only the snapshots of branches and tags, the table is
+     * reloaded first, because the actions must find concurrent changes in all snapshots.
      */
     def run(): TableVersion =
       try attempt(if (base.forall(_.hasAllSnapshots)) base else abandonOnFailure(reload()))
@@ -108,7 +108,8 @@ final class Transaction private[table] (
 
     /**
      * Computes the initial state and applies each action to it. Requirements that are met only as a result of an
-     * earlier action are dropped, because the committer checks the requirements on the base, which does not meet them.
+     * earlier action are dropped, because the committer checks all requirements on the base version, which does not
+     * meet these.
      */
     private def applyActions(attemptBase: Option[TableMetadata]): TableStart.InitialState = {
       val now = attemptBase.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
@@ -164,7 +165,7 @@ final class Transaction private[table] (
           case Right(version) if containsThisCommit(version) || uniqueFile.exists(Transaction.hadFile(version, _)) =>
             Right(version)
           case Right(version) if uniqueFile.exists(Transaction.isRuledOut(version, _, attemptBase)) =>
-            // The committer did not delete the file, because it did not know the outcome.
+            // The committer did not delete its metadata file, because it did not know the outcome of the commit.
             Cleanup.delete(target.io, uniqueFile.toVector)
             Left(CommitConflict(target.name, s"other writers committed before ${uniqueFile.mkString}"))
           // The commit is not visible yet, but the request may still be in progress.

@@ -27,14 +27,18 @@ private[iceberglite] object DataFileFields {
   val SequenceNumber: NestedField = optional(3, "sequence_number", LongType, "Data sequence number")
   val FileSequenceNumber: NestedField = optional(4, "file_sequence_number", LongType, "File sequence number")
 
-  /** Returns the field of `manifest_entry` with the file. @param file the fields of `data_file` */
+  /** Returns the field `data_file` of `manifest_entry`. @param file the fields of `data_file` */
   def dataFile(file: StructType): NestedField = required(2, "data_file", file, "The file")
 
   val Content: NestedField = optional(134, "content", IntType, "0: data, 1: position deletes, 2: equality deletes")
   val FilePath: NestedField = required(100, "file_path", StringType, "Location, with scheme")
   val FileFormat: NestedField = required(101, "file_format", StringType, "avro, orc, parquet or puffin")
 
-  /** Returns the field with the partition tuple. @param tuple the partition type of one spec, or of all specs */
+  /**
+   * Returns the field `partition` of `data_file`.
+   *
+   * @param tuple the partition type of one partition spec, or the unified partition type of all partition specs
+   */
   def partition(tuple: StructType): NestedField = required(102, "partition", tuple, "Partition tuple")
 
   val RecordCount: NestedField = required(103, "record_count", LongType, "Number of rows")
@@ -61,8 +65,8 @@ private[iceberglite] object DataFileFields {
   val ContentSize: NestedField = optional(145, "content_size_in_bytes", LongType, "Size of the content in bytes")
 
   /**
-   * The field with the id of the partition spec, which only metadata tables have. The spec reserves its id, which no
-   * manifest contains.
+   * The field with the id of the partition spec. Only metadata tables have this field. The specification reserves the
+   * field id 141 for it, and manifests do not contain it.
    */
   val SpecId: NestedField = optional(141, "spec_id", IntType, "Id of the partition spec")
 

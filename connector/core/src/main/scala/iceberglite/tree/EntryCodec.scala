@@ -2,7 +2,10 @@ package iceberglite.tree
 
 import iceberglite.spec.file.ManifestEntry
 
-/** Encodes the entries of a part, so that an executor can send them to the JVM that plans a scan. */
+/**
+ * Encodes the manifest entries of a part of a metadata tree (see [[FilePart]]), so that a Spark executor can send them
+ * to the JVM that plans a scan.
+ */
 trait EntryCodec {
 
   /**
@@ -17,7 +20,8 @@ trait EntryCodec {
   /**
    * Decodes entries.
    *
-   * @return the entries, which share partition tuples, and the number of entries that were omitted
+   * @return the entries, and the number of entries that were omitted. Entries of the same partition share one partition
+   *   tuple by reference
    */
   def decode(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int)
 }

@@ -3,8 +3,8 @@ package iceberglite.tree
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
 /**
- * Estimates the sizes of manifest entries. The cache uses the estimated size on the heap. A commit uses the estimated
- * encoded size to write manifests of about the target size.
+ * Estimates the sizes of manifest entries. [[ManifestCache]] uses the estimated size on the heap. A commit uses the
+ * estimated encoded size to write manifests of about the target size.
  */
 private[tree] object EntrySizeEstimates {
 
@@ -21,7 +21,7 @@ private[tree] object EntrySizeEstimates {
    */
   private val Inflation = 8L
 
-  /** The assumed encoded size of the metrics of a file that was read from another manifest, in bytes. */
+  /** The assumed encoded size, in bytes, of the metrics of a file whose entry was read from an existing manifest. */
   private val ReadMetrics = 200L
 
   /**

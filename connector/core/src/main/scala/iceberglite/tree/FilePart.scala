@@ -25,20 +25,23 @@ trait FilePart extends PartSummary with Serializable {
   def entries(io: FileIO): Iterator[ManifestEntry]
 
   /**
-   * Writes a copy of the part. Entries keep all values but those of their files. By default, nothing is written, as is
-   * correct for a layout that stores the parts in the same file as the root of the tree, because
-   * [[SnapshotFiles.copyRoot]] writes this file.
+   * Writes a copy of the part. The entries do not change, except their `data_file`, which [[TreeCopy.file]] returns.
+   * The default implementation writes nothing. This is correct for a layout that stores the parts in the same file as
+   * the root of the tree, because [[SnapshotFiles.copyRoot]] writes that file.
    *
-   * @param table the table, whose format version and schema the copy has
+   * @param table the table; the copy is written with the table's format version and schema
    * @return the length of the copy in bytes
    */
   @nowarn("cat=unused-params") // unused by default
   def copyTo(table: TreeTable, copy: TreeCopy): Long = length
 
-  /** The estimated number of live files. Each entry has at least one byte, whatever the counts in the metadata say. */
+  /**
+   * The estimated number of live files: the count in the metadata, but at most the length of the part in bytes, because
+   * each entry takes at least one byte.
+   */
   final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
 
-  /** Returns the part without data that only planning needs. The result is sent to executors. */
+  /** Returns the part in the form that is sent to executors: without data that only the planning JVM needs. */
   def forReading: FilePart = this
 
   /** Returns the key of the decoded entries, with their inherited values, in [[ManifestCache]]. */
@@ -51,7 +54,7 @@ private object FilePart {
   val UnknownCount = 10000L
 }
 
-/** Decides which parts of a tree are read. */
+/** Decides which parts of a metadata tree are read. */
 trait PartFilter {
 
   /** Returns whether the part may list a file that the filter accepts. If not, the part is not read. */

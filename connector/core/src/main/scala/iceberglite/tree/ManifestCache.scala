@@ -27,8 +27,8 @@ final class ManifestCache(
   private val lists = new LruCache[ListKey, Vector[ManifestFile]](nowMs)
 
   /**
-   * Returns the limits of a cache of this size. A single value may use at most half of the cache, because a larger
-   * value would displace most other values.
+   * Returns the limits of a cache of the given size in bytes. A single value may use at most half of the cache, because
+   * a larger value would displace most other values.
    */
   private def limits(bytes: Long) = LruCache.Limits(bytes / 2, bytes, idleMs.getOrElse(Long.MaxValue))
 
@@ -73,7 +73,7 @@ object ManifestCache {
   private val MaxBytes = 512L << 20
   private val HeapShare = 0.15
 
-  /** The denominator of the share of manifest lists in the cache: one sixteenth, because manifest lists are small. */
+  /** Manifest lists may use one sixteenth of the cache (1 / `ListShare`), because they are small. */
   private val ListShare = 16
 
   /** A cache that is always empty, for catalogs with `io.manifest.cache-enabled=false`. */

@@ -46,7 +46,10 @@ trait MetadataTree {
       cache: ManifestCache
   ): WrittenTree
 
-  /** Returns a codec for the entries of parts of any layout. One layout with a codec is sufficient for all layouts. */
+  /**
+   * Returns a codec that encodes the entries of parts of any layout, if this layout provides one. At least one layout
+   * must provide a codec.
+   */
   def entryCodec: Option[EntryCodec] = None
 }
 
@@ -63,8 +66,8 @@ object MetadataTree {
    * Returns the files of a snapshot.
    *
    * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
-   * @throws IcebergError.Unsupported the table is encrypted. The check is sufficient for all reads, because every read
-   *   of the table's files calls this method
+   * @throws IcebergError.Unsupported if the table is encrypted. Reads need no other check, because every read of the
+   *   table's files calls this method
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     Encryption.reject(table.metadata)
@@ -108,13 +111,14 @@ object MetadataTree {
 }
 
 /**
- * Selects the files that a commit removes from a snapshot. Parts that cannot match are carried over without being read.
+ * Selects the files that a commit removes from a snapshot. Parts that cannot list such files are carried over without
+ * being read.
  */
 trait FileSelector extends PartFilter {
 
   /**
-   * Returns whether the commit removes a live entry. Each commit attempt calls this once for each live entry of the
-   * parts that might match, from several threads.
+   * Returns whether the commit removes a live entry. Each commit attempt calls this method once for each live entry of
+   * the parts that may match, from several threads.
    *
    * @throws iceberglite.spec.IcebergError.ValidationFailed the entry prevents the commit
    */
@@ -123,7 +127,7 @@ trait FileSelector extends PartFilter {
 
 object FileSelector {
 
-  /** Removes no file, as for an append. */
+  /** Removes no files. Appends use this selector. */
   object NoFiles extends FileSelector {
     override def mightMatch(part: PartSummary): Boolean = false
     override def removes(entry: ManifestEntry): Boolean = false
@@ -139,13 +143,16 @@ object FileSelector {
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
-/** A rewrite of parts. The commit writes the live files of the chosen parts to new parts, sorted by partition. */
+/**
+ * A rewrite of parts, as by the procedure `rewrite_manifests`. The commit writes the entries of live files in the
+ * chosen parts to new parts, sorted by partition.
+ */
 trait ManifestRewrite {
 
   /** Chooses the parts to replace. */
   def choose[P <: PartSummary](parts: Vector[P]): Vector[P]
 
-  /** Returns the order in which the files of one spec are written to new parts. */
+  /** Returns the order in which the entries of one partition spec are written to new parts. */
   def order(spec: PartitionSpec): Ordering[PartitionTuple]
 }
 
@@ -156,7 +163,8 @@ trait ManifestRewrite {
  * @param remove selects the files to remove
  * @param addedOlder new files with the data sequence numbers of earlier snapshots
  * @param mergesManifests whether small manifests may be merged, according to the table's properties
- * @param rewrite rewrites manifests without changing their files
+ * @param rewrite the rewrite of manifests, which keeps their live files; absent if the commit does not rewrite
+ *   manifests
  */
 final case class FileChanges(
     added: Vector[ContentFile],
@@ -174,7 +182,7 @@ final case class FileChanges(
  * The properties of a new snapshot.
  *
  * @param parent the parent snapshot
- * @param firstRowId the table's next row id; `None` before version 3
+ * @param firstRowId the table's next row id; `None` before format version 3
  * @param metadataPath the directory of the metadata files
  * @param commitId an id that the names of this snapshot's files contain; unique per snapshot, even within a transaction
  * @param attempt the number of earlier attempts of this commit. The file names contain it, so that they differ between

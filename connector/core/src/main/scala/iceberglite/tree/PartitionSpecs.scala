@@ -25,7 +25,9 @@ final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) 
     )
   )
 
-  /** Returns only the given spec with its source columns, because a reader of one part needs no other specs. */
+  /**
+   * Returns only the given partition spec with its source columns. A reader of one part needs no other partition specs.
+   */
   def only(specId: Int): PartitionSpecs = {
     val spec = byId.get(specId)
     val columns = spec.toVector.flatMap(_.fields).flatMap(_.sourceIds).distinct.flatMap(sources.byId.get)

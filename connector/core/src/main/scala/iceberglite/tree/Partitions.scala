@@ -25,8 +25,8 @@ final private[iceberglite] class Partitions(files: Vector[ContentFile], base: Ta
   }
 
   /**
-   * Returns a filter for the values of one field. Each field is filtered separately, which may match more partitions
-   * than necessary, but is fast for thousands of partitions.
+   * Returns a filter that accepts the given values of one partition field. Each field is filtered separately. Together,
+   * these filters may accept more partitions than the given ones, but they are fast for thousands of partitions.
    */
   private def valueFilter(field: NestedField, values: Set[Option[Literal]]): Expression = {
     val term = Term.Bound(field, field.name)

@@ -23,7 +23,7 @@ trait SnapshotFiles {
 
   /**
    * Returns the entries of the files that this snapshot added (status `Added`) and removed (status `Deleted`), from one
-   * of the [[changedParts]]. An entry of a removed file that has the id of another snapshot is also returned if the
+   * of the [[changedParts]]. An entry with the status `Deleted` and the id of another snapshot is also returned if its
    * file was live in the parent snapshot, or if the parent snapshot has expired. The default is correct for a layout
    * whose entries always have the id of the snapshot that added or removed the file.
    */

@@ -25,8 +25,8 @@ final case class TreeTable(
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
 
   /**
-   * Runs a read of a metadata file. If the table is a clone and the file is one of its source, the error says so,
-   * because the source may have deleted the file.
+   * Runs a read of a metadata file. If the table is a clone and the file belongs to the table that was cloned, the
+   * error message says so, because the cloned table may have deleted the file.
    */
   private[tree] def reading[A](body: => A): A =
     try body

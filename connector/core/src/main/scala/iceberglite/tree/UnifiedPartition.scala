@@ -22,7 +22,7 @@ final class UnifiedPartition(metadata: TableMetadata) {
   /** Returns whether no spec has a partition field. */
   def isEmpty: Boolean = ids.isEmpty
 
-  /** For each spec, the position of each field of the struct in the spec's tuples. */
+  /** For each partition spec id, the position of each unified field in the tuples of this partition spec. */
   private val positions: Map[Int, Vector[Option[Int]]] = metadata.specs.map { spec =>
     val positionOf = spec.fields.map(_.fieldId).zipWithIndex.toMap
     spec.specId -> ids.map(positionOf.get)

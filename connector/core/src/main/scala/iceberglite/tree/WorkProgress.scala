@@ -3,10 +3,14 @@ package iceberglite.tree
 /** Receives the progress of work on metadata files in this JVM. Implementations are thread-safe. */
 trait WorkProgress {
 
-  /** Items are about to be processed. @param items their number, at least 1 */
+  /** Called before items are processed. @param items the number of items, at least 1 */
   def begin(items: Int): Unit
 
-  /** An item has been processed. @param bytes the size of its metadata file; 0 if it is unknown */
+  /**
+   * Called after an item has been processed.
+   *
+   * @param bytes the size of the item's metadata file in bytes; 0 if it is unknown
+   */
   def completed(bytes: Long): Unit
 }
 
@@ -15,7 +19,7 @@ object WorkProgress {
     override def initialValue: Option[WorkProgress] = None
   }
 
-  /** Runs `work`, and reports the items that [[MetadataPool.map]] processes for the calling thread meanwhile. */
+  /** Runs `work`, and reports the items that [[MetadataPool.map]] processes during this time for the calling thread. */
   def within[A](progress: WorkProgress)(work: => A): A = using(Some(progress))(work)
 
   private def using[A](progress: Option[WorkProgress])(work: => A): A = {
@@ -25,7 +29,10 @@ object WorkProgress {
     finally ofThread.set(previous)
   }
 
-  /** Returns `f` with a report of each processed item. Work that `f` itself divides into items is not reported. */
+  /**
+   * Returns a function that calls `f` and reports each processed item. If `f` calls [[MetadataPool.map]] for parts of
+   * an item, these parts are not reported.
+   */
   private[tree] def reported[A, B](items: IndexedSeq[A], f: A => B): A => B = ofThread.get match {
     case Some(progress) if items.nonEmpty =>
       progress.begin(items.size)

@@ -6,11 +6,12 @@ import iceberglite.spec.file.{ColumnExtent, ColumnExtents, ContentFile}
 import iceberglite.spec.types.Literal
 
 /**
- * The smallest box around the rows of one or several files that the metrics of the files allow. The coordinates are
- * ranks of bounds; nulls come first, and NaNs last.
+ * A box that contains the rows of one or several files, as small as the files' metrics permit. Each clustering column
+ * is a dimension. The coordinates are the ranks of the column's bounds among the bounds of all compared files; nulls
+ * come first, and NaNs last.
  *
- * @param lower the least coordinate of each column
- * @param upper the greatest coordinate of each column
+ * @param lower the lowest coordinate of each column
+ * @param upper the highest coordinate of each column
  */
 final private[maintenance] case class Box(lower: Vector[Int], upper: Vector[Int]) {
 
@@ -18,7 +19,10 @@ final private[maintenance] case class Box(lower: Vector[Int], upper: Vector[Int]
   def overlapsIn(column: Int, that: Box): Boolean =
     lower(column) <= that.upper(column) && that.lower(column) <= upper(column)
 
-  /** Whether the boxes overlap in all columns, so that a row of each could be at the same place. */
+  /**
+   * Whether the boxes overlap in all columns, so that a row of one box may have the same coordinates as a row of the
+   * other box.
+   */
   def overlaps(that: Box): Boolean = lower.indices.forall(overlapsIn(_, that))
 
   /** Whether all rows have the same value in a column. */
@@ -29,10 +33,13 @@ private[maintenance] object Box {
   private val NullRank = 0
   private val FirstRank = 1
 
-  /** Maximum number of times that a set is divided. A table with nested gaps in several columns would need more. */
+  /**
+   * The maximum recursion depth of [[separate]]. Only a table with nested gaps in several columns would need a greater
+   * depth.
+   */
   private val MaxDepth = 8
 
-  /** Returns the boxes of files, which can be compared with each other, in the order of the files. */
+  /** Returns the boxes of files, in the order of the files. The boxes can be compared with each other. */
   def of(columns: ClusterColumns, files: Vector[ContentFile]): Vector[Box] = {
     val extents = new ColumnExtents(columns.fields)
     val ofFiles = files.map(extents.of)
@@ -43,7 +50,7 @@ private[maintenance] object Box {
     }
   }
 
-  /** The number of boxes of a set that are compared with all others. */
+  /** The approximate number of boxes in a sample. Each box of the sample is compared with all other boxes. */
   private val SampleSize = 256
 
   /**
@@ -59,8 +66,9 @@ private[maintenance] object Box {
     }
 
   /**
-   * Divides items into sets, so that boxes of different sets do not overlap. The items are divided where no box crosses
-   * a value of a column. Therefore a set may also contain boxes that do not overlap.
+   * Divides items into sets, so that boxes of different sets do not overlap. In each step, the items are divided at a
+   * value of a column that no box crosses. Some boxes that do not overlap cannot be separated in this way, so a set may
+   * also contain such boxes.
    */
   def separate[A](items: Vector[A], depth: Int = MaxDepth)(boxOf: A => Box): Vector[Vector[A]] =
     if (items.size < 2 || depth == 0) Vector(items).filter(_.nonEmpty)
@@ -102,7 +110,7 @@ private[maintenance] object Box {
       FirstRank + low
     }
 
-    /** Returns the least and the greatest rank of a column in a file. */
+    /** Returns the lowest and the highest rank of a column in a file. */
     def side(extent: ColumnExtent): (Int, Int) = {
       val least =
         if (extent.mayBeNull) NullRank

@@ -9,15 +9,18 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The columns by which rows are clustered along a Hilbert curve. A table stores the field ids of its columns in a table
- * property, so that they can be renamed by any engine.
+ * The columns by which rows are clustered along a Hilbert curve. A table property contains the field ids of these
+ * columns and not their names, so that any engine can rename the columns.
  *
  * @param fields the columns in the order of the statement
  * @param paths the path of each column in the schema
  */
 final case class ClusterColumns(fields: Vector[NestedField], paths: Vector[Vector[String]]) {
 
-  /** The value of the table property, and of the summary of a snapshot whose files are clustered by these columns. */
+  /**
+   * The field ids as text. This is the value of the table property, and of an entry in the summary of each snapshot
+   * whose files are clustered by these columns.
+   */
   def ids: String = fields.map(_.id).mkString(",")
 
   override def toString: String = paths.map(_.mkString(".")).mkString(", ")
@@ -25,7 +28,10 @@ final case class ClusterColumns(fields: Vector[NestedField], paths: Vector[Vecto
 
 object ClusterColumns {
 
-  /** With more columns, each of them would hardly reduce the number of files to read. */
+  /**
+   * The maximum number of clustering columns. With more columns, a filter on one of them would hardly reduce the number
+   * of files to read.
+   */
   private val MaxColumns = 8
 
   /**
@@ -33,7 +39,7 @@ object ClusterColumns {
    *
    * @param what where the columns are stated, for messages
    * @throws iceberglite.spec.IcebergError.NotFound a column does not exist
-   * @throws InvalidArgument there are too many columns, or rows cannot be clustered by one of them
+   * @throws InvalidArgument if there are too many columns, or if rows cannot be clustered by one of the columns
    */
   def require(
       schema: Schema,
@@ -46,7 +52,7 @@ object ClusterColumns {
   }
 
   /**
-   * Returns the columns by which a table is clustered; absent if it is not.
+   * Returns the columns by which a table is clustered; absent if the table is not clustered.
    *
    * @throws InvalidArgument a column has been dropped, or the property is invalid
    */

@@ -11,9 +11,9 @@ import iceberglite.maintenance.cluster.ClusterRun._
 final private[maintenance] class ClusterRun(boxes: Vector[Box], isExpired: Boolean) {
 
   /**
-   * Whether the bounds show that the files are clustered. The boxes of few files overlap even if the files are
-   * clustered. If the snapshot has expired, few files therefore count as clustered; otherwise they would be rewritten
-   * after each expiration of snapshots.
+   * Whether the bounds show that the files are clustered. If there are only a few files, their boxes overlap even if
+   * the files are clustered. Therefore a few files of an expired snapshot count as clustered. Otherwise they would be
+   * rewritten after each expiration of snapshots.
    */
   def isClustered: Boolean = boxes.size == 1 || isExpired && boxes.size < reliable(columns) ||
     overlappingColumns.size <= columns - math.min(columns, log2(boxes.size))
@@ -39,16 +39,22 @@ final private[maintenance] class ClusterRun(boxes: Vector[Box], isExpired: Boole
 
 private[maintenance] object ClusterRun {
 
-  /** The number of files of a run that are compared with its other files. */
+  /**
+   * The approximate number of files in a sample of a run. Each file of the sample is compared with all other files of
+   * the run.
+   */
   private val SampleSize = 256
 
   /**
-   * The ratio of the share of files that a file overlaps in a column to that in an ideal grid, from which files are not
-   * clustered. The ratio of files along a Hilbert curve is below 2.
+   * If a file overlaps more than this multiple of the files that it would overlap in an ideal grid, the files are not
+   * clustered in this column. For files along a Hilbert curve, the multiple is below 2.
    */
   private val Tolerance = 3.0
 
-  /** The minimum share of overlapping files of a run that is not clustered, regardless of the number of its files. */
+  /**
+   * If a file overlaps more than this share of the other files, the files are not clustered in this column, regardless
+   * of the number of files.
+   */
   private val MaxShare = 0.75
 
   /** Returns the minimum number of files for which the overlap tells whether the files are clustered. */

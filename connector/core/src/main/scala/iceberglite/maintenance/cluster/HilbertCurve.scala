@@ -10,7 +10,7 @@ package iceberglite.maintenance.cluster
  * exchanged. These changes are undone level by level, so that the bits of a level become the Gray code of the digit of
  * the index at this level.
  *
- * @param dimensions the number of dimensions, from 1
+ * @param dimensions the number of dimensions, at least 1
  * @param bits the number of bits of each coordinate, from 1 to 31; at most 63 bits in all dimensions together
  */
 final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializable {
@@ -88,9 +88,12 @@ object HilbertCurve {
   /** The maximum number of bits of an index. */
   val IndexBits = 63
 
-  /** The number of bits of a coordinate for the key of a row. More bits do not change which files a query reads. */
+  /**
+   * The maximum number of bits of each coordinate in the clustering key of a row. More bits do not change which files a
+   * query reads.
+   */
   private val MaxKeyBits = 12
 
-  /** Returns the curve for keys of a number of columns. */
+  /** Returns the curve for clustering keys with the given number of columns. */
   def ofColumns(columns: Int): HilbertCurve = new HilbertCurve(columns, math.min(MaxKeyBits, IndexBits / columns))
 }

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
 /**
- * How well files are clustered.
+ * Counts that show how well data files are clustered.
  *
  * @param files the number of files
  * @param unclusteredFiles the number of files that are not clustered yet. Files that were not clustered and have the
@@ -41,7 +41,8 @@ final case class ClusteredFiles(columns: ClusterColumns, degree: ClusterDegree, 
 object ClusteredFiles {
 
   /**
-   * Reads the bounds of all data files of a snapshot. Memory use grows with the number of data files, as for a plan.
+   * Reads the bounds of all data files of a snapshot. Memory use grows with the number of data files, as in scan
+   * planning.
    *
    * @param columns the clustering columns of the table
    */

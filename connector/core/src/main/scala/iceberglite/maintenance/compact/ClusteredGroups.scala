@@ -12,13 +12,13 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *
  *   - files that bin-packing would choose, by their sizes and their deleted rows. Sizes of files that a rewrite has
  *     clustered are ignored, because they depend on the data;
- *   - files of runs that overlap in the clustering columns, unless the summary of the snapshot states that it has
- *     clustered them.
+ *   - files of runs that overlap in the clustering columns, unless the summary of the snapshot states that the
+ *     snapshot's commit clustered them.
  *
- * The chosen files are clustered together. A clustered run is rewritten with them only if it has at most as many rows
- * as the chosen files and all smaller clustered runs in the same range of values. Therefore the number of runs in a
- * range grows with the logarithm of the number of rows, and the rows of a run are rewritten only into a run that has at
- * least twice as many rows.
+ * The chosen files are clustered together. A clustered run is rewritten together with the chosen files only if it has
+ * at most as many rows as the chosen files and all smaller clustered runs in the same range of values. Therefore the
+ * number of runs in a range grows with the logarithm of the number of rows, and the rows of a run are rewritten only
+ * into a run that has at least twice as many rows.
  *
  * A second plan after the rewrite is empty: all chosen files have been clustered, and runs are merged only if some of
  * them are newer than the last rewrite.
@@ -31,7 +31,10 @@ final private[compact] class ClusteredGroups(
     options: RewriteOptions
 ) {
 
-  /** A larger part of a run is not merged, because the group would be divided again. */
+  /**
+   * The maximum size, in bytes, of the files that a clustered run has in one range of values if they are merged. A file
+   * group with larger runs would be divided again.
+   */
   private val maxMergedBytes = options.group.maxGroupSize / 2
 
   /** Returns the sets of files of a partition that are clustered together, each with the reason. */
@@ -67,7 +70,10 @@ final private[compact] class ClusteredGroups(
   private def isRecorded(snapshotId: Long): Boolean =
     snapshotOf(snapshotId).exists(_.summary.get(SummaryKey.ClusteredBy).contains(columns.ids))
 
-  /** Returns whether a snapshot is newer than the last snapshot that clustered files of the partition. */
+  /**
+   * Returns a predicate that is true for snapshots that are newer than the last snapshot that clustered files of the
+   * partition.
+   */
   private def recentRuns(snapshotIds: Vector[Long]): Long => Boolean = {
     def time(snapshotId: Long): Option[(Long, Long)] =
       snapshotOf(snapshotId).map(s => (s.sequenceNumber, s.timestampMs))
@@ -79,7 +85,7 @@ final private[compact] class ClusteredGroups(
     }
   }
 
-  /** Returns the files of a run. */
+  /** Returns the files of the run that the given snapshot added. */
   private def filesOf(snapshotId: Long, files: Vector[(FileScanTask, Box)]): Vector[RunFile] = {
     val recorded = isRecorded(snapshotId)
     val ignoresSizes = recorded && files.iterator.map(_._1.file.fileSizeInBytes).sum >= options.group.minFileSize
@@ -92,7 +98,7 @@ final private[compact] class ClusteredGroups(
     if (isClustered) candidates else candidates.map(_.copy(isChosen = true))
   }
 
-  /** Chooses from the files of a range of values. */
+  /** Chooses the files to rewrite from the files in one range of values. */
   private def choose(files: Vector[RunFile], isRecent: Long => Boolean): Choice = {
     val (chosen, clustered) = files.partition(_.isChosen)
     val runs = clustered.groupBy(_.snapshotId).toVector.sortBy(_._1)
@@ -112,7 +118,7 @@ final private[compact] class ClusteredGroups(
    * Files that are clustered together.
    *
    * @param chosen the files that must be rewritten
-   * @param merged files of clustered runs that are rewritten with them
+   * @param merged files of clustered runs that are rewritten together with the chosen files
    */
   final private class Choice(val chosen: Vector[RunFile], val merged: Vector[RunFile]) {
     val tasks: Vector[FileScanTask] = (chosen ++ merged).map(_.task)
@@ -136,10 +142,10 @@ final private[compact] class ClusteredGroups(
 private object ClusteredGroups {
 
   /**
-   * A file.
+   * A data file of a run.
    *
-   * @param snapshotId the id of the snapshot that added it
-   * @param isChosen whether it must be rewritten
+   * @param snapshotId the id of the snapshot that added the file
+   * @param isChosen whether the file must be rewritten
    */
   final private case class RunFile(task: FileScanTask, box: Box, snapshotId: Long, isChosen: Boolean)
 }

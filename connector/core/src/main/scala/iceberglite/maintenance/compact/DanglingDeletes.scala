@@ -18,8 +18,8 @@ final case class DanglingDeletes(files: Vector[ContentFile], removal: RewriteFil
 object DanglingDeletes {
 
   /**
-   * Returns the delete files of a branch that apply to no data file; absent if there are none. It plans a scan of the
-   * whole branch.
+   * Returns the delete files of a branch that apply to no data file; absent if there are none. This method plans a scan
+   * of the branch without a filter.
    */
   def of(table: Table, to: SnapshotTarget): Option[DanglingDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val plan = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan()

@@ -7,8 +7,8 @@ import iceberglite.spec.file.ContentFile
  *
  * @param rewrittenFiles the number of delete files that were replaced
  * @param addedFiles the number of delete files or deletion vectors that replace them
- * @param rewrittenBytes the size of the replaced files
- * @param addedBytes the size of the new delete files; of a deletion vector, its size in the Puffin file
+ * @param rewrittenBytes the size of the replaced files in bytes
+ * @param addedBytes the size of the new delete files in bytes; for a deletion vector, its size in the Puffin file
  */
 final case class DeleteRewriteResult(rewrittenFiles: Int, addedFiles: Int, rewrittenBytes: Long, addedBytes: Long) {
   def ++(that: DeleteRewriteResult): DeleteRewriteResult = DeleteRewriteResult(

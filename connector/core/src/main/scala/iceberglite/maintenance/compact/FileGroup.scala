@@ -13,9 +13,9 @@ import iceberglite.table.Table
 /**
  * Data files that are rewritten together.
  *
- * @param partition the partition of the files and of the new files; absent if the files have other specs than the new
- *   ones, so that their rows may belong to several partitions
- * @param tasks the whole files, each with all of its deletes
+ * @param partition the partition of the files and of the new files; absent if the files have other partition specs than
+ *   the new files, because their rows may belong to several partitions of the new files
+ * @param tasks the data files, each as a whole file with all of its deletes
  */
 final case class FileGroup(partition: Option[PartitionTuple], tasks: Vector[FileScanTask], reason: String)
     extends RewriteGroup {
@@ -31,7 +31,7 @@ object FileGroup {
   /**
    * Returns the file groups of a snapshot that are worth rewriting.
    *
-   * @param where only files that may have a row that satisfies this condition are chosen; all their rows are rewritten
+   * @param where a condition: only files that may have a matching row are chosen. All rows of these files are rewritten
    * @param clustering if present, the files that are not yet clustered by these columns are chosen
    */
   def plan(
@@ -52,9 +52,9 @@ object FileGroup {
   }
 
   /**
-   * Returns the files of each partition of the spec of the new files, and all files of other specs together. Without
-   * clustering columns, only files of an unsuitable size or with many deletes are returned, so that a table with many
-   * files needs little memory.
+   * Returns the files of the new files' partition spec by partition, and all files of other partition specs as one
+   * group. Without clustering columns, only files of an unsuitable size or with many deletes are returned, so that a
+   * table with many files needs little memory.
    */
   private[compact] def byPartition(
       table: Table,
@@ -101,13 +101,19 @@ object FileGroup {
   private[compact] def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
     task.deletes.size >= options.deleteFileThreshold || deletedRatio(task) >= options.deleteRatioThreshold
 
-  /** Returns the ratio of rows that the deletes of only this data file delete, from 0 to 1. */
+  /**
+   * Returns the ratio of deleted rows in a data file, from 0 to 1. Only delete files that apply to no other data file
+   * are counted.
+   */
   private[compact] def deletedRatio(task: FileScanTask): Double = deletedRatio(
     task.deletes.iterator.filter(_.file.onlyDataFile.isDefined).map(_.file.recordCount).sum,
     task.file.recordCount
   )
 
-  /** Returns the ratio of deleted rows, from 0 to 1. Two deletes may count the same row. */
+  /**
+   * Returns the ratio of deleted rows, from 0 to 1. The ratio is limited to 1, because two delete files may delete the
+   * same row.
+   */
   def deletedRatio(deleted: Long, rows: Long): Double = if (rows > 0) math.min(deleted, rows).toDouble / rows else 0
 
   /** Returns why a group is rewritten; absent if a rewrite would not improve it. */

@@ -10,7 +10,10 @@ import iceberglite.spec.property.TableProperty
  */
 final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue) {
 
-  /** Returns the options of a rewrite whose file groups are not larger than the budget, so that a part of them fits. */
+  /**
+   * Returns the options of a rewrite whose file groups are not larger than the budget, so that some of the groups fit
+   * into it.
+   */
   def limit(options: RewriteOptions): RewriteOptions = options.copy(group =
     options.group.copy(
       maxGroupSize = math.min(options.group.maxGroupSize, maxBytes),
@@ -20,8 +23,8 @@ final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue)
 
   /**
    * Selects the file groups with the most gain for each rewritten byte, as far as they fit into the budget. The gain is
-   * the size of deleted rows and the cost of avoided files, `read.split.open-file-cost`. Groups with the same gain keep
-   * their order.
+   * the size of the deleted rows, plus `read.split.open-file-cost` for each avoided file. Groups with the same gain
+   * keep their order.
    *
    * @param properties the properties of the table
    */

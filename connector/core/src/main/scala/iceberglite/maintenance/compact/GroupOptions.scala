@@ -18,7 +18,7 @@ object GroupOrder {
 }
 
 /**
- * Commits of parts of a rewrite, so that a failure does not discard all of its work.
+ * The division of a rewrite into several commits, so that a failure does not discard all of its work.
  *
  * @param maxCommits the number of commits into which the file groups are divided
  * @param maxFailedCommits the number of commits that may fail before the rewrite fails
@@ -26,17 +26,17 @@ object GroupOrder {
 final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
 
 /**
- * The options that all rewrites of files have, with the names and defaults of Apache Iceberg. They determine the groups
- * of files that are rewritten together.
+ * The options that rewrites of data files and of position delete files have in common, with the names and defaults of
+ * Apache Iceberg. They determine the groups of files that are rewritten together.
  *
  * @param targetFileSize the desired size of a new file, in bytes
- * @param minFileSize files below this size are rewritten, in bytes
- * @param maxFileSize files above this size are rewritten, in bytes
+ * @param minFileSize the size in bytes below which a file is rewritten
+ * @param maxFileSize the size in bytes above which a file is rewritten
  * @param minInputFiles the minimum number of files of a group that is rewritten regardless of its size
  * @param rewriteAll whether all files are rewritten
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group
- * @param partialProgress absent for a single commit
+ * @param partialProgress the division into several commits; absent for a single commit
  * @param maxConcurrentGroups the number of groups that separate Spark jobs may rewrite at the same time
  */
 final case class GroupOptions(
@@ -55,7 +55,10 @@ final case class GroupOptions(
   /** The size at which a writer begins a new file. It is above the target, so that no small last file is written. */
   def writeMaxFileSize: Long = targetFileSize + (maxFileSize - targetFileSize) / 2
 
-  /** Returns the number of files to write for a number of bytes, so that none is much too small or much too large. */
+  /**
+   * Returns the number of files into which the given number of bytes is written, so that no file is much too small or
+   * much too large.
+   */
   def outputFiles(bytes: Long): Int = {
     val full = bytes / targetFileSize
     val remainder = bytes % targetFileSize
@@ -70,7 +73,7 @@ final case class GroupOptions(
   /** Returns whether a file of this size is rewritten. */
   def isChosen(size: Long): Boolean = rewriteAll || size < minFileSize || size > maxFileSize
 
-  /** Divides files into groups within the limits, in their order. */
+  /** Divides files into groups within the limits of these options, in the order of the files. */
   def divide[A](files: Vector[A])(sizeOf: A => Long): Vector[Vector[A]] = {
     val groups = Vector.newBuilder[Vector[A]]
     var group = Vector.newBuilder[A]
@@ -111,7 +114,7 @@ final case class GroupOptions(
 
 object GroupOptions {
 
-  /** The maximum number of files that a file group is divided into. */
+  /** The maximum number of files that the rewrite of a file group writes. */
   private val MaxOutputFiles = 100000L
 
   private val MaxTargetSize = 1L << 50
@@ -125,13 +128,13 @@ object GroupOptions {
   private val MaxFileSize = "max-file-size-bytes"
   private val MinInputFiles = "min-input-files"
 
-  /** Whether all files are rewritten, whatever their size. */
+  /** The name of the option to rewrite all files, whatever their size. */
   val RewriteAll: String = "rewrite-all"
   private val MaxGroupSize = "max-file-group-size-bytes"
   private val MaxGroupFiles = "max-file-group-input-files"
   private[compact] val PartialProgressFailures = "partial-progress.max-failed-commits"
 
-  /** The options of every rewrite. */
+  /** The names of the options of every rewrite. */
   private[compact] val names: Seq[String] = Seq(
     MaxConcurrentGroups,
     PartialProgressEnabled,

@@ -6,7 +6,7 @@ import iceberglite.spec.file.{ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.action.{DeleteCarrier, DeletedPositions, FileKey}
 
-/** Where a rewrite has moved the rows of the replaced data files. */
+/** Finds the positions to which a rewrite has moved the rows of the replaced data files. */
 trait RowMoves {
 
   /** Returns the positions of the rows of a replaced data file that delete files delete. */
@@ -15,8 +15,8 @@ trait RowMoves {
   /**
    * Finds rows in the new data files.
    *
-   * @param rows replaced data files with positions of rows. Rows that the rewrite has not written are ignored
-   * @param taken positions of rows of new files, by path, that earlier calls have returned for other rows
+   * @param rows the rows to find, by replaced data file and position. Rows that the rewrite has not written are ignored
+   * @param taken the positions in new files, by path, that earlier calls have already returned for other rows
    * @return new data files with the positions of the rows
    * @throws iceberglite.spec.IcebergError.ValidationFailed a row is in no new file
    */
@@ -30,9 +30,9 @@ trait RowMoves {
 }
 
 /**
- * Carries deletes over to the new files of a rewrite. Each attempt of the commit reads only delete files that are new
- * since the attempt before, and finds only rows that were not deleted then. A rewrite can therefore keep up with writers
- * that commit more often than it could find all deleted rows.
+ * Carries deletes over to the new files of a rewrite. Each attempt of the commit reads only delete files that were
+ * added since the previous attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a
+ * rewrite can succeed even if other writers commit faster than the rewrite could find all deleted rows.
  */
 final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   import IncrementalCarrier._
@@ -94,8 +94,8 @@ private object IncrementalCarrier {
     def positionsOf(replaced: String): DeletionVector = read.get(replaced).fold(DeletionVector.Empty)(_.positions)
 
     /**
-     * Returns the deletes that remain valid. None of them do if a row is no longer deleted, because the branch was rolled
-     * back, or if the table was upgraded and now needs deletion vectors.
+     * Returns the deletes that remain valid. No deletes remain valid if a row is no longer deleted because the branch
+     * was rolled back, or if the table was upgraded and now needs deletion vectors.
      */
     def continuedBy(now: Map[String, ReadDeletes], needsVectors: Boolean): Carried = {
       val areIncluded = read.forall { case (path, before) =>

@@ -14,7 +14,7 @@ object ManifestRewriteResult {
 }
 
 /**
- * Rewrites the manifests of the branch main with their entries sorted by partition.
+ * Rewrites the manifests of the branch `main`, with their entries sorted by partition.
  *
  * @param specId the spec of the manifests; by default the table's default spec
  * @param sortBy the names of the partition fields to sort by first
@@ -32,7 +32,8 @@ final class ManifestCompaction(
    * Rewrites the manifests.
    *
    * @return the newest version of the table, and the result
-   * @throws iceberglite.spec.IcebergError.NotFound the table has no such spec, or the spec no such field
+   * @throws iceberglite.spec.IcebergError.NotFound if the table has no such partition spec, or if the partition spec
+   *   has no such field
    */
   def run(): (Table, ManifestRewriteResult) = {
     val after = table.transaction(summary).add(action).commit()
@@ -45,8 +46,8 @@ final class ManifestCompaction(
   }
 
   /**
-   * Returns the result that [[run]] would have, without changing anything. The number of new manifests is estimated from
-   * the sizes of the old ones.
+   * Returns the result that [[run]] would have, without changing anything. The number of new manifests is estimated
+   * from the sizes of the existing manifests.
    *
    * @throws iceberglite.spec.IcebergError.NotFound as for [[run]]
    */

@@ -65,7 +65,10 @@ final class MovedDeletes(
     DataLocations.of(base.location, base.properties).path(base.specsById(rows.specId), rows.partition, name)
   }
 
-  /** Returns the rows that the rewrite has not written. Later attempts of the commit reuse them. */
+  /**
+   * Returns the positions of the rows that the rewrite has not written, because they were already deleted. Later
+   * attempts of the commit reuse the result.
+   */
   private def deletedAtStart(task: FileScanTask): DeletionVector =
     if (task.deletes.isEmpty) DeletionVector.Empty
     else deletedBefore.getOrElse(

@@ -18,9 +18,9 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
   /**
    * Finds rows of the replaced files in the new files.
    *
-   * @param rows paths of replaced files with positions of rows. Rows that were already deleted are ignored
+   * @param rows the rows to find, by path of the replaced file and position. Rows that were already deleted are ignored
    * @param deletedBefore returns the positions of the rows of a file that were not written, because they were deleted
-   * @return new files with the positions of the rows
+   * @return the new files with the positions of the rows in them
    * @throws ValidationFailed the new files do not have as many rows as the replaced files had
    */
   def find(
@@ -56,8 +56,8 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
 object PackedFiles {
 
   /**
-   * Returns the files of the tasks that have read and written file groups. Tasks that read parts of the same file
-   * belong together, because only together they have read whole files.
+   * Returns the files of the tasks that have read and written file groups. Tasks that read parts of the same file are
+   * combined, because only all of them together have read the whole file.
    *
    * @param tasks the parts of files that each task has read, in the order of the files of each group
    * @param written the files that each task has written
@@ -76,7 +76,10 @@ object PackedFiles {
   }
 }
 
-/** Collects rows of consecutive files. The rows are added in ascending order of their position in all files. */
+/**
+ * Collects positions of rows in consecutive files. The rows are added in ascending order of their position in the
+ * concatenation of all files.
+ */
 final private class PositionsInFiles(files: Vector[ContentFile]) {
   private val builders = Vector.fill(files.size)(DeletionVector.newBuilder)
   private var file = 0

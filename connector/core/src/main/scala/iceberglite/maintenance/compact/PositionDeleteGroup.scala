@@ -29,7 +29,7 @@ final case class PositionDeleteGroup(
 
   override def bytes: Long = deletes.iterator.map(_.file.fileSizeInBytes).sum
 
-  /** The number of deleted positions, in which a position can occur several times. */
+  /** The number of deleted positions. A position that several files contain is counted several times. */
   def positions: Long = deletes.iterator.map(_.file.recordCountOrZero).sum
 }
 
@@ -43,7 +43,7 @@ object PositionDeleteGroup {
    * In version 3, all position delete files of a partition form one group, regardless of their sizes: the deletion
    * vector of a data file must contain the deletes of all of them (spec version 3: "Deletion vectors").
    *
-   * @param where only delete files of partitions that may have a row that satisfies this condition are chosen
+   * @param where a condition: only delete files of partitions that may have a matching row are chosen
    */
   def plan(
       table: Table,

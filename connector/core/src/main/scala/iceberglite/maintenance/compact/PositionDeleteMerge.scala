@@ -13,7 +13,7 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
 
 /**
- * A data file whose rows the position deletes of a group delete.
+ * Identifies a data file from which the position deletes of a group delete rows.
  *
  * @param group the index of the group
  * @param path the path of the data file
@@ -29,7 +29,7 @@ object DeleteTargetKey {
 /** What a delete file or a manifest states about a data file. */
 sealed trait DeleteFinding {
 
-  /** Returns the finding in a form that tasks exchange with any serializer. */
+  /** Returns the finding as bytes, so that Spark tasks can exchange it with any serializer. */
   def toBytes: Array[Byte]
 }
 
@@ -86,8 +86,8 @@ final class DeleteFindings {
   }
 
   /**
-   * Returns the deletes that apply to the data file (spec: "Scan Planning"): none if the file is not live, and only
-   * those of delete files that are not older than the file.
+   * Returns the deletes that apply to the data file (spec: "Scan Planning"): none if the data file is not live or has a
+   * deletion vector; otherwise, only those of delete files that are not older than the data file.
    */
   def applicable: DeletionVector = dataNumber.filterNot(_ => hasVector).fold(DeletionVector.Empty) { data =>
     positions.iterator.filter(_._1 >= data).map(_._2).foldLeft(DeletionVector.Empty)(_ union _)
@@ -107,7 +107,7 @@ final class PositionDeleteMerge(
 ) extends Serializable {
 
   /**
-   * Returns what a delete file of a group states.
+   * Returns the findings in a delete file of a group.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile the file is missing or damaged
    */
@@ -150,7 +150,7 @@ final class PositionDeleteMerge(
         ofFile.foreach { case (key, finding) => found.computeIfAbsent(key, _ => new DeleteFindings) += finding }
       }
     }
-    // The data files are read last, because only those that the deletes name are kept in memory.
+    // The parts are read after the delete files, so that only the data files that the deletes name are kept in memory.
     MetadataPool.map(parts) { part =>
       findings(tree.entries(part)).foreach { case (key, finding) =>
         Option(found.get(key)).foreach(known => known.synchronized(known += finding))
@@ -167,7 +167,11 @@ object PositionDeleteMerge {
     new PositionDeleteMerge(io, specs, byPartition.map { case (partition, all) => partition -> all.map(_._2) })
   }
 
-  /** Returns the parts that may list files whose findings matter. @param usesVectors whether there can be vectors */
+  /**
+   * Returns the parts that may list data files or deletion vectors of the groups.
+   *
+   * @param usesVectors whether the snapshot may have deletion vectors
+   */
   def parts(tree: SnapshotFiles, mightMatch: FilePart => Boolean, usesVectors: Boolean): Vector[FilePart] =
     tree.parts.filter(p => p.hasLiveFiles && (usesVectors || p.content == ManifestContent.Data) && mightMatch(p))
 }

@@ -26,7 +26,7 @@ final case class PositionDeleteWriter(
 ) {
   import output.{format, io, properties, usesVectors}
 
-  /** Returns the end of the names of the written files. */
+  /** Returns the suffix of the names of the written files. */
   def extension: String = output.extension
 
   /**
@@ -78,7 +78,7 @@ final case class PositionDeleteWriter(
     case DeleteGranularity.OfPartition => targetSize
   }
 
-  /** Takes vectors up to the target size, which may belong to several groups. */
+  /** Takes the next deletion vectors, up to the target size of a file. The vectors may belong to several groups. */
   private def nextVectors(deletes: BufferedIterator[(DeleteTargetKey, DeletionVector)]): Vector[DeletedRows] = {
     val taken = ArrayBuffer.empty[DeletedRows]
     var bytes = 0L

@@ -8,9 +8,9 @@ import iceberglite.spec.property.TableProperty
 /**
  * Options of a rewrite of data files, with the names and defaults of Apache Iceberg.
  *
- * @param group the options of the groups and of the sizes of files
- * @param deleteFileThreshold the minimum number of delete files of a data file that is rewritten for its deletes
- * @param deleteRatioThreshold the minimum ratio of deleted rows of a data file that is rewritten for its deletes
+ * @param group the options of file groups and of file sizes
+ * @param deleteFileThreshold the number of delete files from which a data file is rewritten because of its deletes
+ * @param deleteRatioThreshold the ratio of deleted rows from which a data file is rewritten because of its deletes
  * @param outputSpecId the partition spec of the new files
  * @param maxFiles maximum number of files to rewrite
  * @param keepsSequenceNumber whether the new files get the sequence number of the snapshot that was read, so that later
@@ -35,7 +35,7 @@ object RewriteOptions {
   private val RemoveDanglingDeletes = "remove-dangling-deletes"
   private val MaxFiles = "max-files-to-rewrite"
 
-  /** All options of every strategy. */
+  /** The names of the options of every strategy. */
   val names: Seq[String] = GroupOptions.names ++ Seq(
     GroupOptions.PartialProgressFailures,
     StartingSequenceNumber,
@@ -49,7 +49,7 @@ object RewriteOptions {
   /**
    * Parses options.
    *
-   * @param strategyNames names of further options, of the strategy
+   * @param strategyNames names of additional options of the strategy
    * @throws InvalidArgument an option is unknown or has an invalid value
    */
   def of(options: Map[String, String], metadata: TableMetadata, strategyNames: Seq[String] = Nil): RewriteOptions = {

@@ -11,13 +11,15 @@ import iceberglite.spec.types.Literal
 import iceberglite.table.Table
 import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, Partitions, SnapshotFiles}
 
-/** The partitions of the current spec to which a snapshot has added files, as far as they have many small files. */
+/** The partitions of the current partition spec to which a snapshot has added files and which have many small files. */
 final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTuple]) {
 
   /** Returns whether the files of a group are in one of the partitions. */
   def contains(group: FileGroup): Boolean = group.partition.exists(tuples)
 
-  /** A condition that all rows of the partitions satisfy. It limits the manifests that a plan reads. */
+  /**
+   * A condition that all rows of the partitions satisfy. The condition limits the manifests that scan planning reads.
+   */
   def where: Expression = table.spec.fields.zipWithIndex.map { case (field, i) =>
     conditionOf(field, tuples.map(_.values(i)))
   }.foldLeft[Expression](AlwaysTrue)(Expression.and)
@@ -41,7 +43,10 @@ final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTu
 
 object TouchedPartitions {
 
-  /** Limits the memory and the time after a write to very many partitions. */
+  /**
+   * The maximum number of partitions. It limits the memory and the time that are needed after a write to very many
+   * partitions.
+   */
   private val MaxPartitions = 1000
 
   /**

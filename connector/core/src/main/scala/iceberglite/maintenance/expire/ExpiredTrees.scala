@@ -6,15 +6,17 @@ import iceberglite.table.{ReachableFiles, TableVersion}
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeTable}
 
 /**
- * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. Which files may be
- * deleted follows from what the remaining snapshots and statistics refer to, and never from names.
+ * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. A file may be deleted
+ * only if no remaining snapshot and no remaining statistics refer to it. The names of files are never a reason to
+ * delete them.
  *
  * @param roots paths of the manifest lists of expired snapshots
  * @param manifests paths of other metadata files that only expired trees have
  * @param statistics paths of the statistics files of expired snapshots
  * @param expired the parts that only expired trees have. They list the data and delete files that may be unreachable
  * @param retained the parts of the remaining trees
- * @param needed paths of the metadata and statistics files that the table still needs, whatever expired trees name
+ * @param needed paths of the metadata and statistics files that the table still needs, even if expired trees refer to
+ *   them
  */
 final case class ExpiredTrees(
     roots: Vector[String],

@@ -5,13 +5,13 @@ import iceberglite.spec.metadata.TableMetadata
 /** Finds the snapshots that running queries read. */
 trait RunningReads {
 
-  /** Returns the ids of the snapshots that each running query reads, for the queries that read the table. */
+  /** For each running query that reads the table, returns the ids of the snapshots that the query reads. */
   def of(table: TableMetadata): Vector[Set[Long]]
 }
 
 object RunningReads {
 
-  /** No queries are known. */
+  /** An implementation that knows no running queries. */
   val Unknown: RunningReads = _ => Vector.empty
 }
 

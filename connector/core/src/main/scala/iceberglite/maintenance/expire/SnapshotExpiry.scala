@@ -11,8 +11,8 @@ import iceberglite.tree.MetadataPool
 /**
  * Expires snapshots of a table, and deletes the files that only the expired snapshots referred to.
  *
- * One commit removes the snapshots from the metadata; then the files are deleted, as far as the table owns them (see
- * [[OwnedPaths]]). If the process dies in between, the remaining files are orphan files.
+ * One commit removes the snapshots from the metadata. Then those of the files that the table owns are deleted (see
+ * [[OwnedPaths]]). If the process ends before all files are deleted, the remaining files are orphan files.
  *
  * @param table the table; the expiration starts from its newest version
  * @param files finds the data and delete files to delete
@@ -32,11 +32,12 @@ final class SnapshotExpiry(
   import SnapshotExpiry._
 
   /**
-   * Expires the snapshots. A file that cannot be deleted is reported and does not prevent the deletion of the others.
+   * Expires the snapshots. A file that cannot be deleted is reported. It does not prevent the deletion of the other
+   * files.
    *
    * @return the table without the snapshots, and the result
-   * @throws UnreadableFile the snapshots have expired, but a file of the metadata trees cannot be read. Some files that
-   *   could be deleted are now orphan files
+   * @throws UnreadableFile if a file of the metadata trees cannot be read. The snapshots have already expired in this
+   *   case, and some files that could be deleted are now orphan files
    */
   def run(): (Table, ExpireResult) = {
     val action = new ExpireSnapshots(options)
@@ -95,8 +96,9 @@ final class SnapshotExpiry(
     }
 
   /**
-   * Compares with the newest version of the table, because a commit after the expiration can refer to an old file
-   * again. If a concurrent expiration deletes the metadata files of this version, the comparison starts again.
+   * Compares the expired trees with the newest version of the table, because a commit after the expiration can refer to
+   * an old file again. If a concurrent expiration deletes the metadata files of this version, the comparison starts
+   * again.
    */
   private def expiredTrees(
       before: TableMetadata,
@@ -117,7 +119,7 @@ final class SnapshotExpiry(
   private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
       delete: (FileKind, Vector[String]) => DeletionReport
   ): ExpireResult = {
-    // The manifests are deleted last, because they list the data files that a failed run has left.
+    // The manifests are deleted last, because they list the data files that remain after a failed run.
     val ofContent =
       files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(file.path)).grouped(BatchFiles)
         .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>

@@ -24,14 +24,15 @@ trait UnreachableFiles {
    *
    * @param expired parts that no remaining snapshot has
    * @param retained the parts of all remaining snapshots
-   * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: a part is missing or damaged
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a part is missing or damaged; the iterator may also throw
+   *   this error
    */
   def find(io: FileIO, expired: Vector[FilePart], retained: Vector[FilePart]): Iterator[UnreachableFile]
 }
 
 /**
  * Compares the files in this JVM. At most `maxCandidates` files are held in memory at a time: if there are more, the
- * parts are read several times, each time for another share of the paths.
+ * parts are read several times, each time for a different subset of the paths.
  */
 final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.MaxCandidates) extends UnreachableFiles {
 
@@ -63,12 +64,12 @@ final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.Max
 
 object LocalUnreachableFiles {
 
-  /** A path takes about 250 bytes of heap. */
+  /** The default maximum number of files in memory. A path takes about 250 bytes of heap. */
   private val MaxCandidates = 500000
 
   /**
-   * Returns the retained parts that may list a file of an expired part. Specs and sequence numbers are not compared: a
-   * file that was removed can be added again, with other ones.
+   * Returns the retained parts that may list a file of an expired part. Partition specs and sequence numbers are not
+   * compared, because a file that was removed can be added again with a different partition spec and sequence number.
    */
   def possiblyShared(expired: Vector[FilePart], retained: Vector[FilePart]): Vector[FilePart] = {
     val contents = expired.filter(_.hasLiveFiles).map(_.content).toSet

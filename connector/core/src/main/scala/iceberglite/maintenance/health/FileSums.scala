@@ -9,13 +9,15 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
 
 /**
- * Sums over the files of a snapshot. The parts of the tree are read in parallel: first the delete files, then the data
- * files, whose deleted rows are then known, and then again the delete files, of which some precede all data files.
+ * Sums counts and sizes over the files of a snapshot. The parts of the metadata tree are read in parallel in three
+ * passes. The first pass reads the parts with delete files. The second pass reads the parts with data files, whose
+ * numbers of deleted rows are then known. The third pass reads the parts with delete files again, to find those that
+ * are older than all data files.
  */
 final private[health] class FileSums(options: RewriteOptions, deleteRules: PositionDeleteRules) {
   private var parts = Vector.empty[FilePart]
 
-  /** The deletes of each data file that is the only one of a delete file, by the hash of its path. */
+  /** The sums of the delete files that apply to a single data file, by the hash of the data file's path. */
   private val deletesByPath = mutable.LongMap.empty[DeletesOfFile]
   private val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
   private val totals = new Totals
@@ -175,7 +177,10 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
     }
   }
 
-  /** Sums of the delete files that name no single data file and precede all data files that they could apply to. */
+  /**
+   * Sums of the delete files that do not reference a single data file, and that are older than all data files that they
+   * could apply to.
+   */
   final private class DanglingSums extends EntrySums {
     private var (files, bytes) = (0L, 0L)
 
@@ -192,7 +197,10 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
       if (file.partition.values.isEmpty) totals.minSequence
       else partitions.get((file.specId, file.partition)).fold(Long.MaxValue)(_.minSequence)
 
-    /** A position delete also applies to data files of its own sequence number, and an equality delete does not. */
+    /**
+     * Returns whether a delete file is older than all data files that it may apply to. A position delete file also
+     * applies to data files with its own sequence number, but an equality delete file does not.
+     */
     private def isBeforeAll(entry: ManifestEntry, oldest: Long): Boolean = entry.sequenceNumber.exists { number =>
       number < oldest || number == oldest && entry.file.content == Content.EqualityDeletes
     }
@@ -211,7 +219,7 @@ private object FileSums {
     (MurmurHash3.stringHash(path, 1).toLong << 32) | (MurmurHash3.stringHash(path, 2) & 0xffffffffL)
 }
 
-/** The delete files that apply to one data file only. @param records the number of deleted positions */
+/** Sums of the delete files that apply only to one data file. @param records the number of deleted positions */
 final private case class DeletesOfFile(files: Int, records: Long, bytes: Long) {
   def ++(that: DeletesOfFile): DeletesOfFile =
     DeletesOfFile(files + that.files, records + that.records, bytes + that.bytes)
@@ -224,10 +232,13 @@ final private class Totals {
   var (equalityDeleteFiles, equalityDeleteRecords, equalityDeleteBytes) = (0L, 0L, 0L)
   var deleteBytes = 0L
 
-  /** The delete files that name a single data file, and those among them whose data file is live. */
+  /**
+   * The counts and sizes of delete files that reference a single data file, and of those among them whose data file is
+   * live.
+   */
   var (filesOfOneDataFile, bytesOfOneDataFile, matchedFiles, matchedBytes) = (0L, 0L, 0L, 0L)
 
-  /** The delete files that precede all data files that they could apply to. */
+  /** The count and size of delete files that are older than all data files that they could apply to. */
   var (precedingFiles, precedingBytes) = (0L, 0L)
   var minSequence = Long.MaxValue
 }
@@ -259,7 +270,7 @@ final private case class PartitionSum(
     math.min(minSequence, that.minSequence)
   )
 
-  /** Returns the files that a rewrite replaces, by the rules of [[iceberglite.maintenance.compact.FileGroup]]. */
+  /** Returns the files that a rewrite would replace by the rules of [[iceberglite.maintenance.compact.FileGroup]]. */
   def replacement(options: RewriteOptions): FileReplacement = {
     val isWorthwhile = filesWithManyDeletes > 0 || options.group.reasonFor(chosenFiles, chosenBytes).isDefined
     if (isWorthwhile) FileReplacement(chosenFiles, chosenBytes, options.group.outputFiles(chosenBytes).toLong)

@@ -5,7 +5,7 @@ import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * Options of a maintenance.
+ * Options of the maintenance of a table.
  *
  * @param maxBytes the maximum number of bytes to rewrite; absent for no limit
  * @param maxSeconds the time after which no further step begins, and rewrites stop before their next commit, in
@@ -29,7 +29,7 @@ object MaintenanceOptions {
   private val MaxSeconds = "max-seconds"
   private val RemoveOrphans = "remove-orphan-files"
 
-  /** The options of `rewrite_data_files` that also apply here. */
+  /** The names of the options of `rewrite_data_files` that the maintenance also accepts. */
   private val ofRewrite = Seq(
     "target-file-size-bytes",
     "min-file-size-bytes",
@@ -38,7 +38,7 @@ object MaintenanceOptions {
     "delete-ratio-threshold"
   )
 
-  /** All options. */
+  /** The names of all options. */
   val names: Seq[String] = Seq(MaxBytes, MaxSeconds, RemoveOrphans) ++ ofRewrite
 
   /**

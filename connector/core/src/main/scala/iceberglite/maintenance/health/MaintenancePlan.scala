@@ -5,7 +5,7 @@ import iceberglite.maintenance.health.MaintenanceAction._
 import iceberglite.spec.property.TableProperty
 import iceberglite.table.Table
 
-/** Decides by the health of a table which actions are due, and in which order. */
+/** Decides which maintenance actions are due, and in which order, according to the [[TableHealth]]. */
 object MaintenancePlan {
 
   /** The minimum number of manifests that a rewrite must avoid. */
@@ -14,8 +14,8 @@ object MaintenancePlan {
   /**
    * Returns a step for each action. The steps that are due come first, in the order of their gain: the bytes saved, or
    * the cost of the files avoided, for each byte rewritten. The other steps follow in the order of
-   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it, or if they were
-   * counted.
+   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it, or if the orphan
+   * files were counted.
    *
    * @param health the health of the table
    */

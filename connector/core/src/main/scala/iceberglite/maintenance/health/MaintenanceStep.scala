@@ -18,11 +18,14 @@ object MaintenanceAction {
   case object RewritePositionDeleteFiles extends MaintenanceAction("rewrite_position_delete_files")
   case object RewriteManifests extends MaintenanceAction("rewrite_manifests")
 
-  /** Expires snapshots by the retention properties of the table, and deletes their files. */
+  /**
+   * Expires snapshots according to the retention properties of the table, and deletes the files that only these
+   * snapshots need.
+   */
   case object ExpireSnapshots extends MaintenanceAction("expire_snapshots")
   case object ComputePartitionStats extends MaintenanceAction("compute_partition_stats")
 
-  /** Renews the numbers of distinct values of columns. */
+  /** Computes the numbers of distinct values of columns for the current snapshot. */
   case object ComputeTableStats extends MaintenanceAction("compute_table_stats")
   case object RemoveOrphanFiles extends MaintenanceAction("remove_orphan_files")
 
@@ -44,10 +47,11 @@ object MaintenanceAction {
  * What an action would do to a table.
  *
  * @param isDue whether the action is worthwhile
- * @param reason why it is or is not, with the numbers, as a sentence
- * @param filesBefore the number of files that the action would replace or delete; snapshots for an expiration; absent
- *   if it is unknown
- * @param filesAfter the expected number of files that replace them; remaining snapshots for an expiration
+ * @param reason why the action is or is not worthwhile, as a sentence with the numbers
+ * @param filesBefore the number of files that the action would replace or delete, or the number of snapshots for an
+ *   expiration; absent if it is unknown
+ * @param filesAfter the expected number of files that replace them, or the number of remaining snapshots for an
+ *   expiration
  * @param bytesToRewrite the number of bytes that the action would rewrite
  * @param gainPerByte the number of bytes that the action saves for each byte that it rewrites. Each avoided file counts
  *   as `read.split.open-file-cost` bytes
@@ -77,7 +81,7 @@ object StepStatus {
 }
 
 /**
- * What a step did, or would do.
+ * The result of a step, or the expected result of a step that was only planned.
  *
  * @param filesBefore the number of files that were replaced or deleted, as for [[MaintenanceStep]]
  * @param filesAfter the number of files that replace them

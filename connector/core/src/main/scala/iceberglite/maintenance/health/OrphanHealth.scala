@@ -22,18 +22,18 @@ object OrphanHealth {
 
   /**
    * The orphan files by the time since their last modification. Files younger than a day may belong to a commit in
-   * progress, and are not counted. Files that the removal would keep are not counted either.
+   * progress, and are not counted. Files that the removal of orphan files would keep are not counted either.
    *
    * @param recent the number of files from 1 to 3 days, which are too young to be removed
    * @param removable the number of files older than 3 days
-   * @param old the number of files older than 30 days, which are also among the removable ones
+   * @param old the number of files older than 30 days; these files are also counted in `removable`
    * @param removableBytes the size of the removable files
    */
   final case class Found(recent: Long, removable: Long, old: Long, removableBytes: Long) extends OrphanHealth
 
   private val OldMs = DAYS.toMillis(30)
 
-  /** The number of files whose size and time are read together. */
+  /** The number of files in a batch, whose sizes and modification times are read together. */
   private val BatchFiles = 10000
 
   /**

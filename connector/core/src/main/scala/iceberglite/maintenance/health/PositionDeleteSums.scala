@@ -10,9 +10,9 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.property.{DeleteGranularity, RowLevelProperty, TableProperty}
 
 /**
- * How `rewrite_position_delete_files` chooses and writes files.
+ * The rules by which `rewrite_position_delete_files` chooses and writes files.
  *
- * @param options its options, with their defaults
+ * @param options the options of the procedure, with their defaults
  * @param becomeVectors whether position delete files become deletion vectors
  * @param perDataFile whether each new file covers only one data file
  */
@@ -22,7 +22,10 @@ final private[health] case class PositionDeleteRules(
     perDataFile: Boolean
 ) {
 
-  /** By the rules of [[iceberglite.maintenance.compact.PositionDeleteGroup]]. */
+  /**
+   * Returns whether a rewrite considers a file, by the rules of
+   * [[iceberglite.maintenance.compact.PositionDeleteGroup]].
+   */
   def isChosen(file: ContentFile): Boolean =
     file.content == Content.PositionDeletes && !file.isDeletionVector &&
       (becomeVectors || options.isChosen(file.fileSizeInBytes))
@@ -61,8 +64,8 @@ final private[health] class PositionDeleteSums(rules: PositionDeleteRules) {
   }
 
   /**
-   * Returns the files that a rewrite would replace. Files that would be replaced by as many new files are not counted:
-   * if each new file covers one data file, a rewrite combines only the files of the same data file.
+   * Returns the files that a rewrite would replace. Files that would be replaced by the same number of new files are
+   * not counted: if each new file covers one data file, a rewrite combines only the files of the same data file.
    */
   def rewrite: FileReplacement = partitions.valuesIterator.map(replacement).foldLeft(FileReplacement.Empty)(_ ++ _)
 
@@ -83,7 +86,7 @@ private object PositionDeleteSums {
   final private class Sum {
     var (files, bytes, ofManyDataFiles) = (0L, 0L, 0L)
 
-    /** The hashes of the paths of the data files that are the only ones of a delete file. */
+    /** The hashes of the paths of the data files that have a delete file which applies to no other data file. */
     val dataFiles = mutable.HashSet.empty[Long]
   }
 }

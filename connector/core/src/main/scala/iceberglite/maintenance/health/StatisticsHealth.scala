@@ -7,8 +7,9 @@ import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile,
  *
  * @param tableStatisticsAgeMs the time from the snapshot of the newest table statistics to the current snapshot, in
  *   milliseconds; absent if there are no statistics
- * @param partitionStatisticsAgeMs the same for partition statistics
- * @param sketches the newest numbers of distinct values; absent if there are none
+ * @param partitionStatisticsAgeMs the time from the snapshot of the newest partition statistics to the current
+ *   snapshot, in milliseconds; absent if there are no partition statistics
+ * @param sketches the newest statistics file with numbers of distinct values; absent if there is none
  */
 final case class StatisticsHealth(
     tableStatisticsAgeMs: Option[Long],
@@ -20,8 +21,9 @@ final case class StatisticsHealth(
  * The newest statistics file with numbers of distinct values.
  *
  * @param fieldIds the ids of the existing columns that it describes
- * @param changedRows the number of rows that commits have added or deleted since, without rewrites; absent if it is
- *   unknown, because the described snapshot is not an ancestor of the current one or a snapshot in between has expired
+ * @param changedRows the number of rows that commits other than rewrites have added or deleted after the described
+ *   snapshot; absent if it is unknown, because the described snapshot is not an ancestor of the current one or a
+ *   snapshot in between has expired
  * @param rows the number of rows of the described snapshot; 0 if it is unknown
  */
 final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long) {
@@ -33,10 +35,10 @@ final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], 
 
 object SketchHealth {
 
-  /** The minimum ratio of changed rows of stale statistics. */
+  /** The ratio of changed rows from which statistics are stale. */
   private val StaleRatio = 0.1
 
-  /** The entries of a summary whose sum is the number of rows that a snapshot has changed. */
+  /** The keys of the summary entries whose sum is the number of rows that a snapshot has changed. */
   private val ChangeCounts = Seq("added-records", "deleted-records", "added-position-deletes", "added-equality-deletes")
 
   /** Returns the newest statistics file that has numbers of distinct values. */

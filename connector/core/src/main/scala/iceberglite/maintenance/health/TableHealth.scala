@@ -53,7 +53,7 @@ final case class FileReplacement(files: Long, bytes: Long, newFiles: Long) {
 object FileReplacement {
   val Empty: FileReplacement = FileReplacement(0, 0, 0)
 
-  /** Returns the files of file groups. */
+  /** Returns the files that a rewrite of the given file groups would replace. */
   def of(groups: Vector[FileGroup], options: RewriteOptions): FileReplacement = FileReplacement(
     groups.iterator.map(_.files.toLong).sum,
     groups.iterator.map(_.bytes).sum,
@@ -65,9 +65,9 @@ object FileReplacement {
  * The delete files of a snapshot. A deletion vector counts as one file, with the size of the vector.
  *
  * @param positionDeleteFiles the number of position delete files and deletion vectors
- * @param deletedPositions the number of positions in them
+ * @param deletedPositions the number of positions in these files
  * @param equalityDeleteFiles the number of equality delete files
- * @param equalityDeleteRecords the number of rows in them
+ * @param equalityDeleteRecords the number of rows in these files
  * @param equalityDeleteBytes the size of equality delete files in bytes
  * @param bytes the size of all delete files in bytes
  * @param danglingFiles the number of delete files that certainly apply to no data file: the only data file that they
@@ -101,8 +101,9 @@ final case class ManifestHealth(count: Long, bytes: Long, smallCount: Long, rewr
 /**
  * The snapshots, branches and tags of a table.
  *
- * @param expirable the number of snapshots that have expired by the retention properties of the table
- * @param expirableRefs the number of branches and tags that have expired
+ * @param expirable the number of snapshots that the next expiration would remove, according to the retention properties
+ *   of the table
+ * @param expirableRefs the number of branches and tags that the next expiration would remove
  * @param deletesAllowed whether `gc.enabled` is true
  */
 final case class SnapshotHealth(count: Long, expirable: Long, expirableRefs: Long, deletesAllowed: Boolean)
@@ -167,12 +168,17 @@ object TableHealth {
     )
   }
 
-  /** Returns the files of a table with valid clustering columns. */
+  /**
+   * Returns the files of a clustered table; absent if the table is not clustered, or if its clustering columns are
+   * invalid.
+   */
   private def clusteredFiles(table: Table, options: RewriteOptions): Option[ClusteredFiles] =
     for (columns <- clusterColumns(table.metadata); snapshot <- table.currentSnapshot)
       yield ClusteredFiles.of(table, snapshot, columns, options)
 
-  /** Invalid columns are an error only of the step that rewrites data files, which reports it. */
+  /**
+   * Returns the clustering columns; absent if they are invalid. The step that rewrites data files reports this error.
+   */
   private def clusterColumns(metadata: TableMetadata): Option[ClusterColumns] =
     try ClusterColumns.of(metadata)
     catch { case _: InvalidArgument => None }

@@ -23,11 +23,11 @@ final case class StepResult(
  * The limits of a step.
  *
  * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
- * @param deadline when the step stops before its next commit; absent for no limit
+ * @param deadline the time after which the step begins no further commit; absent for no limit
  */
 final case class StepLimits(maxBytes: Option[Long], deadline: Option[Deadline])
 
-/** Runs the actions of a maintenance with an engine. */
+/** Runs maintenance actions with a compute engine. */
 trait StepRunner {
 
   /**
@@ -71,7 +71,7 @@ final class TableMaintenance(
   /**
    * Runs the steps.
    *
-   * @throws Throwable a user stopped the maintenance, or the JVM failed; the steps before are committed
+   * @throws Throwable if a user stopped the maintenance, or if the JVM failed. The earlier steps remain committed
    */
   def run(): Vector[StepReport] = {
     val start = environment.nowMs()
@@ -92,7 +92,8 @@ final class TableMaintenance(
   /**
    * Processes the steps within the budget of bytes.
    *
-   * @param process processes a step that is due; its second argument is the limit of bytes if the step exceeds it
+   * @param process processes a step that is due; its second argument is the remaining number of bytes if the step would
+   *   rewrite more
    */
   private def fold(steps: Vector[MaintenanceStep])(
       process: (MaintenanceStep, Option[Long]) => StepReport

@@ -59,8 +59,8 @@ object LocalInspection extends Inspection {
 }
 
 /**
- * Adds files of other programs to a table, in one commit. The files are neither copied nor changed, and the table never
- * deletes those outside of its directory.
+ * Adds files of other programs to a table, in one commit. The files are neither copied nor changed. Files outside of
+ * the table's directory are never deleted.
  *
  * @param checksDuplicates whether files that are already in the table are an error
  * @param ignoresMissing whether files that no longer exist are omitted; otherwise they are an error

@@ -9,7 +9,7 @@ import iceberglite.spec.types.{Literal, NestedField}
 /**
  * The partition spec of imported files, whose fields are the partition columns of the source.
  *
- * @param columns the table's columns by name, as the source writes it
+ * @param columns the table's columns, by their names in the source
  * @param parse converts the text of a partition value to a value of a column; absent if the text is not valid
  */
 final class ImportSpec private (
@@ -21,7 +21,7 @@ final class ImportSpec private (
   /**
    * Returns the partition values of files.
    *
-   * @param values the texts of all partition columns; `None` is null
+   * @param values the values of all partition columns as text; `None` is null
    * @throws InvalidArgument a text is not a value of its column's type
    */
   def tuple(values: Vector[(String, Option[String])]): PartitionTuple = {
@@ -39,12 +39,13 @@ final class ImportSpec private (
 object ImportSpec {
 
   /**
-   * Returns the partition spec of a table whose fields are the partition columns of a source. The current spec is
-   * preferred.
+   * Returns the table's partition spec whose fields are the partition columns of the source. If there are several, the
+   * current partition spec is preferred.
    *
    * @param names the partition columns of the source; empty for a source without partitions
    * @throws InvalidArgument the table has no such spec
-   * @throws Unsupported the table's partition values cannot be found in the source, because they are transformed
+   * @throws Unsupported if the partition spec has transforms other than identity, because the source does not contain
+   *   transformed values
    */
   def of(metadata: TableMetadata, names: Vector[String], caseSensitive: Boolean)(
       parse: (NestedField, String) => Option[Literal]

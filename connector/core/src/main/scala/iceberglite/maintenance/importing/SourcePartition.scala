@@ -4,7 +4,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.storage.FileInfo
 
 /**
- * The files of one partition of a source; a source without partitions has one of these.
+ * The files of one partition of an import's source. A source without partitions has a single [[SourcePartition]].
  *
  * @param values the partition values as text, by column name; `None` is null
  */
@@ -15,6 +15,6 @@ object SourcePartition {
   /** The name of null in directory names and in the Hive Metastore. */
   private val DefaultPartition = "__HIVE_DEFAULT_PARTITION__"
 
-  /** Returns a partition value; null and the empty text have the same name. */
+  /** Returns a partition value. The empty text is null, because both have the same directory name. */
   def valueOf(text: String): Option[String] = if (text.isEmpty || text == DefaultPartition) None else Some(text)
 }

@@ -10,12 +10,12 @@ import iceberglite.tree.MetadataPool
 /** A file that may be an orphan. @param modifiedMs time of the last modification, in milliseconds since the epoch */
 final case class ListedFile(path: String, modifiedMs: Long)
 
-/** Lists the files among which orphans are searched for. */
+/** Lists the files that may be orphan files. */
 trait FileListing {
 
   /**
-   * Passes each file to `consume`, possibly from several threads. It can be called several times, and may then list
-   * other files.
+   * Passes each file to `consume`, possibly from several threads. This method can be called several times, and each
+   * call may find different files.
    */
   def foreach(consume: ListedFile => Unit): Unit
 }
@@ -71,7 +71,10 @@ final class DirectoryListing(io: FileIO, val directory: String, partitionFields:
 
 object DirectoryListing {
 
-  /** The maximum depth of a directory. A deeper one is likely to contain a symbolic link to itself. */
+  /**
+   * The maximum depth of a directory. The path of a deeper directory is likely to contain a symbolic link to a parent
+   * directory.
+   */
   private val MaxDepth = 200
 
   /** Returns the listing of a directory of a table. */

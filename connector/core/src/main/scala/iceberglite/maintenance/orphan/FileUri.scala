@@ -24,7 +24,7 @@ object FileUri {
   }
 
   /**
-   * Returns a path of the metadata.
+   * Parses a path in the metadata.
    *
    * @throws Unsupported the path is relative or contains `.` or `..`, so that it cannot be compared with listed paths
    */
@@ -46,8 +46,9 @@ object FileUri {
 /**
  * Schemes and authorities that refer to the same storage.
  *
- * @param schemes other names by scheme, such as `s3a` for `s3`, in lower case
- * @param authorities other names by authority
+ * @param schemes the common name of each scheme, such as `s3` for `s3a`, in lower case; schemes with the same common
+ *   name are equal
+ * @param authorities the common name of each authority
  */
 final case class EqualPrefixes(schemes: Map[String, String], authorities: Map[String, String]) {
 
@@ -94,7 +95,7 @@ object PrefixMismatch {
 
   val all: Seq[PrefixMismatch] = Seq(Fail, Keep, Delete)
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument for another name */
+  /** @throws iceberglite.spec.IcebergError.InvalidArgument if the name is unknown */
   def parse(name: String): PrefixMismatch = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
     throw Choices.rejected("argument prefix_mismatch_mode", name, all.map(_.name))
   )

@@ -10,7 +10,7 @@ import iceberglite.table.{DeletionReport, KeptReason, OwnedDeletion, OwnedPaths,
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts}
 
 /**
- * How orphan files are searched for.
+ * Options of the search for orphan files.
  *
  * @param olderThanMs only files that were modified before this time are orphans, in milliseconds since the epoch.
  *   Younger files may belong to a commit in progress
@@ -54,23 +54,24 @@ object OrphanOptions {
 final case class OrphanFile(path: String, kept: Option[KeptReason])
 
 /**
- * Deletes files that no version of a table's metadata refers to. Such files are left by writers that died before their
- * commit.
+ * Deletes files that no version of a table's metadata refers to. Such files remain if a writer ends before its commit.
  *
- * The search starts from the newest metadata. Before each deletion it loads the newest metadata again, and keeps files
- * that a commit has added since. Files that the table does not own are kept, see [[OwnedPaths]].
+ * The search starts from the newest metadata. Before each batch of files is deleted, the newest metadata is loaded
+ * again, and files that a commit has added since then are kept. Files that the table does not own are also kept; see
+ * [[OwnedPaths]].
  *
- * @param listing returns the files among which orphans are searched for, for the newest version of the table
+ * @param listing returns the files that may be orphan files, for the newest version of the table
  */
 final class OrphanRemoval(table: Table, listing: Table => FileListing, search: OrphanSearch, options: OrphanOptions) {
   import OrphanRemoval._
 
   /**
-   * Deletes the orphan files. A file that cannot be deleted is reported and does not prevent the deletion of the others.
+   * Deletes the orphan files. A file that cannot be deleted is reported. It does not prevent the deletion of the other
+   * files.
    *
    * @param found receives each orphan file
-   * @throws ValidationFailed the table's files may also belong to other tables, or the metadata has a path of a listed
-   *   file with another scheme or authority; then nothing was deleted
+   * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files, or if the
+   *   metadata has the path of a listed file with another scheme or authority; in both cases, nothing was deleted
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
@@ -80,7 +81,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     report
   }
 
-  /** Passes the files to `found` that [[run]] would delete or keep, without changing anything. */
+  /** Passes to `found` the files that [[run]] would delete or keep, without changing anything. */
   def dryRun(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
     val owned = ownedPaths(current)
@@ -108,8 +109,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   }
 
   /**
-   * Returns the directories that the metadata of the catalog's other tables names. Unlike files that metadata refers
-   * to, a listed file in such a directory may belong to the other table.
+   * Returns the directories that the metadata of the catalog's other tables refers to. This table's metadata does not
+   * refer to a listed orphan file, so a file in such a directory may belong to the other table.
    */
   private def directoriesOfOthers(current: Table): Vector[StoragePath] = {
     val own = StoragePath.of(current.location, current.io.defaultFileSystem)
@@ -128,7 +129,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     case PrefixMismatch.Keep => candidates.iterator.filter(_.conflict.isEmpty).map(_.path)
     case PrefixMismatch.Fail =>
       candidates.conflict.foreach(requireNoConflict)
-      // The files are compared again, so that a conflict that appeared since then must not be ignored.
+      // The iterator may compare the files again, and a conflict that has appeared since then must not be ignored.
       candidates.iterator.map { candidate =>
         requireNoConflict(candidate)
         candidate.path
@@ -143,7 +144,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     )
   }
 
-  /** The files that versions of the table need, with those of commits after the search began. */
+  /** The files that the table needs, including those of commits after the search began. */
   final private class RecentFiles(start: Table) {
     private val seen = new SeenParts
     private var newest = start
@@ -153,7 +154,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
 
     val needed: NeededFiles = neededBy(start)
 
-    /** Returns the paths that the newest version of the table does not need either. */
+    /** Returns those of the given paths that the newest version of the table does not need. */
     def withoutNeeded(paths: Vector[String]): Vector[String] = {
       val now = newest.refresh()
       if (now.metadataLocation != newest.metadataLocation) {

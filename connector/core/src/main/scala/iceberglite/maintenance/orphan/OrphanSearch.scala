@@ -30,7 +30,7 @@ trait OrphanCandidates extends AutoCloseable {
   /** Returns all candidates. A second call may compare the files again. */
   def iterator: Iterator[OrphanCandidate]
 
-  /** Returns one of the candidates with a conflict, if there are any. */
+  /** Returns one of the candidates that have a conflict; absent if there is none. */
   def conflict: Option[OrphanCandidate]
 
   override def close(): Unit = ()
@@ -40,11 +40,11 @@ trait OrphanCandidates extends AutoCloseable {
 trait OrphanSearch {
 
   /**
-   * Returns the listed files that are old enough and that no needed file is equal to. The caller closes the result.
+   * Returns the listed files that are old enough and differ from all needed files. The caller closes the result.
    *
    * @param olderThanMs only files that were modified before this time are returned
-   * @throws iceberglite.spec.IcebergError here or from the result, before it returns a candidate: a directory or a part
-   *   cannot be read, or the metadata has a path that cannot be compared
+   * @throws iceberglite.spec.IcebergError if a directory or a part cannot be read, or if the metadata has a path that
+   *   cannot be compared. The result may also throw this error, before it returns a candidate
    */
   def find(
       io: FileIO,
@@ -57,7 +57,7 @@ trait OrphanSearch {
 
 /**
  * Compares the files in this JVM. At most `maxCandidates` listed files are held in memory at a time: if there are more,
- * the directory and the metadata are read several times, each time for another share of the paths.
+ * the directory and the metadata are read several times, each time for a different share of the paths.
  *
  * @param ifMore compares the files instead of this search if there are more than `maxCandidates`
  */

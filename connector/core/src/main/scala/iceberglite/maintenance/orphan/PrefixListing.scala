@@ -4,8 +4,9 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{FileIO, FileInfo}
 
 /**
- * Lists the same files as [[DirectoryListing]], by one listing of all paths with a prefix. Object stores need fewer
- * requests for it if there are many directories with few files each; the requests follow one another.
+ * Lists the same files as [[DirectoryListing]], by one listing of all paths with a prefix. In an object store, this
+ * listing takes fewer requests if there are many directories with few files each. The requests are sent one after the
+ * other.
  *
  * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
  */

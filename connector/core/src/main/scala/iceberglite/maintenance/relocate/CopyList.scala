@@ -9,8 +9,8 @@ import scala.collection.JavaConverters._
 import iceberglite.storage.{DataOutput, FileIO}
 
 /**
- * The files that must be copied to the new location of a table. Each file is stored once, by its path in the table.
- * Thread-safe.
+ * The files that must be copied to the new location of a table. The list contains each file once, identified by its
+ * path in the table. Thread-safe.
  *
  * @param prefixes determines the paths in the new location
  * @param writePath returns the path of the rewritten copy of a file

@@ -20,7 +20,11 @@ final case class PathPrefixes private (source: String, target: String) {
   def apply(what: String, path: String): String =
     if (PathPrefixes.directory(path) == sourceDirectory) target else targetDirectory + relative(what, path)
 
-  /** Returns the path relative to the source prefix, without a leading slash. @throws ValidationFailed see [[apply]] */
+  /**
+   * Returns the path relative to the source prefix, without a leading slash.
+   *
+   * @throws ValidationFailed if the path does not begin with the source prefix
+   */
   def relative(what: String, path: String): String =
     if (path.startsWith(sourceDirectory) && path.length > sourceDirectory.length) path.drop(sourceDirectory.length)
     else throw ValidationFailed(

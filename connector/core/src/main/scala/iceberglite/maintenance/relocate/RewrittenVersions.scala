@@ -9,8 +9,8 @@ import iceberglite.tree.MetadataPool
  * The versions of a table whose metadata files are rewritten.
  *
  * @param newest the newest of these versions
- * @param older the versions before it, until the start version, which is not one of them
- * @param startIds the snapshots of the start version; absent if there is no start version
+ * @param older the versions between the start version and `newest`, both excluded
+ * @param startIds the ids of the snapshots of the start version; absent if there is no start version
  */
 final private[relocate] case class RewrittenVersions(
     newest: TableVersion,
@@ -37,7 +37,7 @@ private[relocate] object RewrittenVersions {
   /**
    * Finds versions by the names of their metadata files in the table's metadata log.
    *
-   * @throws InvalidArgument the log has no such version, or the start is not before the end
+   * @throws InvalidArgument if the log has no such version, or if the start version is not before the end version
    * @throws ValidationFailed a metadata file between the versions does not exist any more
    */
   def of(table: Table, start: Option[String], end: Option[String]): RewrittenVersions = {

@@ -13,11 +13,12 @@ import iceberglite.table.{Cleanup, Environment, Table, TableLocations, TableVers
 import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeCopy, TreeTable}
 
 /**
- * What to rewrite.
+ * Options of a path rewrite.
  *
- * @param startVersion the name of the metadata file up to which files were rewritten before; absent for all files
+ * @param startVersion the name of the newest metadata file that an earlier rewrite has covered; absent to rewrite all
+ *   files
  * @param endVersion the name of the newest metadata file to rewrite; by default the current one
- * @param stagingLocation the directory of the rewritten files, which must be empty or missing; by default a new
+ * @param stagingLocation the directory of the rewritten files; it must be empty or missing. By default, it is a new
  *   directory in the table's metadata directory
  * @param createFileList whether to write the list of files to copy
  */
@@ -40,9 +41,9 @@ final case class PathRewriteOptions(
 final case class PathRewriteResult(latestVersion: String, fileList: Option[String], manifests: Int, deleteFiles: Int)
 
 /**
- * Writes copies of a table's metadata files for another location, with the paths that the files have there, and lists
- * all files to copy. The table does not change. After the files have been copied, the newest metadata file can be
- * registered as a table.
+ * Writes copies of a table's metadata files for another location, and lists all files to copy. The copies contain the
+ * paths that the files have in the other location. The table does not change. After the files have been copied, the
+ * newest metadata file can be registered as a table.
  *
  * @param deletes writes copies of delete files that contain paths
  */

@@ -12,9 +12,10 @@ final case class VacuumResult(expired: ExpireResult, orphans: DeletionReport)
  * Expires the old snapshots of a table, deletes the files that only these snapshots refer to, and then deletes orphan
  * files.
  *
- * @param retainMs snapshots that are older than this expire, in milliseconds; absent for the table property
- *   `history.expire.max-snapshot-age-ms`. Orphan files must be as old, or three days old if it is absent, and always 24
- *   hours old, because younger files may belong to a commit in progress
+ * @param retainMs the age, in milliseconds, above which snapshots expire; by default the table property
+ *   `history.expire.max-snapshot-age-ms`. Orphan files are deleted only if they are older than this age, or than three
+ *   days if it is absent. Files younger than 24 hours are never deleted, because they may belong to a commit in
+ *   progress
  * @param files finds the files of expired snapshots
  * @param search finds the orphan files
  * @param summary entries that describe the engine

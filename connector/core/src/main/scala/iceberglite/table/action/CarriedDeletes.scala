@@ -12,17 +12,20 @@ import iceberglite.tree.Partitions
  */
 final case class DeletedPositions(dataFile: ContentFile, deletes: Vector[ManifestEntry])
 
-/** Deletes rows from the new files of a rewrite that other commits have deleted from the replaced files. */
+/**
+ * Applies deletes to the new files of a rewrite: the rows that other commits have deleted from the replaced files are
+ * also deleted from the new files.
+ */
 trait DeleteCarrier {
 
   /**
-   * Writes delete files for the new data files. If another commit comes first, this is called again with all deletes
-   * since the rewrite read the data files. The result may contain files of earlier calls.
+   * Writes delete files for the new data files. If another commit comes first, this method is called again, with all
+   * deletes since the rewrite read the data files. The result may contain files of earlier calls.
    *
    * @param deleted the replaced data files that have new deletes. The delete files may also name rows that were already
    *   deleted when the rewrite read the data files
    * @param base the version of the table that the commit is based on
-   * @return the delete files. If they cannot be written, none of them remains
+   * @return the delete files. If they cannot all be written, none of them remains
    * @throws iceberglite.spec.IcebergError.ValidationFailed the rows cannot be found in the new files
    */
   def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile]
@@ -63,8 +66,8 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   }
 
   /**
-   * Returns the live position deletes that were added after the snapshot. Only live files are relevant: a delete file
-   * that was removed since then was replaced by one that contains its positions.
+   * Returns the live position deletes that were added after the snapshot. Only live delete files are relevant, because
+   * a delete file that was removed since then was replaced by a delete file with the same positions.
    */
   private def newDeletes(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ManifestEntry] =
     if (data.isEmpty || history.concurrentCommits(Some(since)).isEmpty) Vector.empty

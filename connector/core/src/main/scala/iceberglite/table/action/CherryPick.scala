@@ -12,8 +12,8 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Pa
 /**
  * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
  * parent is the head of the branch, the branch is fast-forwarded. If not, the changes are applied again in a new
- * snapshot, which is possible for appends, and for overwrites of partitions that have not changed since. A branch
- * accepts each snapshot, and each write-audit-publish id, only once.
+ * snapshot, which is possible for appends, and for overwrites of partitions that have not changed since. The changes of
+ * a snapshot, or of a write-audit-publish id, can be applied to a branch only once.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val reapply = new CherryPick.ReapplySnapshot(snapshotId, to)

@@ -11,8 +11,8 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  *
  * The commit fails if a concurrent commit
  *
- *   - added rows with a lower sequence number to which the equality deletes apply, for example as a compaction (spec:
- *     "Sequence Number Inheritance");
+ *   - added data files with a lower data sequence number, to which the equality deletes apply, as a compaction can do
+ *     (spec: "Sequence Number Inheritance");
  *   - removed a data file to which the new deletes apply; or
  *   - added another deletion vector for such a data file.
  *

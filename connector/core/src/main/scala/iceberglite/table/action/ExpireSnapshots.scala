@@ -18,15 +18,15 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 import iceberglite.tree.{FilePart, MetadataTree}
 
 /**
- * The snapshots that expire.
+ * Options that determine which snapshots expire.
  *
  * @param olderThanMs snapshots before this time expire, in milliseconds since the epoch; by default the table property
  *   `history.expire.max-snapshot-age-ms` determines the time. A branch with its own maximum age is not affected
  * @param retainLast minimum number of snapshots to keep for each branch; by default the table property
  *   `history.expire.min-snapshots-to-keep`. A branch with its own minimum is not affected
  * @param snapshotIds snapshots that expire regardless of their age
- * @param cleanMetadata whether schemas and partition specs that no remaining snapshot needs are removed, and statistics
- *   of snapshots that the table does not have
+ * @param cleanMetadata whether to remove schemas and partition specs that no remaining snapshot needs, and statistics
+ *   of snapshots that are not in the table's metadata
  */
 final case class ExpireOptions(
     olderThanMs: Option[Long] = None,
@@ -49,10 +49,10 @@ final case class ExpireOptions(
 }
 
 /**
- * Removes expired snapshots, branches and tags from the table's metadata (spec: "Snapshot Retention Policy"). If another
- * commit comes first, the expired snapshots are determined again from the newer version.
+ * Removes expired snapshots, branches and tags from the table's metadata (spec: "Snapshot Retention Policy"). If
+ * another commit comes first, the expired snapshots are determined again from the newer version.
  *
- * The action deletes no files; `iceberglite.maintenance.expire` does.
+ * The action deletes no files. The package `iceberglite.maintenance.expire` deletes them.
  */
 final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
   private var last: Option[(TableMetadata, TableMetadata)] = None
@@ -62,7 +62,7 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
     last.getOrElse(throw new IllegalStateException("changeFor has not been called"))
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    // If a concurrent commit has removed a snapshot of the options since the first attempt, it needs no removal.
+    // A snapshot that a concurrent commit has removed since the first attempt need not be removed again.
     val existing = if (last.isEmpty) options.snapshotIds else options.snapshotIds.filter(base.snapshotsById.contains)
     val remaining = options.copy(snapshotIds = existing)
     val expiration = ExpireSnapshots.expired(remaining, base, context.table, context.environment.nowMs())
@@ -80,8 +80,8 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
 
   /**
    * Returns the updates that remove statistics without a snapshot, and schemas and partition specs that no remaining
-   * snapshot refers to. A schema is kept if it may be the only one with a column of an equality delete or with the
-   * source of a kept spec.
+   * snapshot refers to. A schema is kept if it may be the only schema with a column of an equality delete, or with a
+   * source column of a partition spec that is kept.
    */
   private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
     val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
@@ -115,7 +115,10 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
 
 object ExpireSnapshots {
 
-  /** The statistics of expired snapshots are removed together with the snapshots; other writers may leave some. */
+  /**
+   * Removes the statistics of snapshots that are not in the metadata. This connector removes statistics together with
+   * their snapshots, but other writers may leave some.
+   */
   private def statisticsWithoutSnapshot(base: TableMetadata): Vector[MetadataUpdate] = {
     def withoutSnapshot(ids: Vector[Long]) = ids.distinct.filterNot(base.snapshotsById.contains)
     withoutSnapshot(base.statistics.map(_.snapshotId)).map(MetadataUpdate.RemoveStatistics(_)) ++
@@ -123,11 +126,11 @@ object ExpireSnapshots {
   }
 
   /**
-   * Returns what expires.
+   * Returns the snapshots, branches and tags that expire.
    *
-   * @throws NotFound an id is not of a snapshot of the table
-   * @throws ValidationFailed a branch or tag that stays refers to a snapshot that is to expire, or files must not be
-   *   deleted
+   * @throws NotFound if the table has no snapshot with one of the given ids
+   * @throws ValidationFailed if a remaining branch or tag refers to one of the given snapshots, or if `gc.enabled` is
+   *   false
    */
   def expired(options: ExpireOptions, base: TableMetadata, table: String, nowMs: Long): Expiration = {
     if (!TableProperty.of(TableProperty.Gc, base.properties)) throw ValidationFailed(

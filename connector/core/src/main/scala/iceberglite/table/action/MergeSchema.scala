@@ -12,13 +12,13 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Merges the columns of written rows into the table's schema, in the same commit as the rows. Missing columns are
- * added, and types that are wider in the rows are widened (see `SchemaUpdate.unionByNameWith`).
+ * added, and a column whose type is wider in the rows gets the wider type (see `SchemaUpdate.unionByNameWith`).
  *
  * The written files use the column ids of `planned`. If the table's schema has changed concurrently, the commit
  * succeeds only if the merge assigns the same ids, for example because the other writers merged the same columns.
  *
  * @param planned the schema that the files were written with
- * @param rows the columns of the rows, by name
+ * @param rows the columns of the rows, which are matched by name
  */
 final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) extends MetadataAction {
 
@@ -49,7 +49,8 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
 object MergeSchema {
 
   /**
-   * Returns the schema after a merge. It is equal to the table's schema if the rows add nothing.
+   * Returns the schema after a merge. The result is equal to the table's schema if the rows have no new columns and no
+   * wider types.
    *
    * @throws iceberglite.spec.IcebergError two columns of the same name have incompatible types
    */

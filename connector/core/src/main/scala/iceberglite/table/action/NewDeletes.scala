@@ -48,8 +48,8 @@ private[action] object NewDeletes {
 private[action] object LiveDeletionVectors {
 
   /**
-   * Returns the live deletion vectors, which other commits may have added, of the data files that the given vectors
-   * reference. Vectors in `removed` are not returned.
+   * Returns the live deletion vectors of the data files that the given vectors reference. Other commits may have added
+   * these live vectors. Vectors in `removed` are not returned.
    *
    * @param vectors deletion vectors in the same partitions as their data files
    * @param removed files that are removed in the same commit

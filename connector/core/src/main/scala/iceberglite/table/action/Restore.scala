@@ -12,7 +12,7 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 import iceberglite.tree.TreeTable
 
-/** The state of a table that is restored. */
+/** The earlier state to which a table is restored. */
 sealed trait RestorePoint {
 
   /**
@@ -20,7 +20,7 @@ sealed trait RestorePoint {
    *
    * @param table the table's name, for messages
    * @throws NotFound the table has no such snapshot, branch or tag; the message lists existing ones
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the table had no snapshot yet at the time
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table had no snapshot yet at the given time
    */
   def snapshot(base: TableMetadata, table: String): Snapshot
 }
@@ -51,9 +51,9 @@ object RestorePoint {
   }
 
   /**
-   * The snapshot that was current at a time, as a query with this time reads.
+   * The snapshot that was current at a given time. A time travel query for this time reads the same snapshot.
    *
-   * @param timestampMs milliseconds since 1970
+   * @param timestampMs the time in milliseconds since the epoch
    */
   final case class AtTime(timestampMs: Long) extends RestorePoint {
     override def snapshot(base: TableMetadata, table: String): Snapshot = base.snapshotAsOf(timestampMs)
@@ -95,12 +95,12 @@ final case class RestoreReport(
 )
 
 /**
- * Restores an earlier state of a table: its snapshot becomes the current one, regardless of its history. Schemas, specs
- * and properties do not change. Commits of other writers before the restore are part of the replaced state, and of the
- * report.
+ * Restores an earlier state of a table: the snapshot of this state becomes the current snapshot, even if it is not an
+ * ancestor of the current one. Schemas, specs and properties do not change. If other writers commit before the restore
+ * is committed, their changes are also undone and are included in the report.
  *
- * The metadata of the restored snapshot is read before the commit. If it is damaged, the restore fails and changes
- * nothing.
+ * The metadata of the restored snapshot is read before the commit. If this metadata is damaged, the restore fails and
+ * changes nothing.
  */
 final class Restore(point: RestorePoint) extends MetadataAction {
   private var last: Option[RestoreReport] = None
@@ -124,7 +124,8 @@ final class Restore(point: RestorePoint) extends MetadataAction {
       try Some(comparison.compare(current, restored))
       catch {
         case unreadable: UnreadableFile =>
-          // A damaged state may be the reason for the restore. A damaged target is an error.
+          // The current snapshot may be damaged, because this may be the reason for the restore. If the restored
+          // snapshot is damaged, this comparison fails.
           comparison.compare(None, restored)
           Restore.log.warn(Redaction(
             s"The files that restoring ${table.name} changes cannot be counted: ${unreadable.getMessage}"

@@ -12,18 +12,21 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  *
  * The new data files get the sequence number of the snapshot that was read, so that equality deletes that were
  * committed after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). New position deletes get
- * the highest number of the removed position deletes of their partition: they apply to the same data files, and to none
- * that was added later. The commit fails if a removed file is no longer live. If another commit added position deletes
- * or a deletion vector for a removed data file, the deleted rows would reappear. The commit therefore deletes these rows
- * from the new files, or fails without a `carrier`.
+ * the highest sequence number of the removed position deletes of their partition. With this number, they apply to the
+ * same data files as before, and to no data file that was added later. The commit fails if a removed file is no longer
+ * live. If another commit added position deletes or a deletion vector for a removed data file, the deleted rows would
+ * reappear. Therefore the `carrier` deletes these rows from the new files. Without a `carrier`, the commit fails.
  *
- * If the sequence number is not kept, new equality deletes also fail the commit.
+ * If the new data files do not get the sequence number of the snapshot that was read, the commit also fails if another
+ * commit added equality deletes for a removed data file.
  *
  * @param removed data and delete files of the snapshot that was read
  * @param added the new data and delete files
  * @param since the snapshot that was read
- * @param keepsSequenceNumber whether the new data files get the sequence number of that snapshot, and not of the commit
- * @param carrier applies position deletes of other commits to the new files; absent if such deletes fail the commit
+ * @param keepsSequenceNumber whether the new data files get the sequence number of the snapshot that was read, and not
+ *   that of the commit
+ * @param carrier applies position deletes of other commits to the new files; absent if the commit fails because of such
+ *   deletes
  */
 final class RewriteFiles(
     removed: Vector[ContentFile],
@@ -45,14 +48,14 @@ final class RewriteFiles(
   private var isOvertaken = false
 
   /**
-   * Whether the last attempt followed another commit and remains valid. The new files of a rewrite that carries deletes
-   * over are usable whatever other commits change, except that they remove a replaced file. Therefore only the total time
-   * limits the retries, as long as other writers are the reason for them.
+   * Whether another commit preceded the last attempt, and the new files remain usable. If the rewrite carries deletes
+   * over, the new files remain usable unless another commit removes a replaced file. Therefore retries that are due to
+   * other writers are limited only by the total time, and not by their number.
    */
   override def madeProgress: Boolean = carriedDeletes.exists(isOvertaken || _.hasCarriedMore)
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    // The last entry of the log is the previous version, which identifies the base.
+    // The last entry of the metadata log is the version before the base, so it identifies the base.
     isOvertaken = lastBase.exists(_ != base.metadataLog.lastOption)
     lastBase = Some(base.metadataLog.lastOption)
     val history = new BranchHistory(base, parent, context)
@@ -103,7 +106,8 @@ final class RewriteFiles(
   /** Fails if other commits added deletes for the replaced data files that would not apply to the new files. */
   private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
-    // Without the snapshot that was read in its history, the branch may have the rows of the snapshot before a rewrite.
+    // `commitsSince` fails if the snapshot that was read is not in the branch's history. In this case, the rows of the
+    // branch may be in the data files from before an earlier rewrite.
     if (data.isEmpty) history.commitsSince(Some(since))
     else NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
       case (change, file) => throw ValidationFailed(
@@ -115,7 +119,7 @@ final class RewriteFiles(
 
   /**
    * Returns the data sequence number that all rewritten equality deletes have. The new equality deletes must have the
-   * same number, because they would delete other rows with another number.
+   * same number, because with another number they would delete other rows.
    */
   private def numberOfEqualityDeletes(found: Vector[ManifestEntry], context: CommitContext): Long =
     found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber).distinct match {
@@ -135,7 +139,8 @@ final class RewriteFiles(
       .map { case (partition, entries) => partition -> entries.flatMap(_.sequenceNumber).foldLeft(0L)(math.max) }
 
   /**
-   * Fails if a new deletion vector would not be the only one of a live data file (spec version 3: "Deletion vectors").
+   * Fails if the data file of a new deletion vector is not live, or would have another deletion vector after the commit
+   * (spec version 3: "Deletion vectors").
    */
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val vectors = added.filter(_.isDeletionVector)

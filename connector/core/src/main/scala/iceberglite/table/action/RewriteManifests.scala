@@ -12,8 +12,8 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip most manifests.
- * The entries do not change. A single manifest is only rewritten if it is larger than
- * `commit.manifest.target-size-bytes`, so that it is divided.
+ * The entries do not change. If there is only one manifest, it is rewritten only if it is larger than
+ * `commit.manifest.target-size-bytes`, to divide it.
  *
  * @param specId the spec of the manifests to rewrite; by default the table's default spec
  * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the
@@ -30,7 +30,7 @@ final class RewriteManifests(
   /**
    * Returns the rewrite of the manifests of a version of the table.
    *
-   * @throws NotFound the table has no such spec, or the spec no such field
+   * @throws NotFound if the table has no such partition spec, or if the partition spec has no such field
    */
   private[iceberglite] def rewriteOf(base: TableMetadata): ManifestRewrite = {
     val id = specId.getOrElse(base.defaultSpecId)

@@ -112,9 +112,10 @@ final class RowDelta(
   }
 
   /**
-   * Returns the pairs whose deleted rows must be compared. Two commits that delete the same row conflict only if one of
-   * them wrote a new version of the row. With serializable isolation, a statement that only deletes rows needs no
-   * comparison, because its filter is checked against all added files, including files with new versions of rows.
+   * Returns the pairs of own and concurrent deletion vectors whose deleted rows must be compared. Two commits that
+   * delete the same row conflict only if one of them wrote a new version of the row. With serializable isolation, a
+   * statement that only deletes rows needs no comparison, because its filter is checked against all added files,
+   * including files with new versions of rows.
    */
   private def pairsToCompare(
       isolation: Isolation,

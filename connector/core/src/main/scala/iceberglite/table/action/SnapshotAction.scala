@@ -155,8 +155,8 @@ object SnapshotAction {
       .find(id => id > 0 && !base.hasSnapshot(id)).get
 
   /**
-   * Rejects new files in specs with unknown transforms, because their partition values cannot be computed. Spec version
-   * 3 forbids commits of data with such a spec.
+   * Rejects new files in specs with unknown transforms, because their partition values cannot be computed. Version 3 of
+   * the specification forbids commits of data with such a partition spec.
    */
   private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
     added.map(_.specId).distinct.foreach { id =>

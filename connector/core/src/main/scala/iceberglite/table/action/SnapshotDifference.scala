@@ -11,11 +11,11 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
- * Numbers of files.
+ * Counts of files and records.
  *
  * @param dataFiles the number of data files
- * @param records the number of records in the data files, including those that delete files delete; a file whose number
- *   of records is unknown counts as empty
+ * @param records the number of records in the data files, including those that delete files delete; a file with an
+ *   unknown number of records counts as 0 records
  * @param deleteFiles the number of delete files and deletion vectors
  */
 final case class FileTotals(dataFiles: Long, records: Long, deleteFiles: Long)
@@ -35,7 +35,7 @@ final case class SnapshotDifference(added: FileTotals, removed: FileTotals)
 /**
  * Compares the live files of two snapshots, which need not be related. Parts that both trees share are not read. At
  * most `maxFiles` files are held in memory at a time: if there are more, the other parts are read several times, each
- * time for another share of the paths.
+ * time for a different subset of the paths.
  */
 final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotComparison.MaxFiles) {
   import SnapshotComparison._
@@ -83,7 +83,7 @@ object SnapshotComparison {
 
   private def liveParts(tree: SnapshotFiles): Vector[FilePart] = tree.parts.filter(_.hasLiveFiles)
 
-  /** Counts files of several threads. */
+  /** Sums the counts of several threads. */
   final private class Totals {
     private val (dataFiles, records, deleteFiles) = (new LongAdder, new LongAdder, new LongAdder)
 

@@ -15,7 +15,8 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * Changes the columns, and the table properties that refer to columns. If a concurrent commit changed the columns, the
  * commit fails without a retry (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit applies the changes to a schema; called again for each base
+ * @param edit applies the changes to a schema; called for each commit attempt, with the schema of the metadata that the
+ *   attempt is based on
  */
 final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>

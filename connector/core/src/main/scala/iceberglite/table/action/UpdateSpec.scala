@@ -9,7 +9,8 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * Changes the partition spec for new files. If a concurrent commit changed the columns or the partitioning, the commit
  * fails without a retry (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit applies the changes to a partition spec; called again for each base
+ * @param edit applies the changes to a partition spec; called for each commit attempt, with the partition spec of the
+ *   metadata that the attempt is based on
  */
 final class UpdateSpec(edit: SpecUpdate => SpecUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>

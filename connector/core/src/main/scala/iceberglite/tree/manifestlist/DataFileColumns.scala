@@ -96,7 +96,7 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
    * Returns the file that a decoded row describes.
    *
    * @param row the row that was just read
-   * @param block the bytes that contain the row
+   * @param block the Avro block that contains the row
    * @param tuples the partition tuples that were already read from the manifest
    */
   def fromRow(

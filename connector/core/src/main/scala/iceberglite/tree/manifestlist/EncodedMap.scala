@@ -31,7 +31,7 @@ private[manifestlist] object EncodedMap {
       while (count > 0) {
         if (position >= end) failTruncated()
         val first = bytes(position)
-        // The byte is the zigzag encoding of a number from 0 to 63. Most field ids are in this range.
+        // The byte is the zigzag varint of a key from 0 to 63. Most field ids are in this range.
         if (first >= 0 && (first & 1) == 0) {
           val bit = 1L << (first >> 1)
           if ((marked & bit) != 0) distinct = false

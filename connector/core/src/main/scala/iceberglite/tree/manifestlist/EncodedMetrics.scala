@@ -50,9 +50,10 @@ private[manifestlist] object MetricsMap {
 }
 
 /**
- * The metrics of a file in the encoded form of a manifest block. A lookup traverses only one map and decodes only one
- * value, because most plans need no metrics, or only the metrics of a few field ids. The block stays in memory as long
- * as the metrics of any of its files are in use. Serialization writes only the bytes of this file's metrics.
+ * The metrics of a file, in the Avro encoding of the manifest's block. A lookup traverses only one map and decodes only
+ * one value. This saves time, because most scan plans need no metrics, or only the metrics of a few field ids. The
+ * block stays in memory as long as the metrics of any of its files are in use. Serialization writes only the bytes of
+ * this file's metrics.
  *
  * @param bytes the bytes of the block, which must not be modified
  * @param ranges the start and the end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map.
@@ -139,7 +140,7 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new EncodedMetrics(out.toBytes, newRanges)
   }
 
-  /** Returns a copy that does not keep the rest of the block in memory. */
+  /** Returns a copy with only the bytes of this file's metrics, which does not keep the block in memory. */
   def withoutBlock: EncodedMetrics = {
     val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
     val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))
@@ -165,7 +166,7 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
 private[manifestlist] object EncodedMetrics {
   val Missing: Int = -1
 
-  /** Copies the map entries with the given keys. Each entry is written as a separate block. */
+  /** Copies the map entries with the given keys. Each entry is written as a separate block of the encoded map. */
   private def copyKeys(in: AvroInput, out: AvroOutput, ids: Set[Int])(skipValue: AvroInput => Unit): Unit = {
     var count = in.readBlockCount()
     while (count > 0) {

@@ -6,8 +6,8 @@ import scala.collection.AbstractMap
 import scala.collection.immutable
 
 /**
- * A map by field id, stored in two arrays that are sorted by id. It is used instead of a tree because it is faster to
- * build, and most maps are used for at most one lookup.
+ * A map by field id, stored in two arrays that are sorted by id. It is used instead of a tree map because it is faster
+ * to build, and most maps are used for at most one lookup.
  *
  * @param ids ascending, without duplicates
  */

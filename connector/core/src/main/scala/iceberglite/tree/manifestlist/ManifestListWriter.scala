@@ -22,7 +22,7 @@ import iceberglite.tree.{
   TreeTable
 }
 
-/** Writes the tree of a snapshot in one commit attempt; see [[ManifestListTree]]. */
+/** Writes the metadata tree of a snapshot in one commit attempt; see [[ManifestListTree]]. */
 final private[manifestlist] class ManifestListWriter(
     header: TreeHeader,
     table: TreeTable,
@@ -119,13 +119,16 @@ final private[manifestlist] class ManifestListWriter(
   }
 
   /**
-   * Returns the manifest with all counts. Manifest lists require the counts in version 2 and later, but a manifest from a
-   * list of version 1 may have none.
+   * Returns the manifest with all counts. Manifest lists require the counts in version 2 and later, but the manifest
+   * lists of version 1 may omit them.
    */
   private def withCounts(m: ManifestFile): ManifestFile =
     if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, entries(partOf(m)))
 
-  /** Returns whether writing the list assigns the manifest its first row id (spec version 3: "Row lineage"). */
+  /**
+   * Returns whether the manifest gets its first row id when the manifest list is written (spec version 3: "Row
+   * lineage").
+   */
   private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
   /**
@@ -156,14 +159,17 @@ final private[manifestlist] class ManifestListWriter(
     new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }
 
-  /** Applies [[filter]] to the manifests, in parallel only if manifests are read, which an append does not do. */
+  /**
+   * Applies [[filter]] to the manifests. This is done in parallel only if the commit removes files, because otherwise
+   * no manifests are read.
+   */
   private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[FilteredManifest] =
     if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
     else table.pool.map(manifests)(filter(_, removedFiles))
 
   /**
    * Returns a manifest without the files that the commit removes. If the manifest must be rewritten for this purpose,
-   * its entries of files that earlier snapshots removed are dropped.
+   * the new manifest omits the entries of files that earlier snapshots removed.
    *
    * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
@@ -215,7 +221,10 @@ final private[manifestlist] class ManifestListWriter(
   private def entryOf(f: NewFile): ManifestEntry =
     ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
-  /** Groups the added files by manifest. A manifest has a single spec and content, and about the target size. */
+  /**
+   * Groups the added files by manifest. The files of a manifest have the same partition spec and content, and the
+   * manifest has about the target size.
+   */
   private def groupFiles(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val keys = files.map(f => specAndContent(f.file)).distinct
@@ -283,7 +292,7 @@ private[manifestlist] object ManifestListWriter {
   def runs[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] =
     splitBySize(entries, target)(entry => EntrySizeEstimates.encodedBytes(file(entry)))
 
-  /** Splits items into runs of at most the target size, unless a single item is larger. */
+  /** Splits items into runs of at most the target size. A run is larger only if it consists of a single item. */
   def splitBySize[A](items: Vector[A], target: Long)(sizeOf: A => Long): Vector[Vector[A]] = {
     val runs = Vector.newBuilder[Vector[A]]
     var run = Vector.newBuilder[A]

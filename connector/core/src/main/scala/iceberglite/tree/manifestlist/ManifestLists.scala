@@ -102,7 +102,7 @@ object ManifestLists {
     bytes.length.toLong
   }
 
-  /** Returns the key-value metadata of the file. */
+  /** Returns the key-value metadata of the Avro file. */
   private def header(
       version: FormatVersion,
       snapshotId: Long,

@@ -8,7 +8,7 @@ import iceberglite.spec.property.TableProperty
 /**
  * Chooses the manifests of the parent snapshot that a commit merges, so that many small commits do not lead to many
  * small manifests. Manifests that the commit itself writes are not merged, so that a retry can reuse them, and so that
- * the changes of the snapshot can be read without old entries.
+ * these manifests contain no entries of older snapshots.
  *
  * Bins are packed as in Apache Iceberg. Manifests of the same spec and content are packed into bins of the target size,
  * from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The newest bin of

@@ -33,7 +33,7 @@ final private[manifestlist] case class RewrittenManifests(
  *
  * @param entries reads a manifest of the parent
  * @param write writes entries to a new manifest
- * @param maxHeapBytes the estimated heap size of the entries that the rewrite holds at the same time, in bytes
+ * @param maxHeapBytes the maximum estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
 final private[manifestlist] class ManifestRewriter(
     table: TreeTable,
@@ -84,7 +84,11 @@ final private[manifestlist] class ManifestRewriter(
   private def live(parts: Vector[ManifestPart]): Vector[ManifestEntry] =
     table.pool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
 
-  /** Writes entries of parts of one spec in the given order. @return the number of entries, and the new manifests */
+  /**
+   * Writes the entries of manifests of one partition spec in the given order.
+   *
+   * @return the number of entries, and the new manifests
+   */
   private def writeSorted(
       parts: Vector[ManifestPart],
       by: ManifestRewrite,
@@ -99,8 +103,9 @@ final private[manifestlist] class ManifestRewriter(
 
   /**
    * Writes the entries of more manifests than the memory can hold. First, the partitions of all entries are counted.
-   * Then, for each range of partitions whose entries fit into memory, the manifests that may list files of the range are
-   * read again. Entries of a single partition may have any order, so they are written in several batches.
+   * Then, for each range of partitions whose entries fit into memory, the manifests that may list files of the range
+   * are read again. If the entries of a single partition do not fit into memory, they are written in several batches,
+   * because their order does not matter.
    */
   private def writeRanges(parts: Vector[ManifestPart], by: ManifestRewrite): (Int, Vector[WrittenManifest]) = {
     val order = by.order(parts.head.spec)
@@ -126,7 +131,7 @@ final private[manifestlist] class ManifestRewriter(
     (results.map(_._1).sum, results.flatMap(_._2))
   }
 
-  /** Returns an entry that does not keep other entries of its manifest in memory. */
+  /** Returns a copy of an entry that does not keep other entries of its manifest in memory. */
   private def withoutBlock(entry: ManifestEntry): ManifestEntry = entry.file.metrics match {
     case encoded: EncodedMetrics => entry.copy(file = entry.file.copy(metrics = encoded.withoutBlock))
     case _ => entry
@@ -135,7 +140,7 @@ final private[manifestlist] class ManifestRewriter(
 
 private[manifestlist] object ManifestRewriter {
 
-  /** The heap size of the entries that a rewrite holds at the same time, in bytes. */
+  /** The default maximum of the heap size of the entries that a rewrite holds at the same time, in bytes. */
   val MaxHeapBytes: Long = math.max(64L << 20, Runtime.getRuntime.maxMemory / 6)
 
 }

@@ -87,7 +87,8 @@ object Manifests {
       specs: Map[Int, PartitionSpec],
       schema: Schema
   ): Iterator[ManifestEntry] = {
-    // All entries of a manifest with the sequence number 0 have this number. Entries of version 1 do not contain it.
+    // All entries of a manifest with the sequence number 0 also have this sequence number, but entries that were
+    // written in version 1 do not contain it.
     val number = if (manifest.sequenceNumber == 0L) 0L else Unassigned
     read(io, manifest.copy(sequenceNumber = number, firstRowId = None), specs, schema)
   }
@@ -241,8 +242,8 @@ object Manifests {
   }
 
   /**
-   * Returns the key-value metadata of the file. Version 1 supports only data manifests and does not store the content
-   * type.
+   * Returns the key-value metadata of the Avro file. Version 1 supports only data manifests and does not store the
+   * content type.
    */
   private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
     "schema" -> SchemaJson.toJson(schema),

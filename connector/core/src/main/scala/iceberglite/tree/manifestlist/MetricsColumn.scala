@@ -68,7 +68,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 
   /**
    * Returns whether the fields of a record are the key and the value in this order, without unions. All writers that
-   * follow the spec use this layout.
+   * follow the specification use this layout.
    */
   private def hasStandardLayout(entry: AvroSchema): Boolean = entry.getFields.asScala.toList match {
     case key :: value :: Nil =>
@@ -152,7 +152,8 @@ final private[manifestlist] class NonStandardMapDecoder(
       if (seen.contains(key)) throw AvroFault(s"Its ${map.name} contain the column $key twice")
       seen += key
       map match {
-        // The spec does not allow null as the value. If it is null, the metric of the column is treated as unknown.
+        // The specification does not allow null as the value. If it is null, the metric of the column is treated as
+        // unknown.
         case _: MetricsMap.Counts => pair.longOption(CountColumns.Value).foreach(counts += key -> _)
         case _: MetricsMap.Bounds => pair.option(BoundColumns.Value).foreach(bounds += key -> _)
       }
@@ -174,7 +175,11 @@ final private[manifestlist] class NonStandardMapDecoder(
 
 private[manifestlist] object MetricsColumn {
 
-  /** Returns the metrics of a file from the row that was just read. @param block the bytes that contain the row */
+  /**
+   * Returns the metrics of a file from the row that was just read.
+   *
+   * @param block the Avro block that contains the row
+   */
   def metrics(row: AvroRow, columns: Array[StructColumn[_, Metrics]], block: Array[Byte]): Metrics = {
     val ranges = new Array[Int](MetricsMap.Size * 2)
     java.util.Arrays.fill(ranges, EncodedMetrics.Missing)

@@ -68,9 +68,9 @@ final private[iceberglite] class PartitionCodec(val partitionType: StructType) e
   }
 
   /**
-   * Returns the position in the tuple of a field of the file; -1 if the field is not in the spec. Fields are matched by
-   * field id. In files of version 1 without ids, the fields are in the order of the partition spec (spec: "Partition
-   * Evolution").
+   * Returns the position in the partition tuple of a field of the manifest; -1 if the partition spec does not have the
+   * field. Fields are matched by field id. In files of version 1 without ids, the fields are in the order of the
+   * partition spec (spec: "Partition Evolution").
    */
   private def positionOf(f: AvroSchema.Field, recordHasIds: Boolean, fileHasNoIds: Boolean): Int =
     if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
@@ -132,7 +132,7 @@ final private[iceberglite] class PartitionTuples {
   private var lastStart = 0
   private var lastEnd = -1
 
-  /** Returns the tuple of the row that was just read. @param block the bytes that contain the row */
+  /** Returns the tuple of the row that was just read. @param block the Avro block that contains the row */
   def of(row: AvroRow, column: StructColumn[_, PartitionTuple], block: Array[Byte]): PartitionTuple =
     if (!row.has(column)) PartitionTuple.Empty
     else {

@@ -26,7 +26,7 @@ final private[iceberglite] case class NewManifest(
 /**
  * The replacement of manifests by new manifests with the same live files.
  *
- * @param processed the number of live entries
+ * @param processed the number of live entries that were written to the new manifests
  */
 final private[iceberglite] case class ManifestReplacement(
     oldManifests: Vector[ManifestFile],
@@ -43,7 +43,7 @@ final private[iceberglite] case class ManifestReplacement(
  * @param replaced the rewritten manifests; absent if no rewrite was requested or no manifest was chosen
  * @param createdCount number of manifests of the snapshot that are not in the parent snapshot
  * @param keptCount number of manifests of the parent that are carried over
- * @param replacedCount number of manifests of the parent with live files that the snapshot no longer lists
+ * @param replacedCount number of manifests with live files that the parent lists and the snapshot does not
  */
 final private[iceberglite] case class WrittenManifestList(
     override val pointer: String,
