@@ -46,10 +46,10 @@ object CloneTable {
    * @param stage begins to create the new table in its catalog; fails if the table exists
    * @param drop drops the new table without deleting files. It is called if the catalog created a table that differs
    *   from the requested one
-   * @param summary entries that describe the engine
+   * @param summary entries of the snapshot summary that describe the compute engine
    * @throws InvalidArgument if an argument is not valid, for example if the new table would have files in directories
    *   of the source
-   * @throws NotFound the source has no such snapshot, branch or tag
+   * @throws NotFound if the source has no such snapshot, branch or tag
    * @throws Unsupported if the source is encrypted, or if the catalog does not preserve the ids of partition specs and
    *   sort orders
    */

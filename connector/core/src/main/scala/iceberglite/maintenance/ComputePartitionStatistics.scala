@@ -11,11 +11,11 @@ object ComputePartitionStatistics {
 
   /**
    * @param snapshotId by default the current snapshot
-   * @param summary entries that describe the engine
+   * @param summary entries of the snapshot summary that describe the compute engine
    * @return the table with the statistics, and the statistics file; absent if there is no snapshot, or if the snapshot
    *   has no files
-   * @throws iceberglite.spec.IcebergError.NotFound the table has no snapshot with this id
-   * @throws iceberglite.spec.IcebergError.ValidationFailed no spec of the table has a partition field
+   * @throws iceberglite.spec.IcebergError.NotFound if the table has no snapshot with this id
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if no partition spec of the table has a partition field
    */
   def apply(
       table: Table,

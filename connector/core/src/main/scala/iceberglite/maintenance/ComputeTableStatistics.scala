@@ -17,8 +17,8 @@ object ComputeTableStatistics {
    * Returns the columns whose statistics are computed.
    *
    * @param names names of columns; empty for all columns with primitive types
-   * @throws NotFound the schema has no such column
-   * @throws InvalidArgument the type of a column is not primitive
+   * @throws NotFound if the schema has no such column
+   * @throws InvalidArgument if the type of a column is not primitive
    */
   def columns(schema: Schema, names: Seq[String], caseSensitive: Boolean): Vector[NestedField] =
     if (names.isEmpty) schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])
@@ -44,7 +44,7 @@ object ComputeTableStatistics {
    * statistics file of the snapshot is replaced.
    *
    * @param sketches the sketches by field id
-   * @param summary entries that describe the engine
+   * @param summary entries of the snapshot summary that describe the compute engine
    * @return the table with the statistics, and the statistics file
    */
   def register(

@@ -9,7 +9,7 @@ import iceberglite.spec.Spelling
  * Reads values of options.
  *
  * @param known the names of all options
- * @throws InvalidArgument an option is unknown
+ * @throws InvalidArgument if an option is unknown
  */
 final private[maintenance] class OptionValues(options: Map[String, String], known: Seq[String]) {
   options.keys.find(!known.contains(_)).foreach { key =>

@@ -9,8 +9,8 @@ import iceberglite.spec.types.Literal
 import iceberglite.tree.UnifiedPartition
 
 /**
- * The contents of one partition of one spec in a snapshot: a row of a partition statistics file (spec: "Partition
- * Statistics File"). Counts that are optional in a file of version 1 or 2 are absent if the file omits them.
+ * The contents of one partition of one partition spec in a snapshot: a row of a partition statistics file (spec:
+ * "Partition Statistics File"). Counts that are optional in a file of version 1 or 2 are absent if the file omits them.
  *
  * @param partition the partition values, in the order of the unified partition type; `None` is null
  * @param totalRecordCount the number of rows after all deletes; absent if they were not counted

@@ -136,7 +136,7 @@ private[maintenance] object PartitionStatisticsColumns {
   /**
    * Converts a row that was read with [[readColumns]].
    *
-   * @throws UnreadableFile the row has no value in a column that is required in all versions
+   * @throws UnreadableFile if the row has no value in a column that is required in all versions
    */
   def statistics(record: Record, unified: StructType, file: String): PartitionStatistics = {
     def int(id: Int): Option[Int] = Option(record(id - 1)).map { case v: Integer => v.intValue }

@@ -18,7 +18,7 @@ object PartitionStatisticsFiles {
   /**
    * Computes the sorted statistics of a snapshot from all of its files.
    *
-   * @throws ValidationFailed no spec of the table has a partition field
+   * @throws ValidationFailed if no partition spec of the table has a partition field
    */
   def compute(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata)
@@ -83,8 +83,8 @@ object PartitionStatisticsFiles {
   /**
    * Returns the rows of a file, in file order.
    *
-   * @param metadata the table's metadata; specs may have been added since the file was written
-   * @throws UnreadableFile the file is damaged, or is not a partition statistics file
+   * @param metadata the table's metadata; partition specs may have been added since the file was written
+   * @throws UnreadableFile if the file is damaged, or is not a partition statistics file
    */
   def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata).structType

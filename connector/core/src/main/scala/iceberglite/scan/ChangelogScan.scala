@@ -27,7 +27,7 @@ final case class ChangelogScan(
   /**
    * Returns the files that may contain changed rows that match the filter, ordered by commit, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound if the filter refers to a column that does not exist
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if a delete file that applies to one of the files violates
    *   the specification
    */

@@ -14,8 +14,8 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  *   - a deletion vector applies to the data file that it references. This data file must be in the same partition as
  *     the deletion vector, and must not have a higher data sequence number;
  *   - if the data file has no deletion vector, position delete files apply if they are in the same partition (the same
- *     spec and values) and their data sequence number is not lower than that of the data file; position delete files
- *     that reference one data file apply only to that file;
+ *     partition spec and values) and their data sequence number is not lower than that of the data file; position
+ *     delete files that reference one data file apply only to that file;
  *   - equality delete files apply if their data sequence number is higher than that of the data file, and if they are
  *     in the same partition or have an unpartitioned spec.
  *
@@ -84,7 +84,7 @@ private[scan] object DeleteIndex {
    * Returns the index of a snapshot's delete files.
    *
    * @param entries live entries of delete manifests
-   * @throws InvalidMetadata two deletion vectors reference the same data file, or a vector references none
+   * @throws InvalidMetadata if two deletion vectors reference the same data file, or a vector references none
    */
   def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)

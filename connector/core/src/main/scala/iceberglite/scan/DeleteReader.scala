@@ -33,7 +33,7 @@ final class DeleteReader(
    * Returns the deleted rows of a data file.
    *
    * @param dataFile the path of the data file as written in metadata
-   * @throws UnreadableFile a delete file is damaged or does not match its entry
+   * @throws UnreadableFile if a delete file is damaged or does not match its entry
    */
   def of(dataFile: String, deletes: Vector[DeleteFile]): RowDeletes =
     if (deletes.isEmpty) RowDeletes.None
@@ -47,7 +47,7 @@ final class DeleteReader(
   /**
    * Returns all deleted positions in a position delete file, by the path of the data file. The result is not cached.
    *
-   * @throws UnreadableFile the delete file is damaged or does not match its entry
+   * @throws UnreadableFile if the delete file is damaged or does not match its entry
    */
   def positionsByDataFile(file: ContentFile): Map[String, DeletionVector] = {
     requireReadable(file)

@@ -30,8 +30,8 @@ private[iceberglite] object FileConstants {
     }
 
   /**
-   * Returns the file's partition as a struct with the partition fields of several specs. Fields that the file's spec
-   * does not have are null.
+   * Returns the file's partition as a struct with the partition fields of several partition specs. Fields that the
+   * file's partition spec does not have are null.
    */
   def partition(struct: StructType, spec: PartitionSpec, tuple: PartitionTuple): Record = {
     val byId = spec.fields.map(_.fieldId).zip(tuple.values).toMap

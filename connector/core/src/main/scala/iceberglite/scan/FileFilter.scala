@@ -27,7 +27,11 @@ import iceberglite.tree.{PartFilter, PartitionSpecs}
 final class FileFilter(bound: Expression, specs: PartitionSpecs) extends PartFilter {
   private val filters = new ConcurrentHashMap[Int, SpecFilter]
 
-  /** Returns the filter for a part's spec. @throws IcebergError.InvalidMetadata the table does not have this spec */
+  /**
+   * Returns the filter for a part's partition spec.
+   *
+   * @throws IcebergError.InvalidMetadata if the table does not have this partition spec
+   */
   def of(part: PartSummary): SpecFilter = filters.computeIfAbsent(part.specId, _ => ofSpec(specs.of(part)))
 
   def of(spec: PartitionSpec): SpecFilter = filters.computeIfAbsent(spec.specId, _ => ofSpec(spec))
@@ -37,7 +41,7 @@ final class FileFilter(bound: Expression, specs: PartitionSpecs) extends PartFil
   override def mightMatch(part: PartSummary): Boolean = of(part).mightMatch(part)
 }
 
-/** A filter on rows, projected to the files of one spec. Thread-safe. */
+/** A filter on rows, projected to the files of one partition spec. Thread-safe. */
 final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, sources: Schema) {
   private val projected = Project.inclusive(bound, spec, sources)
   private lazy val summaries = new ManifestEvaluator(projected, spec, spec.partitionType(sources))

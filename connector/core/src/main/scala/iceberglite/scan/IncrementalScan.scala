@@ -24,7 +24,7 @@ final case class IncrementalScan(
   /**
    * Returns the files that may contain matching rows, ordered by commit, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound if the filter refers to a column that does not exist
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)

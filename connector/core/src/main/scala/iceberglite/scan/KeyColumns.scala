@@ -25,7 +25,7 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
   /**
    * Returns the key columns of an equality delete file. Files with the same `equality_ids` share an instance.
    *
-   * @throws InvalidMetadata the file's `equality_ids` are invalid
+   * @throws InvalidMetadata if the file's `equality_ids` are invalid
    */
   def of(deletes: ContentFile): EqualityKey = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 

@@ -117,7 +117,7 @@ trait PlanningCluster {
    * Returns the results of `reader.encode(_, oldest)` for the parts, in the order of `parts`. Each part is requested
    * once.
    *
-   * @throws iceberglite.spec.IcebergError a part cannot be read
+   * @throws iceberglite.spec.IcebergError if a part cannot be read
    */
   def read(parts: Vector[FilePart], reader: PartReader, oldest: Long): Iterator[Array[Byte]]
 }

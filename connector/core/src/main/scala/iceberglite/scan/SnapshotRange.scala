@@ -74,7 +74,7 @@ object SnapshotRange {
    *
    * @param head the head of the branch that is read; absent while the branch is empty
    * @param branch the branch that the user requested, if any; the last snapshot must be in its history
-   * @throws NotFound a snapshot does not exist, or has expired
+   * @throws NotFound if a snapshot does not exist, or has expired
    * @throws InvalidArgument if the bounds are not in the same history, are in the wrong order, or refer to a time at
    *   which an expired snapshot was current
    */

@@ -36,7 +36,7 @@ final class TableRows(
   /**
    * Returns the rows in the order of the file.
    *
-   * @throws InvalidArgument the task is a split of a file; this class reads only whole files
+   * @throws InvalidArgument if the task is a split of a file; this class reads only whole files
    */
   def of(task: FileScanTask): RecordIterator = {
     if (task.start != 0) throw InvalidArgument("start", task.start.toString, "Only whole files can be read row by row")

@@ -38,7 +38,7 @@ final case class TableScan(
   /**
    * Returns the data files that may contain matching rows (spec: "Scan Planning").
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound if the filter refers to a column that does not exist
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if a delete file that applies to one of the files violates
    *   the specification
    */

@@ -32,7 +32,7 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
    * Returns the snapshots of the branch that were committed after the given snapshot, newest first. If `snapshotId` is
    * absent, returns all snapshots of the branch.
    *
-   * @throws ConcurrentChange the snapshot is not in the branch's history
+   * @throws ConcurrentChange if the snapshot is not in the branch's history
    */
   def commitsSince(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>

@@ -46,7 +46,7 @@ trait Committer {
   /**
    * Applies a change to the table if its current version is still `base`. If `base` is absent, the table is created.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first; this commit had no effect
+   * @throws iceberglite.spec.IcebergError.CommitConflict if another commit came first; this commit had no effect
    * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the commit succeeded. In this
    *   case, no file is deleted
    */

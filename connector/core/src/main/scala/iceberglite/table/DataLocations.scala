@@ -63,8 +63,8 @@ object DataLocations {
       .mkString("/")
 
   /**
-   * Returns a path such as `day=2024-01-01/region=a%2Fb`; empty for a spec without fields. A null value is written as
-   * `null`, as in Apache Iceberg.
+   * Returns a path such as `day=2024-01-01/region=a%2Fb`; empty for a partition spec without fields. A null value is
+   * written as `null`, as in Apache Iceberg.
    */
   def partitionPath(spec: PartitionSpec, partition: PartitionTuple): String =
     spec.fields.zip(partition.values).map { case (field, value) =>

@@ -17,7 +17,7 @@ object IsolationLevel {
 
   val all: Seq[IsolationLevel] = Seq(Serializable, Snapshot)
 
-  /** @throws InvalidArgument the name is unknown; the message lists the valid levels */
+  /** @throws InvalidArgument if the name is unknown; the message lists the valid levels */
   def parse(name: String): IsolationLevel = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
     throw InvalidArgument("isolation level", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
   )
@@ -65,7 +65,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
    * Checks that no concurrent change conflicts with a write.
    *
    * @param parent the head of the branch that the write commits to
-   * @throws ConcurrentChange a concurrent change conflicts; the message names the file
+   * @throws ConcurrentChange if a concurrent change conflicts; the message names the file
    */
   def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, rowFilter: ConflictFilter): Unit =
     check(new BranchHistory(base, parent, context), context, rowFilter, rejectedConflicts)

@@ -19,7 +19,7 @@ object NextVersion {
    * Returns the version after a change.
    *
    * @param table the table's name in messages
-   * @throws iceberglite.spec.IcebergError.CommitConflict `base` does not meet the change's requirements
+   * @throws iceberglite.spec.IcebergError.CommitConflict if `base` does not meet the change's requirements
    */
   def of(table: String, base: Option[TableVersion], change: Change, nowMs: Long): NextVersion = {
     change.requirements.foreach(_.check(base.map(_.metadata), table))

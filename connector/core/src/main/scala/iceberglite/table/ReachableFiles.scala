@@ -9,7 +9,7 @@ private[iceberglite] object ReachableFiles {
   /**
    * Returns the paths of all files.
    *
-   * @throws iceberglite.spec.IcebergError a file of the table's metadata cannot be read
+   * @throws iceberglite.spec.IcebergError if a file of the table's metadata cannot be read
    */
   def of(io: FileIO, version: TableVersion): Vector[String] = {
     val metadata = version.metadata

@@ -26,7 +26,7 @@ object SnapshotSummary {
   /**
    * Returns the summary of a new snapshot.
    *
-   * @param base the table metadata, which contains the specs and the properties
+   * @param base the table metadata, which contains the partition specs and the properties
    * @param engine entries that describe the compute engine and its job; these entries cannot override a count
    */
   def of(

@@ -10,8 +10,8 @@ sealed trait SnapshotTarget {
   /**
    * Returns the parent of the new snapshot.
    *
-   * @throws NotFound the branch does not exist; `main` always exists
-   * @throws InvalidArgument the reference is a tag
+   * @throws NotFound if the branch does not exist; `main` always exists
+   * @throws InvalidArgument if the reference is a tag
    */
   def head(base: TableMetadata): Option[Snapshot]
 }

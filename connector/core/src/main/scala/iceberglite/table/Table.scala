@@ -46,8 +46,9 @@ final class Table(
   /**
    * Returns the table at its newest version.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the table was dropped
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the name now belongs to another table (spec: `table-uuid`)
+   * @throws iceberglite.spec.IcebergError.NotFound if the table was dropped
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the name now belongs to another table (spec:
+   *   `table-uuid`)
    */
   def refresh(): Table = {
     val newest = committer.load(id)

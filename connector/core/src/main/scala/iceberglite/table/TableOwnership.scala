@@ -50,7 +50,7 @@ object UsedDirectories {
    * metadata file is read. A table that the catalog no longer lists is omitted.
    *
    * @param listed the name and the current metadata file of each table; evaluated again after a failure
-   * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
+   * @throws iceberglite.spec.IcebergError if a metadata file that is still current cannot be read
    */
   def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[UsedDirectories] = {
     def read(tables: Vector[(String, String)]): Vector[((String, String), Try[UsedDirectories])] =
@@ -86,7 +86,7 @@ object UsedDirectories {
   /**
    * Returns the directories that one table uses, from its metadata file.
    *
-   * @throws iceberglite.spec.IcebergError the file cannot be read
+   * @throws iceberglite.spec.IcebergError if the file cannot be read
    */
   def of(io: FileIO, name: String, metadataLocation: String): UsedDirectories = {
     val metadata = MetadataFiles.read(io, metadataLocation)

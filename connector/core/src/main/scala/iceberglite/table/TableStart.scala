@@ -18,7 +18,8 @@ import iceberglite.spec.update.{MetadataUpdate, Requirement}
  *   its location
  * @param properties the user's properties, which may include `format-version`
  * @param caseSensitive whether `partitioning` and `order` match column names exactly
- * @param cloneOf the contents of a clone, whose schemas, specs and sort orders replace those of this definition
+ * @param cloneOf the contents of a clone, whose schemas, partition specs and sort orders replace those of this
+ *   definition
  */
 final case class TableCreation(
     schema: Schema,

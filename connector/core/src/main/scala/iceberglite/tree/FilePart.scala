@@ -19,7 +19,7 @@ trait FilePart extends PartSummary with Serializable {
    * partition share one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values that are derived
    * from the tuple are computed once. The entries are not cached; [[SnapshotFiles.entries]] returns cached entries.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is missing or damaged; the iterator may also throw
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is missing or damaged; the iterator may also throw
    *   this
    */
   def entries(io: FileIO): Iterator[ManifestEntry]

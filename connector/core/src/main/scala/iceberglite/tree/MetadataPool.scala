@@ -76,7 +76,11 @@ object MetadataPool extends MetadataPool {
       ()
     }
 
-    /** Returns when the operation has ended. @throws Throwable the operation's failure */
+    /**
+     * Returns when the operation has ended.
+     *
+     * @throws Throwable if the operation failed: the exception of the operation itself
+     */
     def await(): Unit = {
       awaitQuietly()
       outcome().foreach(e => throw e)

@@ -120,7 +120,7 @@ trait FileSelector extends PartFilter {
    * Returns whether the commit removes a live entry. Each commit attempt calls this method once for each live entry of
    * the parts that may match, from several threads.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the entry prevents the commit
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the entry prevents the commit
    */
   def removes(entry: ManifestEntry): Boolean
 }
@@ -159,7 +159,8 @@ trait ManifestRewrite {
 /**
  * The changes of a commit to the files of a snapshot.
  *
- * @param added new data and delete files of any spec; the commit assigns their sequence numbers and first row ids
+ * @param added new data and delete files of any partition spec; the commit assigns their sequence numbers and first row
+ *   ids
  * @param remove selects the files to remove
  * @param addedOlder new files with the data sequence numbers of earlier snapshots
  * @param mergesManifests whether small manifests may be merged, according to the table's properties

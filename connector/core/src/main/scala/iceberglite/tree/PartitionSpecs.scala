@@ -8,14 +8,18 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
 
 /**
- * The partition specs of a table, with their source columns. Serializable, because executors need the specs to read
- * partition values.
+ * The partition specs of a table, with their source columns. Serializable, because executors need the partition specs
+ * to read partition values.
  *
  * @param sources a schema with all source columns; see [[PartitionSpecs.sources]]
  */
 final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
 
-  /** Returns the partition spec of a part. @throws IcebergError.InvalidMetadata the table does not have this spec */
+  /**
+   * Returns the partition spec of a part.
+   *
+   * @throws IcebergError.InvalidMetadata if the table does not have this partition spec
+   */
   def of(part: PartSummary): PartitionSpec = byId.getOrElse(
     part.specId,
     throw IcebergError.InvalidMetadata(
@@ -37,15 +41,15 @@ final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) 
 
 object PartitionSpecs {
 
-  /** Returns the specs of a table. @param current the table's schema, or the schema of an old snapshot */
+  /** Returns the partition specs of a table. @param current the table's schema, or the schema of an old snapshot */
   def of(metadata: TableMetadata, current: Schema): PartitionSpecs =
     PartitionSpecs(metadata.specsById, sources(metadata, current))
 
   /**
    * Returns a schema that determines the types of partition values. The schema has the columns of `current` and the
-   * dropped source columns of all specs. A dropped column has the type that it had in the newest schema that contains
-   * it, because files have values of that type. Dropped columns are at the top level, even if they were nested, because
-   * the schema is used only for lookups by id.
+   * dropped source columns of all partition specs. A dropped column has the type that it had in the newest schema that
+   * contains it, because files have values of that type. Dropped columns are at the top level, even if they were
+   * nested, because the schema is used only for lookups by id.
    */
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)

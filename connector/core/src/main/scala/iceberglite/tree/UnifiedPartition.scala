@@ -8,9 +8,9 @@ import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.spec.types.Type.{StructType, UnknownType}
 
 /**
- * The unified partition type (spec: "Partition Statistics File"): a single struct for the files of all specs of a
- * table. The struct has a field for each partition field id, with the newest name of the partition field, in the order
- * of the ids. In the struct of a file, the fields that the file's spec does not have are null.
+ * The unified partition type (spec: "Partition Statistics File"): a single struct for the files of all partition specs
+ * of a table. The struct has a field for each partition field id, with the newest name of the partition field, in the
+ * order of the ids. In the struct of a file, the fields that the file's partition spec does not have are null.
  */
 final class UnifiedPartition(metadata: TableMetadata) {
   private val sources: Schema = PartitionSpecs.sources(metadata, metadata.schema)
@@ -19,7 +19,7 @@ final class UnifiedPartition(metadata: TableMetadata) {
 
   val structType: StructType = StructType(distinctNames(ids.map(unified)))
 
-  /** Returns whether no spec has a partition field. */
+  /** Returns whether no partition spec has a partition field. */
   def isEmpty: Boolean = ids.isEmpty
 
   /** For each partition spec id, the position of each unified field in the tuples of this partition spec. */
@@ -36,8 +36,8 @@ final class UnifiedPartition(metadata: TableMetadata) {
     }
 
   /**
-   * Returns the unified field of a partition field id. The field has the type from the newest spec in which its
-   * transform is not void, because a field that is dropped in format version 1 is void in newer specs.
+   * Returns the unified field of a partition field id. The field has the type from the newest partition spec in which
+   * its transform is not void, because a field that is dropped in format version 1 is void in newer partition specs.
    */
   private def unified(id: Int): NestedField = {
     val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)

@@ -38,7 +38,7 @@ object ClusterColumns {
    * Returns the columns with these paths.
    *
    * @param what where the columns are stated, for messages
-   * @throws iceberglite.spec.IcebergError.NotFound a column does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound if a column does not exist
    * @throws InvalidArgument if there are too many columns, or if rows cannot be clustered by one of the columns
    */
   def require(
@@ -54,7 +54,7 @@ object ClusterColumns {
   /**
    * Returns the columns by which a table is clustered; absent if the table is not clustered.
    *
-   * @throws InvalidArgument a column has been dropped, or the property is invalid
+   * @throws InvalidArgument if a column has been dropped, or the property is invalid
    */
   def of(metadata: TableMetadata): Option[ClusterColumns] =
     TableProperty.of(TableProperty.ClusterBy, metadata.properties).map { ids =>

@@ -16,9 +16,9 @@ object ManifestRewriteResult {
 /**
  * Rewrites the manifests of the branch `main`, with their entries sorted by partition.
  *
- * @param specId the spec of the manifests; by default the table's default spec
+ * @param specId the partition spec of the manifests; by default the table's default partition spec
  * @param sortBy the names of the partition fields to sort by first
- * @param summary entries that describe the engine
+ * @param summary entries of the snapshot summary that describe the compute engine
  */
 final class ManifestCompaction(
     table: Table,

@@ -109,7 +109,7 @@ final class PositionDeleteMerge(
   /**
    * Returns the findings in a delete file of a group.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is missing or damaged
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is missing or damaged
    */
   def findings(group: Int, delete: DeleteFile): Iterator[(DeleteTargetKey, DeleteFinding)] =
     new DeleteReader(io, specs, nameMapping = None).positionsByDataFile(delete.file).iterator.map {

@@ -15,7 +15,7 @@ import iceberglite.table.Table
  * Serializable, so that tasks can write.
  *
  * @param output the format of the new files
- * @param partitions the spec and the partition of each group
+ * @param partitions the partition spec and the partition of each group
  * @param targetSize the size at which a new file is begun, in bytes
  */
 final case class PositionDeleteWriter(
@@ -94,7 +94,7 @@ final case class PositionDeleteWriter(
 
 object PositionDeleteWriter {
 
-  /** Returns the writer for groups of a table. @throws InvalidArgument the table has an invalid property */
+  /** Returns the writer for groups of a table. @throws InvalidArgument if the table has an invalid property */
   def of(table: Table, groups: Vector[PositionDeleteGroup], options: GroupOptions): PositionDeleteWriter =
     PositionDeleteWriter(
       PositionDeletesToWrite.of(table.io, table.metadata),

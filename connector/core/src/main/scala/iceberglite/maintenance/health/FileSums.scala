@@ -47,7 +47,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
   def data(clustered: Option[ClusteredFiles]): DataFileHealth = {
     val groups = partitions.toVector.groupBy { case ((specId, _), _) => specId == options.outputSpecId }
     val ownSpec = groups.getOrElse(true, Vector.empty).map(_._2)
-    // The files of other specs are rewritten together, because their rows may belong to any partition.
+    // The files of other partition specs are rewritten together, because their rows may belong to any partition.
     val others = groups.getOrElse(false, Vector.empty).map(_._2).reduceOption(_ ++ _)
     val all = ownSpec ++ others
     val withManySmallFiles = all.filter(p => p.smallFiles >= options.group.minInputFiles && p.smallFiles > 1)

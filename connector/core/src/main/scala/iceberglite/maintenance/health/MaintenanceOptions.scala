@@ -44,7 +44,7 @@ object MaintenanceOptions {
   /**
    * Parses options.
    *
-   * @throws InvalidArgument an option is unknown or has an invalid value
+   * @throws InvalidArgument if an option is unknown or has an invalid value
    */
   def of(options: Map[String, String], metadata: TableMetadata): MaintenanceOptions = {
     val values = new OptionValues(options, names)

@@ -138,7 +138,7 @@ object TableHealth {
    * @param nowMs the current time in milliseconds since the epoch, for the retention of snapshots
    * @param orphanSearch searches for orphan files; if absent, or if `gc.enabled` is false, the table's directory is not
    *   listed
-   * @throws iceberglite.spec.IcebergError.UnreadableFile a manifest is missing or damaged
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a manifest is missing or damaged
    */
   def of(
       table: Table,

@@ -33,7 +33,7 @@ final case class FileInspector(
   /**
    * Returns the metadata of files, in their order.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile a file is damaged or cannot be read with the table's types
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a file is damaged or cannot be read with the table's types
    */
   def inspect(files: Vector[SourceFile]): Vector[ContentFile] = MetadataPool.map(files)(inspect).flatten
 
@@ -72,7 +72,7 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
    * Without files, no snapshot is added.
    *
    * @param table the table, possibly staged
-   * @param summary entries that describe the engine
+   * @param summary entries of the snapshot summary that describe the compute engine
    * @return the table after the commit
    */
   def run(

@@ -22,7 +22,7 @@ final class ImportSpec private (
    * Returns the partition values of files.
    *
    * @param values the values of all partition columns as text; `None` is null
-   * @throws InvalidArgument a text is not a value of its column's type
+   * @throws InvalidArgument if a text is not a value of its column's type
    */
   def tuple(values: Vector[(String, Option[String])]): PartitionTuple = {
     val byId = values.map { case (name, text) => columns(name).id -> text.map(valueOf(name, _)) }.toMap
@@ -43,7 +43,7 @@ object ImportSpec {
    * current partition spec is preferred.
    *
    * @param names the partition columns of the source; empty for a source without partitions
-   * @throws InvalidArgument the table has no such spec
+   * @throws InvalidArgument if the table has no such partition spec
    * @throws Unsupported if the partition spec has transforms other than identity, because the source does not contain
    *   transformed values
    */

@@ -12,7 +12,7 @@ object OwnDirectories {
    * Checks that a source is not a directory of the table's own files. These are already in the table, or were removed
    * from it, so that adding them would duplicate or restore rows.
    *
-   * @throws InvalidArgument the directory is the data or metadata directory of the table, or is inside it
+   * @throws InvalidArgument if the directory is the data or metadata directory of the table, or is inside it
    */
   def reject(table: Table, directory: String): Unit = {
     def parse(path: String): Option[StoragePath] = StoragePath.of(path, table.io.defaultFileSystem)

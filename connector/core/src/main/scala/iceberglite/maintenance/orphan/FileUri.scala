@@ -26,7 +26,8 @@ object FileUri {
   /**
    * Parses a path in the metadata.
    *
-   * @throws Unsupported the path is relative or contains `.` or `..`, so that it cannot be compared with listed paths
+   * @throws Unsupported if the path is relative or contains `.` or `..`, so that it cannot be compared with listed
+   *   paths
    */
   def ofMetadata(text: String): FileUri = {
     val uri = of(text)

@@ -37,7 +37,7 @@ object OrphanOptions {
    * Returns the time before which an orphan file must have been modified, in milliseconds since the epoch.
    *
    * @param requested the time that a user requests; absent for the default age
-   * @throws InvalidArgument the time is less than 24 hours ago
+   * @throws InvalidArgument if the time is less than 24 hours ago
    */
   def olderThan(requested: Option[Long], nowMs: Long): Long = {
     val time = requested.getOrElse(nowMs - DefaultAgeMs)
@@ -194,7 +194,7 @@ object OrphanRemoval {
    *
    * @param path a directory that the table owns; by default its location
    * @param byPrefix whether all paths below the directory are listed at once, instead of one directory after the other
-   * @throws InvalidArgument the table does not own the directory
+   * @throws InvalidArgument if the table does not own the directory
    */
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)

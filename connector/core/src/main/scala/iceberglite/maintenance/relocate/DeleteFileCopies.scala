@@ -34,8 +34,8 @@ final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: 
   /**
    * Writes a copy.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the path of a data file lacks the source prefix
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the original file is missing or damaged
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the path of a data file lacks the source prefix
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the original file is missing or damaged
    */
   def write(source: DeleteFileToCopy): CopiedDeleteFile = {
     val file = source.file

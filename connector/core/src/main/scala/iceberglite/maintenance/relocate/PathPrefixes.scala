@@ -15,7 +15,7 @@ final case class PathPrefixes private (source: String, target: String) {
    * Returns the path with the target prefix.
    *
    * @param what what the path is, for the message
-   * @throws ValidationFailed the path does not begin with the source prefix
+   * @throws ValidationFailed if the path does not begin with the source prefix
    */
   def apply(what: String, path: String): String =
     if (PathPrefixes.directory(path) == sourceDirectory) target else targetDirectory + relative(what, path)
@@ -35,7 +35,7 @@ final case class PathPrefixes private (source: String, target: String) {
 
 object PathPrefixes {
 
-  /** @throws InvalidArgument a prefix is empty, or both are equal */
+  /** @throws InvalidArgument if a prefix is empty, or both are equal */
   def of(source: String, target: String): PathPrefixes = {
     Seq("source_prefix" -> source, "target_prefix" -> target).foreach { case (name, prefix) =>
       if (prefix.trim.isEmpty) throw InvalidArgument(s"argument $name", s"'$prefix'", "It must be a location")

@@ -38,7 +38,7 @@ private[relocate] object RewrittenVersions {
    * Finds versions by the names of their metadata files in the table's metadata log.
    *
    * @throws InvalidArgument if the log has no such version, or if the start version is not before the end version
-   * @throws ValidationFailed a metadata file between the versions does not exist any more
+   * @throws ValidationFailed if a metadata file between the versions does not exist any more
    */
   def of(table: Table, start: Option[String], end: Option[String]): RewrittenVersions = {
     val newestPath = end.fold(table.metadataLocation)(find(table, "end_version", _))

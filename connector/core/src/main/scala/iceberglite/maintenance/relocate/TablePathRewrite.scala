@@ -67,9 +67,9 @@ final class TablePathRewrite(
   /**
    * Writes the copies. On failure, the copies are deleted.
    *
-   * @throws InvalidArgument the table has no such version, or the staging location is not empty
-   * @throws iceberglite.spec.IcebergError.ValidationFailed a path does not begin with the source prefix, or a metadata
-   *   file is missing
+   * @throws InvalidArgument if the table has no such version, or the staging location is not empty
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a path does not begin with the source prefix, or a
+   *   metadata file is missing
    */
   def run(): PathRewriteResult = {
     val versions = RewrittenVersions.of(table, options.startVersion, options.endVersion)

@@ -18,7 +18,7 @@ final case class VacuumResult(expired: ExpireResult, orphans: DeletionReport)
  *   progress
  * @param files finds the files of expired snapshots
  * @param search finds the orphan files
- * @param summary entries that describe the engine
+ * @param summary entries of the snapshot summary that describe the compute engine
  * @param reads finds the running queries, for the warning of [[SnapshotExpiry]]
  */
 final class Vacuum(
@@ -50,8 +50,9 @@ final class Vacuum(
    * Removes the snapshots and files.
    *
    * @return the table without the snapshots, and the result
-   * @throws iceberglite.spec.IcebergError.ValidationFailed `gc.enabled` is false; then nothing was changed
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the table does not own its location; then nothing was changed
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if `gc.enabled` is false; then nothing was changed
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table does not own its location; then nothing was
+   *   changed
    */
   def run(): (Table, VacuumResult) = {
     // Fails before snapshots expire, if orphan files of this table cannot be removed.

@@ -7,7 +7,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Adds an unpartitioned partition spec, for equality deletes that apply to all partitions (spec: "Scan Planning"). The
- * table's default spec does not change. If the table already has an unpartitioned spec, nothing is committed.
+ * table's default partition spec does not change. If the table already has an unpartitioned spec, nothing is committed.
  */
 final class AddUnpartitionedSpec extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change =

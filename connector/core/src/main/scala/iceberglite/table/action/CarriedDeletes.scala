@@ -26,7 +26,7 @@ trait DeleteCarrier {
    *   deleted when the rewrite read the data files
    * @param base the version of the table that the commit is based on
    * @return the delete files. If they cannot all be written, none of them remains
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the rows cannot be found in the new files
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the rows cannot be found in the new files
    */
   def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile]
 }

@@ -66,7 +66,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
 
 private[action] object CherryPick {
 
-  /** @throws ValidationFailed the branch already contains the snapshot or its changes */
+  /** @throws ValidationFailed if the branch already contains the snapshot or its changes */
   private def requireNotPicked(
       base: TableMetadata,
       source: Snapshot,

@@ -52,7 +52,7 @@ object MergeSchema {
    * Returns the schema after a merge. The result is equal to the table's schema if the rows have no new columns and no
    * wider types.
    *
-   * @throws iceberglite.spec.IcebergError two columns of the same name have incompatible types
+   * @throws iceberglite.spec.IcebergError if two columns of the same name have incompatible types
    */
   def mergedSchema(base: TableMetadata, rows: Schema, caseSensitive: Boolean): Schema =
     SchemaUpdate(base, caseSensitive).unionByNameWith(rows).result._1

@@ -40,7 +40,7 @@ private[action] object NamedFiles {
    * Returns the entries of files that must be live.
    *
    * @param verb the operation on the files, for messages, such as `rewrite`
-   * @throws ConcurrentChange a file is not live, because another commit removed it
+   * @throws ConcurrentChange if a file is not live, because another commit removed it
    */
   def require(
       files: Vector[ContentFile],
@@ -59,7 +59,7 @@ private[action] object NamedFiles {
    * Checks that the data files to which new deletes apply are live.
    *
    * @param deletes delete files, each for a single data file
-   * @throws ConcurrentChange a data file is not live, because another commit removed it
+   * @throws ConcurrentChange if a data file is not live, because another commit removed it
    */
   def requireDataFiles(
       deletes: Vector[ContentFile],

@@ -18,7 +18,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 final class RecordApplicationVersion(application: String, version: Long) extends MetadataAction {
   private val key = RecordApplicationVersion.Prefix + application
 
-  /** @throws AlreadyCommitted the application has already committed this version or a later version */
+  /** @throws AlreadyCommitted if the application has already committed this version or a later version */
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     lastVersion(base.properties).filter(_ >= version).foreach { lastVersion =>
       throw AlreadyCommitted(context.table, application, version, lastVersion)

@@ -29,8 +29,8 @@ final class ReplacePartitions(
   }
 
   /**
-   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. Such a
-   * compaction changes which rows the write replaces; other compactions do not conflict.
+   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another partition spec.
+   * Such a compaction changes which rows the write replaces; other compactions do not conflict.
    */
   private def checkNotMoved(
       history: BranchHistory,

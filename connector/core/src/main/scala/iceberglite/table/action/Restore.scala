@@ -19,7 +19,7 @@ sealed trait RestorePoint {
    * Returns the snapshot of the state.
    *
    * @param table the table's name, for messages
-   * @throws NotFound the table has no such snapshot, branch or tag; the message lists existing ones
+   * @throws NotFound if the table has no such snapshot, branch or tag; the message lists existing ones
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the table had no snapshot yet at the given time
    */
   def snapshot(base: TableMetadata, table: String): Snapshot
@@ -96,8 +96,8 @@ final case class RestoreReport(
 
 /**
  * Restores an earlier state of a table: the snapshot of this state becomes the current snapshot, even if it is not an
- * ancestor of the current one. Schemas, specs and properties do not change. If other writers commit before the restore
- * is committed, their changes are also undone and are included in the report.
+ * ancestor of the current one. Schemas, partition specs and properties do not change. If other writers commit before
+ * the restore is committed, their changes are also undone and are included in the report.
  *
  * The metadata of the restored snapshot is read before the commit. If this metadata is damaged, the restore fails and
  * changes nothing.

@@ -15,9 +15,9 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
  * The entries do not change. If there is only one manifest, it is rewritten only if it is larger than
  * `commit.manifest.target-size-bytes`, to divide it.
  *
- * @param specId the spec of the manifests to rewrite; by default the table's default spec
+ * @param specId the partition spec of the manifests to rewrite; by default the table's default partition spec
  * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the
- *   spec
+ *   partition spec
  */
 final class RewriteManifests(
     specId: Option[Int] = None,
@@ -46,7 +46,7 @@ final class RewriteManifests(
     new SpecRewrite(id, new PartitionOrder(spec, sortBy), targetBytes)
   }
 
-  /** Rewrites the manifests of one spec. */
+  /** Rewrites the manifests of one partition spec. */
   private class SpecRewrite(id: Int, byPartition: PartitionOrder, targetBytes: Long) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>

@@ -27,8 +27,9 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * @param affectedDataFiles the paths of the data files that added position deletes apply to. If the set is empty,
  *   position deletes whose entry does not reference a data file are assumed to apply to every data file in their
  *   partition and within their bounds
- * @param requiredSpec the spec that all live data files must have, so that equality deletes in partitions of this spec
- *   apply to all intended rows (spec: "Scan Planning"); absent if there are no such equality deletes
+ * @param requiredSpec the partition spec that all live data files must have, so that equality deletes in partitions of
+ *   this partition spec apply to all intended rows (spec: "Scan Planning"); absent if there are no such equality
+ *   deletes
  */
 final class RowDelta(
     added: Vector[ContentFile],

@@ -25,7 +25,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   /**
    * Returns the changes to the files of `parent`, the head of the branch.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed a concurrent change conflicts with this change
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a concurrent change conflicts with this change
    */
   protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
 
@@ -155,8 +155,8 @@ object SnapshotAction {
       .find(id => id > 0 && !base.hasSnapshot(id)).get
 
   /**
-   * Rejects new files in specs with unknown transforms, because their partition values cannot be computed. Version 3 of
-   * the specification forbids commits of data with such a partition spec.
+   * Rejects new files in partition specs with unknown transforms, because their partition values cannot be computed.
+   * Version 3 of the specification forbids commits of data with such a partition spec.
    */
   private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
     added.map(_.specId).distinct.foreach { id =>

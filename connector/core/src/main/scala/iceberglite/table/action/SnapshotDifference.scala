@@ -44,8 +44,8 @@ final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotCompari
    * Returns the difference between two snapshots.
    *
    * @param before absent for a table without a snapshot
-   * @throws iceberglite.spec.IcebergError.UnreadableFile a part of a tree is missing or damaged. The parts of `after`
-   *   are read first
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a part of a tree is missing or damaged. The parts of
+   *   `after` are read first
    */
   def compare(before: Option[Snapshot], after: Snapshot): SnapshotDifference = {
     val newTree = MetadataTree.at(after, table)

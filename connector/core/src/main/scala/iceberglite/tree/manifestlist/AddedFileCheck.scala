@@ -11,7 +11,7 @@ private[iceberglite] object AddedFileCheck {
   /**
    * Checks the entry of an added file.
    *
-   * @throws ValidationFailed the file violates a rule; the message names the file and the rule
+   * @throws ValidationFailed if the file violates a rule; the message names the file and the rule
    */
   def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
     val version = table.metadata.formatVersion
@@ -46,7 +46,7 @@ private[iceberglite] object AddedFileCheck {
    * Checks that the row count of an existing file is known, because version 3 assigns row ids according to this count
    * (spec version 3: "Row lineage").
    *
-   * @throws ValidationFailed a file of an earlier snapshot has no row count
+   * @throws ValidationFailed if a file of an earlier snapshot has no row count
    */
   def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
     s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its manifest entry has no valid " +

@@ -29,7 +29,7 @@ object ManifestLists {
   /**
    * Returns the manifests of a snapshot in the order of the manifest list.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist, is incomplete or is not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a manifest
    *   list
    */
   def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {

@@ -10,10 +10,10 @@ import iceberglite.spec.property.TableProperty
  * small manifests. Manifests that the commit itself writes are not merged, so that a retry can reuse them, and so that
  * these manifests contain no entries of older snapshots.
  *
- * Bins are packed as in Apache Iceberg. Manifests of the same spec and content are packed into bins of the target size,
- * from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The newest bin of
- * the spec to which new files are added is merged only if it has at least `commit.manifest.min-count-to-merge`
- * manifests.
+ * Bins are packed as in Apache Iceberg. Manifests of the same partition spec and content are packed into bins of the
+ * target size, from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The
+ * newest bin of the partition spec to which new files are added is merged only if it has at least
+ * `commit.manifest.min-count-to-merge` manifests.
  */
 private[manifestlist] object ManifestMerging {
 

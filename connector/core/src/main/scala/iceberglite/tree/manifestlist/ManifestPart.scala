@@ -19,7 +19,11 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
   override def metrics: Metrics = manifest.metrics
   override def recordCount: Long = manifest.recordCount
 
-  /** Returns the manifest's spec. @throws iceberglite.spec.IcebergError.InvalidMetadata the table does not have it */
+  /**
+   * Returns the manifest's partition spec.
+   *
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the table does not have this partition spec
+   */
   def spec: PartitionSpec = specs.of(this)
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)

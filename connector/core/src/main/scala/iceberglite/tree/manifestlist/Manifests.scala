@@ -61,8 +61,8 @@ object Manifests {
    * tuple. Blocks are read lazily as the iterator advances, and metrics are decoded on access.
    *
    * @param schema the schema that determines the types of partition values
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist, is incomplete or is not a manifest;
-   *   the iterator may also throw this error
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a
+   *   manifest; the iterator may also throw this error
    */
   def read(
       io: FileIO,
@@ -191,9 +191,9 @@ object Manifests {
 
   /**
    * Returns the partition spec id in a manifest's header. If an old writer omitted the id, returns 0, because tables of
-   * such writers have only one spec.
+   * such writers have only one partition spec.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist or is not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is not a manifest
    */
   def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
