@@ -16,7 +16,7 @@ private[maintenance] object PartitionStatisticsUpdate {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.PartitionStatisticsUpdate")
 
   /**
-   * Returns the sorted rows. They differ from those of a full computation in these ways:
+   * Returns the sorted rows. The rows differ from those of a full computation in these ways:
    *
    *   - The last update of a partition may be later. The reason is that a full computation does not find the files that
    *     older snapshots removed if the manifests of these snapshots were rewritten.

@@ -75,7 +75,7 @@ object PositionDeletesToWrite {
 }
 
 /**
- * Finds the positions of rows that delete files delete.
+ * Finds the positions of the rows that delete files remove.
  *
  * @param schema schema of the table
  * @param cacheAccess cache of decoded delete files
@@ -91,7 +91,7 @@ final private[maintenance] class ReadPositions(
   private val deletes = new DeleteReader(io, specs, nameMapping, cacheAccess)
 
   /**
-   * Returns the positions of the rows that the deletes of a task delete. The data file is read only if there are
+   * Returns the positions of the rows that the deletes of a task remove. The data file is read only if there are
    * equality deletes. In this case, only the columns that they compare are read.
    */
   def deleted(task: FileScanTask): DeletionVector =

@@ -25,7 +25,7 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
   def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)
 
   /**
-   * Returns the delete file without metrics. It is sent to executors in this form, because only planning needs the
+   * Returns the delete file without metrics. Executors receive it in this form, because only planning needs the
    * metrics.
    */
   def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))

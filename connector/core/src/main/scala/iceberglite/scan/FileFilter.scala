@@ -18,9 +18,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /**
- * A filter on the rows of a table, evaluated on the parts and files of a metadata tree. The filter is first evaluated
- * on partitions. After that, the residual for a partition is evaluated on the metrics of the partition's files.
- * Thread-safe.
+ * A filter on the rows of a table, evaluated on the parts of a metadata tree (manifests in format versions 1 to 3) and
+ * on files. The filter is first evaluated on partitions. After that, the residual for a partition is evaluated on the
+ * metrics of the partition's files. Thread-safe.
  *
  * @param bound the filter, bound to the reader's schema
  */

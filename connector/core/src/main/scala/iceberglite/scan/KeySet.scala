@@ -148,7 +148,7 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
 /**
  * Collects any number of keys. Not thread-safe.
  *
- * @param maxBytes memory limit in bytes; keys that exceed it are spilled to a file
+ * @param maxBytes memory limit in bytes; if the keys exceed this limit, they are spilled to a file
  * @param directory directory of the spill file
  */
 final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {

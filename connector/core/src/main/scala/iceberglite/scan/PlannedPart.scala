@@ -4,7 +4,7 @@ import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.partition.PartitionSpec
 
 /**
- * The files of a part that a scan reads.
+ * The files that a scan reads from one part of the metadata tree (a manifest in format versions 1 to 3).
  *
  * @param pruned the number of live files of the part that the scan does not read
  * @param records the number of rows in the files to read, including deleted rows

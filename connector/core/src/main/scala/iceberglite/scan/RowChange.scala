@@ -14,12 +14,12 @@ object ChangeType {
 }
 
 /**
- * The change that a commit made to the rows of a task. Rows that the task's delete files delete are not part of the
- * change.
+ * The change that a commit made to the rows of a task. The change does not include rows that the task's delete files
+ * remove.
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit
- * @param deletesOfChangedRows if present, only the rows that these delete files delete are changed; if absent, all rows
+ * @param deletesOfChangedRows if present, only the rows that these delete files remove are changed; if absent, all rows
  *   of the file are changed
  */
 final case class RowChange(

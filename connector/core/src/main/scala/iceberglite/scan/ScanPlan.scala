@@ -25,8 +25,8 @@ final case class ScanPlan(
  * @param totalFiles number of live data files of the snapshot; absent if the manifest list has no file counts for a
  *   manifest that was not read
  * @param deleteFiles number of delete files that apply to the files of the plan
- * @param deletedRecords number of the rows in `resultRecords` that deletion vectors delete; rows that other delete
- *   files delete are not included, because their number is unknown
+ * @param deletedRecords number of the rows in `resultRecords` that deletion vectors remove; rows that other delete
+ *   files remove are not included, because their number is unknown
  * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
  *   metrics exclude them, or because the earlier files have enough rows for the query's LIMIT
  */

@@ -52,8 +52,8 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
 }
 
 /**
- * An equality delete file. Its `equality_ids` are validated only if it may apply to a data file of the scan, so that
- * invalid ids do not affect scans of other data.
+ * An equality delete file. The `equality_ids` of the file are validated only if it may apply to a data file of the
+ * scan, so that invalid ids do not affect scans of other data.
  */
 final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns) extends IndexedDelete(entry) {
 

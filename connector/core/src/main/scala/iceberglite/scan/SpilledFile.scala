@@ -65,7 +65,7 @@ final private[scan] class SpilledFile(
 
   private def read(page: Int): Array[Byte] = {
     val contents = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
-    // A FileChannel is not used, because it is closed for all tasks when one of them is interrupted.
+    // A `FileChannel` is not used, because it would be closed for all tasks when one of the tasks is interrupted.
     file.synchronized {
       file.seek(offsets(page))
       file.readFully(contents)

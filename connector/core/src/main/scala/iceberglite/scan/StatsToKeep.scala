@@ -14,7 +14,7 @@ sealed trait StatsToKeep extends Product with Serializable {
   /** Returns a copy that also retains the metrics of additional fields. @param more field ids */
   def and(more: Set[Int]): StatsToKeep
 
-  /** Returns the metrics to retain for the files of these parts. */
+  /** Returns the metrics to retain for the files that the given parts of the metadata tree list. */
   private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep
 }
 

@@ -19,8 +19,8 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache cache of decoded manifests
  * @param statsToKeep the metrics that the files of the plan retain
- * @param cluster reads the parts of the metadata tree on executors if the tree has many parts; if absent, this JVM
- *   reads the parts
+ * @param cluster reads the parts of the metadata tree (manifests in format versions 1 to 3) on executors if the tree
+ *   has many parts; if absent, this JVM reads the parts
  * @param wholeFiles whether all rows of the selected files are read, including rows that do not match the filter. If
  *   true, the plan contains all deletes of these files; if false, it omits deletes that cannot delete matching rows
  */

@@ -51,7 +51,7 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   /**
    * Returns the files that the commits added and removed.
    *
-   * @param where limits which parts of the snapshots' metadata trees are read
+   * @param where limits which parts of the snapshots' metadata trees (manifests in format versions 1 to 3) are read
    */
   def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
     table.pool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten

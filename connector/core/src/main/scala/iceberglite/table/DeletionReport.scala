@@ -51,7 +51,10 @@ object KeptReason {
     override def text: String = s"it could not be checked whether $directory belongs to another table ($failure)"
   }
 
-  /** The file's name, folder and UUID do not show that the table wrote it, or the file could not be read. */
+  /**
+   * The file's name, folder and UUID do not show that it is a metadata file of the table, or the file could not be
+   * read.
+   */
   case object NotItsMetadata extends KeptReason {
     override def text: String = "it could not be confirmed that they are metadata files of this table"
   }

@@ -5,7 +5,7 @@ import iceberglite.spec.view.ViewMetadata
 
 /**
  * The metadata of a view and the location of its metadata file. The location is empty if the catalog server does not
- * return it.
+ * return a location.
  */
 final case class ViewState(metadata: ViewMetadata, metadataLocation: String)
 

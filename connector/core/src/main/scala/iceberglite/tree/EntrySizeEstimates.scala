@@ -34,7 +34,7 @@ private[tree] object EntrySizeEstimates {
     blocks + entries.iterator.map(e => heapBytes(e.file)).sum
   }
 
-  /** Returns the minimum heap size of the entries of a part in bytes, without their metrics. */
+  /** Returns the minimum heap size of the entries of a part (see [[FilePart]]) in bytes, without their metrics. */
   def minHeapBytes(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
   /** Returns the estimated heap size of the entries of a part with their metrics, in bytes. */

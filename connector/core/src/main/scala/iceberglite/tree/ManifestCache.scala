@@ -48,8 +48,8 @@ final class ManifestCache(
   }
 
   /**
-   * Returns whether a part is small enough to be cached, estimated from its number of files. The entries of larger
-   * parts are streamed, and are never all in memory at the same time.
+   * Returns whether a part (see [[FilePart]]) is small enough to be cached, estimated from its number of files. The
+   * entries of larger parts are streamed, and are never all in memory at the same time.
    */
   private[tree] def canCache(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes

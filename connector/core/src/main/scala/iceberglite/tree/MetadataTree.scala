@@ -8,8 +8,9 @@ import iceberglite.spec.metadata.{Encryption, Snapshot}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A layout of metadata trees. The layout defines how the files of a snapshot are listed, and how a commit writes this
- * list. To add a layout, add it to [[MetadataTrees.all]]. Code outside this package does not depend on the layout.
+ * A layout of metadata trees, such as manifest lists with manifests. The layout defines how the files of a snapshot are
+ * listed, and how a commit writes this list. To add a layout, add it to [[MetadataTrees.all]]. Code outside this
+ * package does not depend on the layout.
  */
 trait MetadataTree {
 

@@ -16,7 +16,7 @@ import iceberglite.spec.types.PrimitiveType
 final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
 
   /**
-   * Returns the partition spec of a part.
+   * Returns the partition spec of a part (a manifest in format versions 1 to 3).
    *
    * @throws IcebergError.InvalidMetadata if the table does not have this partition spec
    */

@@ -8,8 +8,8 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * The partitions of given files. As a filter, it accepts the parts of a metadata tree that may list files of these
- * partitions.
+ * The partitions of given files. As a filter, it accepts the parts of a metadata tree (manifests in format versions 1
+ * to 3) that may list files of these partitions.
  */
 final private[iceberglite] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
   private val sources = PartitionSpecs.sources(base, base.schema)

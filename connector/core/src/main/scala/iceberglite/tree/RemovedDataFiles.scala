@@ -11,9 +11,9 @@ final private[tree] class RemovedDataFiles(paths: Set[String], oldest: Long) {
   def isEmpty: Boolean = paths.isEmpty
 
   /**
-   * Returns whether a live delete file becomes obsolete. This is the case if it references one of the removed data
-   * files (spec version 3: `referenced_data_file`), or if its data sequence number is lower than the data sequence
-   * numbers of all remaining data files.
+   * Returns whether a live delete file becomes obsolete. This is the case if the delete file references one of the
+   * removed data files (spec version 3: `referenced_data_file`), or if its data sequence number is lower than the data
+   * sequence numbers of all remaining data files.
    */
   def makesObsolete(e: ManifestEntry): Boolean = !isEmpty && e.file.content != Content.Data &&
     (e.file.referencedDataFile.exists(paths) || e.sequenceNumber.exists(_ < oldest))

@@ -4,7 +4,8 @@ import iceberglite.spec.file.{EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.Snapshot
 
 /**
- * The files of one snapshot, as listed by its metadata tree. The list of parts is read once, when it is first needed.
+ * The files of one snapshot, as listed by its metadata tree. The list of the tree's parts (see [[FilePart]]) is read
+ * once, when it is first needed.
  */
 trait SnapshotFiles {
   def snapshot: Snapshot
@@ -15,7 +16,7 @@ trait SnapshotFiles {
   /** Returns the entries of a part of this tree, from the cache if possible; see [[FilePart.entries]]. */
   def entries(part: FilePart): Iterator[ManifestEntry]
 
-  /** Returns the parts that record changes of this snapshot. They may also list files that were carried over. */
+  /** Returns the parts that record changes of this snapshot. These parts may also list files that were carried over. */
   def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
 
   /** Returns the parts that one of the given snapshots wrote. They may also list files that were carried over. */

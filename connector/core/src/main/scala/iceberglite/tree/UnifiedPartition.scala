@@ -31,7 +31,8 @@ final class UnifiedPartition(metadata: TableMetadata) {
   /** Returns a file's partition, in the order of [[structType]]; `None` is null. */
   def values(specId: Int, tuple: PartitionTuple): Vector[Option[Literal]] =
     positions(specId).zip(structType.fields).map { case (position, field) =>
-      // If no schema has the source column any more, the type of the values is unknown, and they are shown as null.
+      // If no schema has the source column any more, the type of the values is unknown, and the values are shown as
+      // null.
       position.filterNot(_ => field.fieldType == UnknownType).flatMap(tuple.values(_))
     }
 

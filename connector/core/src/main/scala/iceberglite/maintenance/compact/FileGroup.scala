@@ -123,7 +123,10 @@ object FileGroup {
     else options.group.reasonFor(tasks.size.toLong, tasks.iterator.map(_.file.fileSizeInBytes).sum)
   }
 
-  /** Returns the first groups, until they have the given number of files. The last group may lose some of its files. */
+  /**
+   * Returns the first groups, with at most the given number of files in total. The last group may be returned without
+   * some of its files.
+   */
   private def limit(groups: Vector[FileGroup], maxFiles: Int): Vector[FileGroup] = {
     val firsts = groups.scanLeft(0)(_ + _.tasks.size)
     groups.zip(firsts).collect {

@@ -52,7 +52,10 @@ final case class GroupOptions(
     maxConcurrentGroups: Int
 ) {
 
-  /** The size at which a writer begins a new file. It is above the target, so that no small last file is written. */
+  /**
+   * The size at which a writer begins a new file. This size is above the target size, so that the last file is not a
+   * small file.
+   */
   def writeMaxFileSize: Long = targetFileSize + (maxFileSize - targetFileSize) / 2
 
   /**

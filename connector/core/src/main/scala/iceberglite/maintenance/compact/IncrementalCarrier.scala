@@ -9,7 +9,7 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, FileKey}
 /** Finds the positions to which a rewrite has moved the rows of the replaced data files. */
 trait RowMoves {
 
-  /** Returns the positions of the rows of a replaced data file that delete files delete. */
+  /** Returns the positions of the rows that delete files remove from a replaced data file. */
   def positions(dataFile: ContentFile, deletes: Vector[ManifestEntry], base: TableMetadata): DeletionVector
 
   /**

@@ -21,7 +21,8 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
    * @param rows the rows to find, by path of the replaced file and position. Rows that were already deleted are ignored
    * @param deletedBefore returns the positions of the rows of a file that were not written, because they were deleted
    * @return the new files with the positions of the rows in them
-   * @throws ValidationFailed if the new files do not have as many rows as the replaced files had
+   * @throws ValidationFailed if the number of rows in the new files differs from the number of live rows in the
+   *   replaced files
    */
   def find(
       rows: Map[String, DeletionVector],

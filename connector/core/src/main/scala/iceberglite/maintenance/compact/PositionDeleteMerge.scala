@@ -13,7 +13,7 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
 
 /**
- * Identifies a data file from which the position deletes of a group delete rows.
+ * Identifies a data file from which the position deletes of a group remove rows.
  *
  * @param group the index of the group
  * @param path the path of the data file
@@ -95,8 +95,8 @@ final class DeleteFindings {
 }
 
 /**
- * Merges the position deletes of groups, and drops those that apply to no live data file. Serializable, so that tasks
- * can read parts and delete files.
+ * Merges the position deletes of groups, and drops those that apply to no live data file. Serializable, so that Spark
+ * tasks can read delete files and parts of the metadata tree (manifests in format versions 1 to 3).
  *
  * @param groups the indexes of the groups of each partition
  */

@@ -12,11 +12,11 @@ import iceberglite.table.Table
 
 /**
  * Writes merged position deletes to new files: deletion vectors in version 3, and otherwise position delete files.
- * Serializable, so that tasks can write.
+ * Serializable, so that Spark tasks can write the files.
  *
  * @param output the format of the new files
  * @param partitions the partition spec and the partition of each group
- * @param targetSize the size at which a new file is begun, in bytes
+ * @param targetSize the size in bytes at which a new file begins
  */
 final case class PositionDeleteWriter(
     output: PositionDeletesToWrite,
@@ -58,9 +58,9 @@ final case class PositionDeleteWriter(
   }
 
   /**
-   * Divides sorted deletes into parts that can be written at the same time without creating more files.
+   * Divides sorted deletes into sets that can be written at the same time without creating more files.
    *
-   * @param parts the desired number of parts
+   * @param parts the desired number of sets
    */
   def independent(
       deletes: Vector[(DeleteTargetKey, DeletionVector)],

@@ -67,7 +67,7 @@ object TouchedPartitions {
     new TouchedPartitions(table, counts.filter(_._2 >= math.max(2, options.group.minInputFiles)).keySet)
   }
 
-  /** Returns the number of small files of each partition. */
+  /** Returns the number of live small files in each of the partitions. */
   private def smallFiles(
       table: Table,
       tree: SnapshotFiles,

@@ -13,7 +13,8 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
  * @param roots paths of the manifest lists of expired snapshots
  * @param manifests paths of other metadata files that only expired trees have
  * @param statistics paths of the statistics files of expired snapshots
- * @param expired the parts that only expired trees have. They list the data and delete files that may be unreachable
+ * @param expired the parts that only expired trees have (manifests in format versions 1 to 3). These parts list the
+ *   data and delete files that may be unreachable
  * @param retained the parts of the remaining trees
  * @param needed paths of the metadata and statistics files that the table still needs, even if expired trees refer to
  *   them

@@ -109,7 +109,7 @@ final case class ManifestHealth(count: Long, bytes: Long, smallCount: Long, rewr
 final case class SnapshotHealth(count: Long, expirable: Long, expirableRefs: Long, deletesAllowed: Boolean)
 
 /**
- * The state of a table, as far as it concerns maintenance.
+ * The state of a table that determines which maintenance it needs.
  *
  * @param snapshotId the current snapshot, which the numbers of files describe; absent for a table without snapshots
  * @param metadataBytes the size of the metadata file; absent if the storage does not return it

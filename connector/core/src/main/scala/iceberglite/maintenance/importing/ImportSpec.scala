@@ -22,7 +22,7 @@ final class ImportSpec private (
    * Returns the partition values of files.
    *
    * @param values the values of all partition columns as text; `None` is null
-   * @throws InvalidArgument if a text is not a value of its column's type
+   * @throws InvalidArgument if a value cannot be parsed as its column's type
    */
   def tuple(values: Vector[(String, Option[String])]): PartitionTuple = {
     val byId = values.map { case (name, text) => columns(name).id -> text.map(valueOf(name, _)) }.toMap

@@ -22,7 +22,7 @@ trait FileListing {
 
 /**
  * Lists a directory at all depths, several directories at a time. Files and directories whose names begin with `_` or
- * `.` are omitted, except partition directories. Serializable, so that tasks can list directories.
+ * `.` are omitted, except partition directories. Serializable, so that Spark tasks can list directories.
  *
  * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
  */

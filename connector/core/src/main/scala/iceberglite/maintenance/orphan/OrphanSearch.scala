@@ -13,7 +13,7 @@ import iceberglite.tree.{FilePart, MetadataPool}
  * The files that a version of a table needs.
  *
  * @param named paths of metadata and statistics files
- * @param parts the parts that list the data and delete files
+ * @param parts the parts of metadata trees that list the data and delete files (manifests in format versions 1 to 3)
  */
 final case class NeededFiles(named: Vector[String], parts: Vector[FilePart])
 
@@ -24,7 +24,7 @@ final case class NeededFiles(named: Vector[String], parts: Vector[FilePart])
  */
 final case class OrphanCandidate(path: String, conflict: Option[String])
 
-/** The listed files that a table does not need. They take bounded memory in this JVM. */
+/** The listed files that a table does not need. The result takes bounded memory in this JVM. */
 trait OrphanCandidates extends AutoCloseable {
 
   /** Returns all candidates. A second call may compare the files again. */

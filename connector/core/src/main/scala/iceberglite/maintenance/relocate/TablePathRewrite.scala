@@ -138,8 +138,9 @@ final class TablePathRewrite(
     private def filesOf(snapshot: Snapshot) = MetadataTree.at(snapshot, tree, ManifestCache.Disabled)
 
     /**
-     * Returns the parts that the new snapshots wrote, and checks the paths of all parts. The trees are read in groups,
-     * because the lists of all trees may not fit in memory.
+     * Returns the parts of metadata trees (manifests in format versions 1 to 3) that the new snapshots wrote, and
+     * checks the paths of all parts. The trees are read in groups, because the lists of all trees may not fit in
+     * memory.
      */
     private def changedParts(): Vector[FilePart] = {
       val seen = new SeenParts

@@ -23,7 +23,7 @@ final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boole
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Append
 
-  /** Every attempt checks the whole table, so that files of concurrent commits are found too. */
+  /** Every commit attempt checks the whole table, so that files of concurrent commits are also found. */
   private def checkDuplicates(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Unit = {
     val files = new PathSet(context.io, added.map(_.path))
     files.duplicates.headOption.foreach(path => fail(context, s"The file $path would be added more than once"))

@@ -20,7 +20,7 @@ trait DeleteCarrier {
 
   /**
    * Writes delete files for the new data files. If another commit comes first, this method is called again, with all
-   * deletes since the rewrite read the data files. The result may contain files of earlier calls.
+   * deletes since the rewrite read the data files. The result may contain delete files that earlier calls returned.
    *
    * @param deleted the replaced data files that have new deletes. The delete files may also name rows that were already
    *   deleted when the rewrite read the data files

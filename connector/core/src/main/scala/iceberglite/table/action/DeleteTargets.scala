@@ -23,7 +23,7 @@ final private[action] class DeleteTargets(
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
   private val targetPaths: Set[String] = positions.flatMap(_.onlyDataFile).toSet ++ affectedDataFiles
 
-  /** The position delete files for which it is unknown which data files they apply to. */
+  /** The position delete files whose data files are unknown. */
   private val withoutDataFile =
     if (affectedDataFiles.isEmpty) positions.filter(_.onlyDataFile.isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
@@ -68,6 +68,9 @@ final private[action] class DeleteTargets(
     if (paths.isEmpty) Vector.empty
     else history.liveEntries(ManifestContent.Data, mightList(_))(e => paths(e.file.path)).map(_.file)
 
-  /** Returns whether the part may list a target. A target that is known only by its path may be in any partition. */
+  /**
+   * Returns whether the part of the metadata tree may list a target. A target that is known only by its path may be in
+   * any partition.
+   */
   private def mightList(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
 }

@@ -20,7 +20,7 @@ import iceberglite.tree.{FilePart, MetadataTree}
 /**
  * Options that determine which snapshots expire.
  *
- * @param olderThanMs snapshots before this time expire, in milliseconds since the epoch; by default the table property
+ * @param olderThanMs snapshots before this time expire, in milliseconds since the epoch; by default, the table property
  *   `history.expire.max-snapshot-age-ms` determines the time. A branch with its own maximum age is not affected
  * @param retainLast minimum number of snapshots to keep for each branch; by default the table property
  *   `history.expire.min-snapshots-to-keep`. A branch with its own minimum is not affected
@@ -102,7 +102,10 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
       Vector(RemoveSchemas(unreferenced)).filter(_ => removable) ++ ExpireSnapshots.statisticsWithoutSnapshot(base)
   }
 
-  /** Returns whether a part has a live equality delete. Position deletes refer to no column of the table. */
+  /**
+   * Returns whether a part of a metadata tree lists a live equality delete file. Position deletes need no check,
+   * because they refer to no column of the table.
+   */
   private def hasEqualityDeletes(parts: Vector[FilePart], context: CommitContext): Boolean = {
     val found = new AtomicBoolean
     context.environment.pool.map(parts) { part =>

@@ -10,7 +10,8 @@ import iceberglite.tree.{FileSelector, Partitions, WrittenTree}
  * Selects the files that a commit removes from a snapshot. The metadata tree automatically removes deletes that no
  * longer apply to any data file.
  *
- * @param filter accepts the parts that may list files to remove
+ * @param filter accepts the parts of the metadata tree (manifests in format versions 1 to 3) that may list files to
+ *   remove
  * @param removesData returns whether to remove a data file
  * @param removesDeletes returns whether to remove a delete file, regardless of the data files that it applies to
  */

@@ -132,7 +132,8 @@ final class RewriteFiles(
 
   /**
    * Returns the highest data sequence number of the removed position deletes of each partition. A new delete file may
-   * contain deletes of several removed files, and the deletes of each of them must still apply to the same data files.
+   * contain deletes of several removed files, and the deletes of each removed file must still apply to the same data
+   * files.
    */
   private def numbersOfPositionDeletes(found: Vector[ManifestEntry]): Map[(Int, PartitionTuple), Long] =
     found.filter(_.file.content == Content.PositionDeletes).groupBy(e => (e.file.specId, e.file.partition))

@@ -6,8 +6,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"). A snapshot has at most
- * one file of partition statistics, so an earlier file is replaced. The commit fails only if the snapshot does not
- * exist.
+ * one partition statistics file, so an earlier file is replaced. The commit fails only if the snapshot does not exist.
  */
 final class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {

@@ -14,7 +14,7 @@ import iceberglite.tree.{FilePart, MetadataTree, SnapshotFiles, TreeTable}
  * Counts of files and records.
  *
  * @param dataFiles the number of data files
- * @param records the number of records in the data files, including those that delete files delete; a file with an
+ * @param records the number of records in the data files, including records that delete files remove; a file with an
  *   unknown number of records counts as 0 records
  * @param deleteFiles the number of delete files and deletion vectors
  */
@@ -33,9 +33,9 @@ object FileTotals {
 final case class SnapshotDifference(added: FileTotals, removed: FileTotals)
 
 /**
- * Compares the live files of two snapshots, which need not be related. Parts that both trees share are not read. At
- * most `maxFiles` files are held in memory at a time: if there are more, the other parts are read several times, each
- * time for a different subset of the paths.
+ * Compares the live files of two snapshots, which need not be related. Parts of the metadata trees (manifests in format
+ * versions 1 to 3) that both snapshots share are not read. At most `maxFiles` files are held in memory at a time: if
+ * there are more, the other parts are read several times, each time for a different subset of the paths.
  */
 final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotComparison.MaxFiles) {
   import SnapshotComparison._
