@@ -10,7 +10,7 @@ import iceberglite.table.action.SetPartitionStatistics
 object ComputePartitionStatistics {
 
   /**
-   * @param snapshotId by default the current snapshot
+   * @param snapshotId the snapshot whose statistics are computed; by default the current snapshot
    * @param summary entries of the snapshot summary that describe the compute engine
    * @return the table with the statistics, and the statistics file; absent if there is no snapshot, or if the snapshot
    *   has no files

@@ -7,8 +7,8 @@ import iceberglite.spec.types.NestedField
 /**
  * The deleted rows of a data file.
  *
- * @param positions the rows in a deletion vector or in position delete files
- * @param keys the keys in equality delete files, one element for each list of columns that equality deletes compare
+ * @param positions the deleted positions from a deletion vector or from position delete files
+ * @param keys the keys from equality delete files; files that compare the same columns share one element
  */
 final class RowDeletes(val positions: DeletionVector, val keys: Vector[DeletedKeys]) {
   def isEmpty: Boolean = positions.isEmpty && keys.forall(_.isEmpty)

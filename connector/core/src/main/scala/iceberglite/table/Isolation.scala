@@ -55,7 +55,7 @@ private[table] object Conflict {
 final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   import Conflict._
 
-  /** The concurrent changes that this level rejects for a write that replaces the rows it reads. */
+  /** Returns the concurrent changes that this level rejects if a write replaces the rows that it reads. */
   private[table] def rejectedConflicts: Set[Conflict] = level match {
     case IsolationLevel.Serializable => Set(AddedRows, AddedDeletes, RemovedFiles)
     case IsolationLevel.Snapshot => Set(AddedDeletes, RemovedFiles)

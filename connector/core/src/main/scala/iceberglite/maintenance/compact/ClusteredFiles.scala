@@ -9,9 +9,9 @@ import iceberglite.table.Table
  * Counts that show how well data files are clustered.
  *
  * @param files the number of files
- * @param unclusteredFiles the number of files that are not clustered yet. Files that were not clustered and have the
- *   wrong size are among them, but not files with many deleted rows
- * @param unclusteredBytes the size of these files in bytes
+ * @param unclusteredFiles the number of files that are not clustered yet. This number includes files with an unsuitable
+ *   size that no rewrite has clustered, but not files with many deleted rows
+ * @param unclusteredBytes the size of the unclustered files in bytes
  * @param overlaps the sum over all files of the share of the other files in the partition that overlap the file in all
  *   clustering columns, according to their bounds
  */

@@ -20,8 +20,8 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  * number of runs in a range grows with the logarithm of the number of rows, and the rows of a run are rewritten only
  * into a run that has at least twice as many rows.
  *
- * A second plan after the rewrite is empty: all chosen files have been clustered, and runs are merged only if some of
- * them are newer than the last rewrite.
+ * If files are chosen again right after the rewrite, no file is chosen: all files chosen before have been clustered,
+ * and runs are merged only if some of the runs are newer than the last rewrite.
  *
  * @param snapshotOf returns a snapshot by its id; `None` if it has expired
  */
@@ -32,8 +32,8 @@ final private[compact] class ClusteredGroups(
 ) {
 
   /**
-   * The maximum size, in bytes, of the files that a clustered run has in one range of values if they are merged. A file
-   * group with larger runs would be divided again.
+   * If a clustered run has more bytes than this in one range of values, the run is not merged, because the file group
+   * would be divided again.
    */
   private val maxMergedBytes = options.group.maxGroupSize / 2
 

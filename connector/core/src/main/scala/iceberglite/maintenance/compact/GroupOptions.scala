@@ -27,12 +27,12 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
 
 /**
  * The options that rewrites of data files and of position delete files have in common, with the names and defaults of
- * Apache Iceberg. They determine the groups of files that are rewritten together.
+ * Apache Iceberg. These options determine the groups of files that are rewritten together.
  *
  * @param targetFileSize the desired size of a new file, in bytes
  * @param minFileSize the size in bytes below which a file is rewritten
  * @param maxFileSize the size in bytes above which a file is rewritten
- * @param minInputFiles the minimum number of files of a group that is rewritten regardless of its size
+ * @param minInputFiles the number of files from which a group is rewritten regardless of its size
  * @param rewriteAll whether all files are rewritten
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group
@@ -59,8 +59,8 @@ final case class GroupOptions(
   def writeMaxFileSize: Long = targetFileSize + (maxFileSize - targetFileSize) / 2
 
   /**
-   * Returns the number of files into which the given number of bytes is written, so that no file is much too small or
-   * much too large.
+   * Returns the number of files into which the given number of bytes is written, so that no file is much smaller or
+   * much larger than the target size.
    */
   def outputFiles(bytes: Long): Int = {
     val full = bytes / targetFileSize
@@ -160,7 +160,7 @@ object GroupOptions {
   def ofPositionDeletes(options: Map[String, String], metadata: TableMetadata): GroupOptions =
     of(new OptionValues(options, names), TableProperty.of(DeleteTargetSize, metadata.properties))
 
-  /** @param defaultTarget the size of new files if there is no option, in bytes */
+  /** @param defaultTarget the size of new files in bytes if the option is not set */
   private[compact] def of(values: OptionValues, defaultTarget: Long): GroupOptions = {
     val target = values.long(TargetFileSize, defaultTarget, 1, MaxTargetSize)
     val min = values.long(MinFileSize, target * 3 / 4, 0, Long.MaxValue)

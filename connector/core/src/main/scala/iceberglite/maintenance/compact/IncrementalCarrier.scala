@@ -30,9 +30,9 @@ trait RowMoves {
 }
 
 /**
- * Carries deletes over to the new files of a rewrite. Each attempt of the commit reads only delete files that were
- * added since the previous attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a
- * rewrite can succeed even if other writers commit faster than the rewrite could find all deleted rows.
+ * Carries deletes over to the new files of a rewrite. Each commit attempt reads only delete files that were added since
+ * the previous attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a rewrite can
+ * succeed even if other writers commit faster than the rewrite could find all deleted rows.
  */
 final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   import IncrementalCarrier._
@@ -58,7 +58,7 @@ final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
     last.files
   }
 
-  /** Reads the delete files that the last attempt has not read. */
+  /** Reads the delete files that the previous attempt has not read. */
   private def readNew(deleted: DeletedPositions, base: TableMetadata): ReadDeletes = {
     val keys = deleted.deletes.map(e => FileKey.of(e.file)).toSet
     val known = last.read.get(deleted.dataFile.path).filter(_.keys.subsetOf(keys)).getOrElse(ReadDeletes.None)
@@ -70,7 +70,7 @@ final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
 
 private object IncrementalCarrier {
 
-  /** The positions in delete files of a data file. */
+  /** The positions that the delete files of one data file contain. */
   final private case class ReadDeletes(keys: Set[FileKey], positions: DeletionVector)
 
   private object ReadDeletes {

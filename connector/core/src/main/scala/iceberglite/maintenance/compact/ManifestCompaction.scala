@@ -6,7 +6,7 @@ import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.RewriteManifests
 import iceberglite.tree.{FilePart, MetadataTree}
 
-/** The result of a rewrite of manifests: the number of manifests that were replaced, and of those that replace them. */
+/** The result of a rewrite of manifests: the number of replaced manifests, and the number of new manifests. */
 final case class ManifestRewriteResult(rewrittenManifests: Int, addedManifests: Int)
 
 object ManifestRewriteResult {

@@ -19,7 +19,7 @@ object RunningReads {
  * The running queries that read snapshots which expire.
  *
  * @param queries the number of these queries
- * @param snapshotsRead the number of snapshots that they read and that expire
+ * @param snapshotsRead the number of expiring snapshots that these queries read
  * @param snapshotsExpired the number of all snapshots that expire
  */
 final case class ExpiredReads(queries: Int, snapshotsRead: Int, snapshotsExpired: Int) {

@@ -11,8 +11,8 @@ import iceberglite.tree.MetadataPool
 /**
  * Expires snapshots of a table, and deletes the files that only the expired snapshots referred to.
  *
- * One commit removes the snapshots from the metadata. Then those of the files that the table owns are deleted (see
- * [[OwnedPaths]]). If the process ends before all files are deleted, the remaining files are orphan files.
+ * One commit removes the snapshots from the metadata. Then the files are deleted, except those that the table does not
+ * own (see [[OwnedPaths]]). If the process ends before all files are deleted, the remaining files are orphan files.
  *
  * @param table the table; the expiration starts from its newest version
  * @param files finds the data and delete files to delete
@@ -147,7 +147,7 @@ final class SnapshotExpiry(
 
 object SnapshotExpiry {
 
-  /** The number of files that are deleted together. */
+  /** The number of files in a batch, which are deleted together. */
   private val BatchFiles = 10000
 
   private val Attempts = 5

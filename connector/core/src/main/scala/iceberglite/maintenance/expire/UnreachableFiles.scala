@@ -19,9 +19,9 @@ final case class UnreachableFile(path: String, content: Content)
 trait UnreachableFiles {
 
   /**
-   * Returns each live file of the expired parts that is not live in any retained part. A part is a part of a metadata
-   * tree (a manifest in format versions 1 to 3). The result can be iterated once, and takes bounded memory. The caller
-   * may delete the returned files before the iteration ends, but not the parts.
+   * Returns each live file of the expired parts that is not live in any retained part. Parts of metadata trees are
+   * manifests in format versions 1 to 3. The result can be iterated once, and takes bounded memory. The caller may
+   * delete the returned files before the iteration ends, but must not delete the parts.
    *
    * @param expired parts that no remaining snapshot has
    * @param retained the parts of all remaining snapshots

@@ -8,12 +8,12 @@ import iceberglite.table.Table
 /** Decides which maintenance actions are due, and in which order, according to the [[TableHealth]]. */
 object MaintenancePlan {
 
-  /** The minimum number of manifests that a rewrite must avoid. */
+  /** The minimum number by which a rewrite of manifests must reduce the number of manifests. */
   private val MinAvoidedManifests = 10
 
   /**
-   * Returns a step for each action. The steps that are due come first, in the order of their gain: the bytes saved, or
-   * the cost of the files avoided, for each byte rewritten. The other steps follow in the order of
+   * Returns a step for each action. The steps that are due come first, in descending order of their gain: the saved
+   * bytes, or the cost of the avoided files, for each rewritten byte. The other steps follow in the order of
    * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it, or if the orphan
    * files were counted.
    *

@@ -20,7 +20,7 @@ final case class StatisticsHealth(
 /**
  * The newest statistics file with numbers of distinct values.
  *
- * @param fieldIds the ids of the existing columns that it describes
+ * @param fieldIds the ids of the existing columns that the file describes
  * @param changedRows the number of rows that commits other than rewrites have added or deleted after the described
  *   snapshot; absent if it is unknown, because the described snapshot is not an ancestor of the current one or a
  *   snapshot in between has expired

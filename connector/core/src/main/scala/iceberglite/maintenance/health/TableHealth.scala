@@ -71,7 +71,7 @@ object FileReplacement {
  * @param equalityDeleteBytes the size of equality delete files in bytes
  * @param bytes the size of all delete files in bytes
  * @param danglingFiles the number of delete files that certainly apply to no data file: the only data file that they
- *   name was removed, or their sequence number is too low. Other delete files may also apply to none
+ *   reference was removed, or their sequence number is too low. Other delete files may also apply to no data file
  * @param danglingBytes the size of these files in bytes
  * @param rewrite the position delete files that `rewrite_position_delete_files` would replace by fewer files, or in
  *   version 3 by deletion vectors

@@ -24,7 +24,8 @@ trait FileListing {
  * Lists a directory at all depths, several directories at a time. Files and directories whose names begin with `_` or
  * `.` are omitted, except partition directories. Serializable, so that Spark tasks can list directories.
  *
- * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
+ * @param partitionFields names of partition fields; the partition directories of these fields are listed even if their
+ *   names begin with `_` or `.`
  */
 final class DirectoryListing(io: FileIO, val directory: String, partitionFields: Set[String])
     extends FileListing

@@ -6,7 +6,7 @@ import iceberglite.maintenance.Choices
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * A path of a file, divided into the parts that are compared. Nothing is decoded.
+ * The path of a file, divided into the components that are compared. Percent-encoded characters are not decoded.
  *
  * @param scheme in lower case; empty for a path without a scheme
  * @param authority the bucket or host; empty if there is none

@@ -50,7 +50,12 @@ object OrphanOptions {
   }
 }
 
-/** An orphan file. @param kept the reason why it was not deleted; absent if it was, or in a dry run would be */
+/**
+ * An orphan file.
+ *
+ * @param kept the reason why the file was not deleted; absent if the file was deleted or, in a dry run, would be
+ *   deleted
+ */
 final case class OrphanFile(path: String, kept: Option[KeptReason])
 
 /**
@@ -180,7 +185,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
 
 object OrphanRemoval {
 
-  /** The number of files that are deleted together. */
+  /** The number of files in a batch, which are deleted together. */
   private val BatchFiles = 10000
 
   private def requireGcEnabled(table: Table): Unit =

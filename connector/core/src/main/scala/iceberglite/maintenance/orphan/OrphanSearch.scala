@@ -57,7 +57,7 @@ trait OrphanSearch {
 
 /**
  * Compares the files in this JVM. At most `maxCandidates` listed files are held in memory at a time: if there are more,
- * the directory and the metadata are read several times, each time for a different share of the paths.
+ * the directory and the metadata are read several times, each time for a different share (subset) of the paths.
  *
  * @param ifMore compares the files instead of this search if there are more than `maxCandidates`
  */

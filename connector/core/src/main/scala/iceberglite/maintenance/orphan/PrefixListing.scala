@@ -8,7 +8,8 @@ import iceberglite.storage.{FileIO, FileInfo}
  * listing takes fewer requests if there are many directories with few files each. The requests are sent one after the
  * other.
  *
- * @param partitionFields names of partition fields; directories of their values are listed even if a name is hidden
+ * @param partitionFields names of partition fields; the partition directories of these fields are listed even if their
+ *   names begin with `_` or `.`
  */
 final class PrefixListing(io: FileIO, val directory: String, partitionFields: Set[String]) extends FileListing {
   private val prefix = FileUri.of(directory).path.stripSuffix("/") + "/"

@@ -14,7 +14,7 @@ final case class PathPrefixes private (source: String, target: String) {
   /**
    * Returns the path with the target prefix.
    *
-   * @param what what the path is, for the message
+   * @param what the kind of the path, for the message
    * @throws ValidationFailed if the path does not begin with the source prefix
    */
   def apply(what: String, path: String): String =

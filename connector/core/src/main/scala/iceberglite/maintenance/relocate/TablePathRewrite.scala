@@ -176,7 +176,10 @@ final class TablePathRewrite(
       version.metadata.partitionStatistics.foreach(f => copyList.addUnchanged(f.statisticsPath))
     }
 
-    /** The paths in the copies of metadata trees. Files that new snapshots added are added to the list. */
+    /**
+     * The paths in the copies of metadata trees. Files that new snapshots added are also entered into the list of files
+     * to copy.
+     */
     final private class Copy(copiedDeletes: Map[String, CopiedDeleteFile]) extends TreeCopy {
       override def referencePath(path: String): String = prefixes("manifest", path)
 

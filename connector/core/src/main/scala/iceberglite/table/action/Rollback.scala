@@ -6,7 +6,10 @@ import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Rolls `main` back to a snapshot in its history. Concurrent commits before the rollback are also rolled back. */
+/**
+ * Rolls `main` back to a snapshot in its history. Commits that other writers make before the rollback is committed are
+ * also rolled back.
+ */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val snapshot = base.snapshot(snapshotId)
