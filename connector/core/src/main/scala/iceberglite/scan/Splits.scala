@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Splits files and combines the splits into tasks of similar size, as Apache Iceberg does. */
+/** Splits files and combines the splits into groups of similar size, one per Spark task, as Apache Iceberg does. */
 object Splits {
 
   /**

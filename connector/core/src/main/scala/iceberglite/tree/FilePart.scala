@@ -20,7 +20,7 @@ trait FilePart extends PartSummary with Serializable {
    * from the tuple are computed once. The entries are not cached; [[SnapshotFiles.entries]] returns cached entries.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is missing or damaged; the iterator may also throw
-   *   this
+   *   this error
    */
   def entries(io: FileIO): Iterator[ManifestEntry]
 
@@ -73,6 +73,6 @@ object PartFilter {
 final class SeenParts {
   private val ids = new java.util.HashSet[String]
 
-  /** Adds the id of a part, or of a file of a part. @return false if it was seen before */
+  /** Adds the id of a part, or of a file of a part. @return false if the id was added before */
   def add(id: String): Boolean = ids.add(id)
 }

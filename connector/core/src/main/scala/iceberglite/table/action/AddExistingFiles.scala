@@ -45,7 +45,7 @@ private object AddExistingFiles {
   private[action] val MaxPaths = 5
 }
 
-/** A set of paths. Different spellings of the same location are equal. */
+/** A set of paths. Paths that spell the same location differently are equal. */
 final private class PathSet(io: FileIO, paths: Vector[String]) {
   private val names = paths.iterator.map(nameOf).toSet
   private val locations = paths.iterator.map(locationOf).toSet
@@ -55,7 +55,7 @@ final private class PathSet(io: FileIO, paths: Vector[String]) {
     if (locations.size == paths.size) Vector.empty
     else paths.groupBy(locationOf).values.filter(_.size > 1).map(_.head).toVector.sorted
 
-  /** The name is compared first, because parsing the path of every file of a large table would be slow. */
+  /** The file name is compared first, because parsing the path of every file of a large table would be slow. */
   def contains(path: String): Boolean = names(nameOf(path)) && locations(locationOf(path))
 
   private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)

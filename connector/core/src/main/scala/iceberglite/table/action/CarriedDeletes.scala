@@ -44,7 +44,7 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   private var written = Set.empty[String]
   private var carriedMore = false
 
-  /** Whether the last call of [[of]] carried deletes over that no earlier call had carried. */
+  /** Whether the last call of [[of]] carried over deletes that no earlier call had carried over. */
   def hasCarriedMore: Boolean = carriedMore
 
   /** The paths of all delete files that were written, in any attempt. */

@@ -10,7 +10,7 @@ import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, WrittenTree}
 
 /**
- * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
+ * Applies the changes of a snapshot to a branch. The snapshot is staged or belongs to another branch. If the snapshot's
  * parent is the head of the branch, the branch is fast-forwarded. If not, the changes are applied again in a new
  * snapshot, which is possible for appends, and for overwrites of partitions that have not changed since. The changes of
  * a snapshot, or of a write-audit-publish id, can be applied to a branch only once.

@@ -10,8 +10,8 @@ private[action] object NewDeletes {
 
   /**
    * Returns the first delete file that a concurrent commit added for one of the data files, with this data file. Delete
-   * files that a rewrite added are ignored, because their deletes existed before in other files. Delete files of a
-   * rewrite that converted equality deletes are not ignored if the equality deletes were committed after `since`.
+   * files that a rewrite added are ignored, because the same deletes were in other delete files before. Delete files of
+   * a rewrite that converted equality deletes are not ignored if the equality deletes were committed after `since`.
    *
    * @param data the data files, by path
    * @param since the snapshot that the writer read; if absent, all snapshots of the branch are concurrent

@@ -39,7 +39,10 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.NoRows
 
-  /** Returns whether the rows of a data file match, or the rows that a delete file may apply to. */
+  /**
+   * Returns whether the rows of a data file match. For a delete file, returns whether the rows that it may apply to
+   * match.
+   */
   def matches(entry: ManifestEntry): Match = {
     val file = entry.file
     val rows = partitions.computeIfAbsent((file.specId, file.partition), _ => filterOf(file))

@@ -44,8 +44,8 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
 final private[action] class ColumnProperties(from: Schema, to: Schema) {
 
   /**
-   * Returns the property updates. An invalid name mapping is not changed, as in Apache Iceberg. Its error is reported
-   * when a file is read with the mapping.
+   * Returns the property updates. An invalid name mapping is not changed, as in Apache Iceberg. The error in the
+   * mapping is reported when a file is read with it.
    */
   def updates(properties: Map[String, String]): Vector[MetadataUpdate] = {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>

@@ -19,7 +19,7 @@ final private[manifestlist] class ManifestCounts {
     }
   }
 
-  /** Returns a manifest with these counts that has no sequence number yet, because it is not committed. */
+  /** Returns a manifest with these counts. The manifest has no sequence number yet, because it is not committed. */
   def manifest(
       path: String,
       length: Long,
