@@ -10,7 +10,8 @@ import iceberglite.spec.types.Type._
 
 /**
  * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. The result
- * contains no `Not`, no NaN literal and no literal out of range: such tests are replaced by equivalent ones.
+ * contains no `Not`, no NaN literal, and no literal that is out of the range of its type. Tests with such a literal are
+ * replaced by equivalent tests.
  *
  * Binding a bound expression again has no effect.
  */
@@ -19,8 +20,9 @@ object Bind {
   /**
    * Binds an expression.
    *
-   * @throws IcebergError.NotFound for a name that the schema does not contain
-   * @throws IcebergError.InvalidArgument for a test that is not valid for its column, such as a prefix of an int
+   * @throws IcebergError.NotFound if the schema has no column with a name in the expression
+   * @throws IcebergError.InvalidArgument if a test is not valid for its column, for example a prefix test of an int
+   *   column
    */
   def apply(e: Expression, schema: Schema, caseSensitive: Boolean): Expression =
     new Bind(schema, caseSensitive).expression(withoutNot(e))
@@ -59,7 +61,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
       Term.Transformed(transform, source)
   }
 
-  /** Checks that a column is outside of lists and maps, so that a row has one value. */
+  /** Checks that a column is outside of lists and maps, so that each row has exactly one value of the column. */
   private def requireOutsideOfLists(field: NestedField): Unit =
     ancestors(field.id).find(a => !a.fieldType.isInstanceOf[StructType]).foreach { a =>
       throw InvalidArgument(
@@ -125,8 +127,8 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     }
 
   /**
-   * Returns a test for a set of values. Values that the type of the term cannot represent are removed, because no row
-   * equals them.
+   * Returns a test whether the term equals one of the values. Values that the type of the term cannot represent are
+   * removed, because no row has these values.
    */
   private def equalToAny(p: Predicate, term: Term, values: Set[Literal]): Expression = {
     val (nan, rest) = representable(p, term, values).partition(isNan)
@@ -156,13 +158,16 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   private def notNull(term: Term): Expression =
     if (isRequired(column(term))) AlwaysTrue else NotNull(column(term))
 
-  /** Returns the column of a term for null tests: a transform returns null only for null. */
+  /**
+   * Returns the column to which a null test of the term applies. A transform returns null if and only if the value of
+   * the column is null. The transform void is handled before this method is called.
+   */
   private def column(term: Term): Term = term match {
     case Term.Transformed(_, of) => column(of)
     case _: Term.Bound | _: Term.Named => term
   }
 
-  /** Whether a term is never null: a required field in required structs. */
+  /** Whether a term is never null. This is the case for a required field if all enclosing structs are required. */
   private def isRequired(term: Term): Boolean = term match {
     case Term.Bound(field, _) =>
       schema.byId.contains(field.id) && field.required && ancestors(field.id).forall(_.required)

@@ -15,15 +15,15 @@ import iceberglite.spec.types.Type.{
 }
 
 /**
- * The range of the values of a term over a set of rows. `S` describes the set, such as by the metrics of a file.
- * Without information, any value is possible.
+ * The range of the values of a term in a set of rows. `S` is the type that describes the set, for example the metrics
+ * of a file. If the description has no information about the term, every value is possible.
  */
 private[iceberglite] trait ColumnRange[-S] {
   def mayBeNull(rows: S): Boolean
 
   def mayBeNan(rows: S): Boolean
 
-  /** Whether there may be values other than null and NaN. */
+  /** Whether there may be ordinary values, which are all values other than null and NaN. */
   def mayBeOrdinary(rows: S): Boolean
 
   /** A value that is at most the minimum of the ordinary values. */
@@ -47,7 +47,7 @@ private[iceberglite] trait ColumnRange[-S] {
   }
 }
 
-/** Reads the bounds of a column of one type; unreliable bounds are ignored. */
+/** Decodes the bounds of columns that have one type. Unreliable bounds are ignored. */
 final private[iceberglite] class Bounds(t: PrimitiveType) {
   val isFloating: Boolean = t == FloatType || t == DoubleType
 
@@ -57,13 +57,16 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
   def upper(lower: => Option[ByteBuffer], upper: Option[ByteBuffer]): Option[Literal] =
     if (t == UuidType) orderedBounds(lower, upper).map(_._2) else read(upper)
 
-  /** Reads a bound. NaN is not a bound (spec: `data_file`, note 2), but some writers wrote it. */
+  /**
+   * Decodes a bound. A bound that is NaN is ignored: it is not valid (spec: `data_file`, note 2), but some writers
+   * wrote it.
+   */
   private def read(bytes: Option[ByteBuffer]): Option[Literal] =
     bytes.flatMap(SingleValue.decodeValid(t, _)).filterNot(Evaluate.isNan)
 
   /**
-   * Returns the bounds if they are in order. Some writers compare UUIDs as signed numbers, as Java does, so that their
-   * lower bound may be greater than their upper bound.
+   * Returns the bounds if the lower bound is not greater than the upper bound. Some writers compare UUIDs as signed
+   * numbers, as Java does. Therefore a lower bound in their files may be greater than the upper bound.
    */
   private def orderedBounds(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
@@ -71,14 +74,17 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
 
 private[iceberglite] object Bounds {
 
-  /** Returns the bounds of a type; `None` if its bounds do not limit its values. */
+  /** Returns the decoder for the bounds of a type; `None` if bounds of the type do not limit the column's values. */
   def of(t: PrimitiveType): Option[Bounds] = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
     case _ => Some(new Bounds(t))
   }
 }
 
-/** The range of an order-preserving transform: the transforms of the bounds. */
+/**
+ * The range of the values of an order-preserving transform. Its bounds are computed by applying the transform to the
+ * bounds of the source column.
+ */
 final private[expr] class TransformedRange[S](transform: Transform, source: ColumnRange[S]) extends ColumnRange[S] {
   override def mayBeNull(rows: S): Boolean = source.mayBeNull(rows)
   override def mayBeNan(rows: S): Boolean = source.mayBeNan(rows)
@@ -87,8 +93,8 @@ final private[expr] class TransformedRange[S](transform: Transform, source: Colu
   override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
 
   /**
-   * Returns the transforms of the bounds. A bound is ignored where the transform does not preserve the order: some
-   * transforms wrap around at the ends of their range (see `Truncate`, `Hour`).
+   * Applies the transform to the bounds. Bounds for which the transform does not preserve the order are ignored. The
+   * reason is that some transforms wrap around at the ends of their range (see `Truncate`, `Hour`).
    */
   private def bounds(rows: S): Option[(Literal, Literal)] =
     for {
@@ -103,7 +109,11 @@ private[iceberglite] object ColumnRange {
   /** The result of a comparison with a missing bound. It differs from all other results. */
   val NoBound: Int = Int.MinValue
 
-  /** Returns the range of a term, from the ranges of columns; `None` if the range is unknown. */
+  /**
+   * Returns the range of a term. `None` means that the range is unknown.
+   *
+   * @param column returns the range of a column
+   */
   def of[S](term: Term, column: Term.Bound => Option[ColumnRange[S]]): Option[ColumnRange[S]] = term match {
     case bound: Term.Bound => column(bound)
     case Term.Transformed(transform, inner) if transform.preservesOrder =>

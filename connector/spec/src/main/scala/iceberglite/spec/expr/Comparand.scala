@@ -3,14 +3,17 @@ package iceberglite.spec.expr
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
-/** A value that is prepared for many comparisons: integers, dates and times are compared as numbers. */
+/**
+ * A value that is compared with many other values. To make this fast, integers, dates and times are compared as
+ * numbers.
+ */
 final private[iceberglite] class Comparand(value: Literal) {
   private val isNumber = Comparand.isNumber(value)
   private val number = Comparand.number(value)
 
   /**
-   * Compares by [[Evaluate.ordering]]: negative, zero or positive if `other` is less than, equal to or greater than the
-   * value.
+   * Compares `other` with the value in the order of [[Evaluate.ordering]]. The result is negative, zero or positive if
+   * `other` is less than, equal to or greater than the value.
    */
   def compare(other: Literal): Int =
     if (isNumber && (other.getClass eq value.getClass)) compareNumber(Comparand.number(other))

@@ -6,11 +6,12 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
-/** Evaluates bound expressions, with Spark's semantics: see [[Evaluate.ordering]]. */
+/** Evaluates bound expressions. Comparisons have Spark's semantics (see [[Evaluate.ordering]]). */
 object Evaluate {
 
   /**
-   * The order of comparisons in a query: like [[Literal.ordering]] (NaN equals NaN and is last), but -0.0 equals 0.0.
+   * The order of values in comparisons of a query. As in [[Literal.ordering]], NaN equals NaN and is the greatest
+   * value. Unlike in [[Literal.ordering]], -0.0 equals 0.0.
    */
   val ordering: Ordering[Literal] = new Ordering[Literal] {
     override def compare(x: Literal, y: Literal): Int = x match {
@@ -26,7 +27,10 @@ object Evaluate {
     }
   }
 
-  /** Returns a test of partition tuples, from an expression on the fields of the spec. */
+  /**
+   * Returns a function that evaluates an expression for a partition tuple. The terms of the expression are bound to the
+   * fields of the partition spec.
+   */
   def tuple(bound: Expression, spec: PartitionSpec): PartitionTuple => Boolean = {
     val positions = spec.fields.map(_.fieldId).zipWithIndex.toMap
     rows[PartitionTuple](
@@ -43,9 +47,10 @@ object Evaluate {
   }
 
   /**
-   * Returns a test of rows of any type.
+   * Returns a function that evaluates an expression for a row of type `R`.
    *
-   * @param column returns the reader of the field with this id; called once for each predicate, not for each row
+   * @param column returns a function that reads the field with the given id from a row; called once for each predicate,
+   *   not for each row
    */
   def rows[R](bound: Expression, column: Int => R => Option[Literal]): R => Boolean = bound match {
     case AlwaysTrue => _ => true
@@ -102,7 +107,7 @@ object Evaluate {
       _.exists(!values.contains(_))
   }
 
-  /** Compares a value; a comparison with null is not true. */
+  /** Returns a function that compares its argument with `v`. The result is false if the argument is null. */
   private def comparison(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
     val comparand = new Comparand(v)
     value => value.isDefined && holds(comparand.compare(value.get))

@@ -5,11 +5,11 @@ import iceberglite.spec.partition.Transform
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * A condition on the rows of a table, or on the partitions of a spec. An expression is unbound while its terms name
- * columns, and bound after [[Bind]] has replaced the names by fields.
+ * A condition on the rows of a table, or on the partitions of a partition spec. The terms of an unbound expression are
+ * names of columns. [[Bind]] replaces the names by fields, and thereby returns a bound expression.
  *
- * Every comparison with null is false, as in a WHERE clause; `Not` is pushed inward before an expression is evaluated,
- * so that this remains correct for negations.
+ * Every comparison with null is false, as in a WHERE clause. A negated comparison with null must also be false.
+ * Therefore `Not` is pushed inward before an expression is evaluated.
  */
 sealed trait Expression extends Product with Serializable {
 
@@ -52,7 +52,7 @@ object Term {
     override def toString: String = name
   }
 
-  /** The transform of a column: `days(ts)`. */
+  /** A transform that is applied to a term, such as `days(ts)`. */
   final case class Transformed(transform: Transform, of: Term) extends Term {
     override def column: Option[NestedField] = of.column
     override def toString: String = s"$transform($of)"
@@ -106,7 +106,7 @@ object Expression {
     override def toString = s"$term NOT IN ${showAll(values)}"
   }
 
-  /** Returns the conjunction, simplified for constants. */
+  /** Returns the conjunction of two expressions. It is simplified if one of them is constant. */
   def and(left: Expression, right: Expression): Expression = (left, right) match {
     case (AlwaysFalse, _) | (_, AlwaysFalse) => AlwaysFalse
     case (AlwaysTrue, e) => e
@@ -114,7 +114,7 @@ object Expression {
     case _ => And(left, right)
   }
 
-  /** Returns the disjunction, simplified for constants. */
+  /** Returns the disjunction of two expressions. It is simplified if one of them is constant. */
   def or(left: Expression, right: Expression): Expression = (left, right) match {
     case (AlwaysTrue, _) | (_, AlwaysTrue) => AlwaysTrue
     case (AlwaysFalse, e) => e
@@ -122,7 +122,10 @@ object Expression {
     case _ => Or(left, right)
   }
 
-  /** Returns the negation without `Not`: pushed inward to the predicates. */
+  /**
+   * Returns the negation of an expression. The negation is pushed inward to the predicates, so that the result contains
+   * no `Not`.
+   */
   def negate(e: Expression): Expression = e match {
     case AlwaysTrue => AlwaysFalse
     case AlwaysFalse => AlwaysTrue
@@ -162,7 +165,7 @@ object Expression {
 
   private def show(value: Literal): String = LiteralText.of(value)
 
-  /** Shows at most ten values: an IN list may contain thousands. */
+  /** Formats at most ten values, because an IN list may contain thousands of values. */
   private def showAll(values: Set[Literal]): String = {
     val shown = values.toVector.sorted(Literal.ordering).take(10).map(show)
     shown.mkString("(", ", ", if (values.size > 10) s", ... ${values.size - 10} more)" else ")")

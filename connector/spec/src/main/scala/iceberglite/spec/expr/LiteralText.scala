@@ -8,7 +8,10 @@ import iceberglite.spec.types.Literal._
 /** Formats literals in SQL style, for messages and plans. */
 object LiteralText {
 
-  /** Strings and UUIDs are quoted, dates and times are in ISO 8601 after their SQL keyword, bytes are hexadecimal. */
+  /**
+   * Formats a literal. Strings and UUIDs are quoted. Dates and times are in ISO 8601, after the SQL keyword of their
+   * type. Bytes are hexadecimal.
+   */
   def of(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => v.toString

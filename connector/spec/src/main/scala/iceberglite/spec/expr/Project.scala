@@ -6,8 +6,8 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 
 /**
- * Projects a condition on rows to one on the partitions of a spec (spec: "Scan Planning"). The terms of the result are
- * bound to the partition fields, by their ids.
+ * Projects a condition on rows to a condition on the partitions of a partition spec (spec: "Scan Planning"). The terms
+ * of the result are bound to the partition fields by partition field id.
  */
 object Project {
 
@@ -20,7 +20,7 @@ object Project {
     new Projection(spec, schema).strict(withoutNot(bound))
 }
 
-/** The inclusive and the strict projection to the fields of one spec. */
+/** The inclusive and the strict projection to the fields of one partition spec. */
 final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
   private val fields: Vector[(PartitionField, NestedField)] = spec.fields.zip(spec.partitionType(schema).fields)
 
@@ -51,8 +51,8 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
   }
 
   /**
-   * Projects a predicate to a partition field. A predicate on a transformed column applies only to a partition field
-   * with the same transform.
+   * Projects a predicate to a partition field. A predicate on a transformed column, such as `days(ts)`, can be
+   * projected only to a partition field with the same transform.
    */
   private def projectField(field: PartitionField, target: NestedField, p: Predicate)(
       byTransform: (PartitionField, Predicate) => Option[Expression]

@@ -10,8 +10,9 @@ import iceberglite.spec.types.Literal.StringLiteral
  * Compiles an expression to a predicate on the ranges of its columns ([[ColumnRange]]) in a set of rows, such as a
  * manifest or a data file. The compiled predicate can be evaluated for many sets.
  *
- * In Spark, NaN is equal to NaN and greater than all other values, so `>`, `<>` and NOT IN are true for NaN. Bounds do
- * not include NaN. Therefore, [[ColumnRange]] distinguishes nulls, NaN and ordinary values, which are all other values.
+ * In Spark, NaN is equal to NaN and greater than all other values, so `>`, `<>` and NOT IN are true for NaN. The bounds
+ * of a column do not include NaN. Therefore, [[ColumnRange]] distinguishes nulls, NaN, and ordinary values, which are
+ * all other values.
  */
 private[iceberglite] object RangeEvaluator {
   type Columns[S] = Term.Bound => Option[ColumnRange[S]]
@@ -76,7 +77,10 @@ private[iceberglite] object RangeEvaluator {
     case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !impliesPrefix(prefix, c, rows)
   }
 
-  /** Tests the lower bound. A bound implies that there are values, so counts are not needed. */
+  /**
+   * Tests the lower bound with `holds`, for a predicate that is true only for values below a limit. If there is a
+   * bound, there are ordinary values, and the counts are not needed.
+   */
   private def below[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -85,7 +89,10 @@ private[iceberglite] object RangeEvaluator {
     }
   }
 
-  /** Tests the upper bound. NaN is greater than all other values, but bounds do not include it. */
+  /**
+   * Tests the upper bound with `holds`, for a predicate that is true for all values above a limit. NaN is tested
+   * separately: it is greater than all other values, but bounds do not include it.
+   */
   private def above[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -121,12 +128,15 @@ private[iceberglite] object RangeEvaluator {
 
   /**
    * Returns the only ordinary value, if the lower and upper bounds are equal. This is also correct for truncated
-   * bounds, because all values are between them.
+   * bounds, because all values are between the two bounds.
    */
   private def singleValue[S](c: ColumnRange[S], rows: S): Option[Literal] =
     c.lower(rows).filter(low => c.upper(rows).exists(ordering.equiv(low, _)))
 
-  /** Whether the bounds exclude every value with the prefix: all values are before it, or all are after it. */
+  /**
+   * Whether the bounds exclude every value with the prefix, because all values sort before the prefix, or because all
+   * values sort after all strings with the prefix.
+   */
   private def excludesPrefix[S](prefix: String, c: ColumnRange[S], rows: S): Boolean = {
     val first = StringLiteral(prefix)
     c.upper(rows).exists(ordering.lt(_, first)) ||
@@ -138,8 +148,8 @@ private[iceberglite] object RangeEvaluator {
     c.lower(rows).exists(hasPrefix(_, prefix)) && c.upper(rows).exists(hasPrefix(_, prefix))
 
   /**
-   * Whether a predicate has a NaN literal. [[Bind]] removes such literals. A predicate that still has one is not tested
-   * against the range.
+   * Whether a predicate has a NaN literal. [[Bind]] removes such literals. If a predicate still has a NaN literal, its
+   * result is considered unknown.
    */
   private def hasNan(p: Predicate): Boolean = p match {
     case LessThan(_, v) => isNan(v)

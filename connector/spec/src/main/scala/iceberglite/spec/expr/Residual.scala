@@ -5,18 +5,18 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 
 /**
- * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1): predicates that the
- * partition decides are removed.
+ * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1). The residual lacks
+ * the predicates that have the same result for all rows of the partition.
  *
  * @param bound a condition on rows
- * @param spec the spec of the partitions
+ * @param spec the partition spec of the partitions
  * @param schema the schema to which `bound` is bound
  */
 final class Residual(bound: Expression, spec: PartitionSpec, schema: Schema) {
   private val projection = new Projection(spec, schema)
   private val residual: PartitionTuple => Expression = compile(withoutNot(bound))
 
-  /** Returns a filter that matches the same rows of this partition as the whole filter. */
+  /** Returns the residual for a partition. It matches the same rows of the partition as the whole filter. */
   def of(partition: PartitionTuple): Expression = residual(partition)
 
   private def compile(e: Expression): PartitionTuple => Expression = e match {
