@@ -4,11 +4,11 @@ import iceberglite.spec.expr.{ColumnRange, Term}
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * What the metrics of a file state about the values of one column.
+ * The information about the values of one column that the metrics of a file contain.
  *
  * @param mayBeNull whether there may be nulls
  * @param mayBeNan whether there may be NaNs
- * @param mayBeOrdinary whether there may be other values
+ * @param mayBeOrdinary whether there may be ordinary values, which are neither null nor NaN
  * @param lower a value that is at most the minimum of the ordinary values; absent if it is unknown
  * @param upper a value that is at least the maximum of the ordinary values; absent if it is unknown
  */
@@ -20,7 +20,7 @@ final case class ColumnExtent(
     upper: Option[Literal]
 )
 
-/** Reads the extents of columns from the metrics of files. @param columns columns of types with bounds */
+/** Reads the extents of columns from the metrics of files. @param columns columns whose types have bounds */
 final class ColumnExtents(columns: Vector[NestedField]) {
   private val ranges: Vector[ColumnRange[HasMetrics]] = columns.flatMap(f => FileRange.of(Term.Bound(f, f.name)))
 
@@ -38,6 +38,6 @@ final class ColumnExtents(columns: Vector[NestedField]) {
 
 object ColumnExtents {
 
-  /** Whether the bounds of a column limit its values. */
+  /** Whether a column has a type whose bounds limit the values of the column. */
   def hasBounds(column: NestedField): Boolean = FileRange.of(Term.Bound(column, column.name)).isDefined
 }

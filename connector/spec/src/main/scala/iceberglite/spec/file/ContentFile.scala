@@ -47,9 +47,9 @@ object FileFormat {
 }
 
 /**
- * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). A lookup of one id is cheap,
- * whereas the methods that return maps decode the metrics of all columns. Bounds are serialized as in Appendix D, with
- * the type that the column had when the file was written.
+ * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). The methods with a field id are
+ * fast, whereas the methods that return maps decode the metrics of all columns. A bound is the binary form (spec:
+ * "Appendix D") of a value, whose type is the type of the column when the file was written.
  */
 trait Metrics extends Serializable {
   def columnSize(id: Int): Option[Long]
@@ -71,7 +71,7 @@ trait Metrics extends Serializable {
    */
   def upperNumber(id: Int, width: Int): Long = Metrics.number(upperBound(id), width, Long.MaxValue)
 
-  /** Returns the column sizes; `None` if the file's entry lacks the map. */
+  /** Returns the column sizes; `None` if the manifest entry of the file has no column sizes. */
   def columnSizes: Option[Map[Int, Long]]
   def valueCounts: Option[Map[Int, Long]]
   def nullValueCounts: Option[Map[Int, Long]]
@@ -119,7 +119,10 @@ final case class MetricMaps(
 
 object MetricMaps {
 
-  /** The serialized form of the maps: arrays are smaller than maps, and a `ByteBuffer` is not serializable. */
+  /**
+   * The form in which Java serializes the maps. Arrays are used because they are smaller than maps, and because a
+   * `ByteBuffer` is not serializable.
+   */
   final private class Serialized(counts: Array[Option[Counts]], bounds: Array[Option[Bounds]]) extends Serializable {
     private def readResolve(): AnyRef = {
       val Array(sizes, values, nulls, nans) = counts.map(_.map(_.toMap))
@@ -164,11 +167,11 @@ object Metrics {
 /**
  * A data file or a delete file of a table (spec: `data_file`).
  *
- * @param partition the partition values, in the order of the fields of spec `specId`
+ * @param partition the partition values, in the order of the fields of the partition spec `specId`
  * @param recordCount the number of records; for a data file, it may be [[ContentFile.UnknownRecords]]
  * @param firstRowId version 3: the row id of the first row; `None` until a commit assigns it
- * @param referencedDataFile the only data file to which the position deletes of this file apply; absent if there may be
- *   several
+ * @param referencedDataFile the only data file to which the position deletes of this file apply; absent if they may
+ *   apply to several data files
  */
 final case class ContentFile(
     content: Content,
@@ -196,9 +199,9 @@ final case class ContentFile(
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
 
   /**
-   * Returns the path of the data file to which position deletes apply, if they apply to a single data file. The path is
-   * the `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are equal, the
-   * bounds are the path, because writers never truncate bounds of `file_path`.
+   * Returns the path of the data file to which the position deletes of this file apply, if they apply to a single data
+   * file. The path is the value of `referenced_data_file`. If this field is absent, and the lower and upper bounds of
+   * `file_path` are equal, the path is the value of these bounds, because writers never truncate bounds of `file_path`.
    */
   def onlyDataFile: Option[String] =
     if (content != Content.PositionDeletes) None
@@ -216,7 +219,7 @@ final case class ContentFile(
 
 object ContentFile {
 
-  /** The record count that Apache Iceberg wrote for an imported Avro file without reading it. */
+  /** The record count in entries for Avro files that Apache Iceberg imported without counting their records. */
   val UnknownRecords: Long = -1L
 }
 
@@ -224,7 +227,7 @@ object ContentFile {
  * A row of a manifest (spec: `manifest_entry`). An entry to be written may lack the snapshot id and the sequence
  * numbers, which readers then inherit. An entry that was read has all these values.
  *
- * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
+ * @param snapshotId the snapshot that added the file or, for an entry with the status deleted, removed the file
  * @param sequenceNumber the data sequence number
  */
 final case class ManifestEntry(
@@ -237,7 +240,10 @@ final case class ManifestEntry(
   def isLive: Boolean = status != EntryStatus.Deleted
 }
 
-/** The summary of a partition field over a manifest (spec: `field_summary`); bounds as in Appendix D. */
+/**
+ * The summary of the values of a partition field in a manifest (spec: `field_summary`). The bounds have the binary form
+ * of "Appendix D".
+ */
 final case class FieldSummary(
     containsNull: Boolean,
     containsNan: Option[Boolean],
@@ -246,12 +252,13 @@ final case class FieldSummary(
 )
 
 /**
- * A row of a manifest list (spec: `manifest_file`). An absent count must be treated as not zero, because version 1
- * lists may omit counts.
+ * A row of a manifest list (spec: `manifest_file`). A version 1 manifest list may omit counts, so an absent count must
+ * be treated as greater than zero.
  *
  * @param sequenceNumber the sequence number at which the manifest was added; 0 in version 1
- * @param partitions one summary for each partition field; absent if nothing is known
- * @param firstRowId version 3: the row id of the first row of the first file without its own row id
+ * @param partitions one summary for each partition field; absent if the manifest list contains no summaries
+ * @param firstRowId version 3: the first row id of the first data file in the manifest whose entry does not state a
+ *   first row id
  */
 final case class ManifestFile(
     path: String,
@@ -282,6 +289,9 @@ final case class ManifestFile(
   /** Returns no metrics, because a manifest list has no column statistics. */
   override def metrics: Metrics = Metrics.Empty
 
-  /** Returns the information that is needed to read the manifest, in a form that can be sent to another JVM. */
+  /**
+   * Returns a copy without the fields that are not needed to read the manifest. Unlike the original, the copy contains
+   * no byte buffers, so that Java can serialize it.
+   */
   def forReading: ManifestFile = copy(partitions = None, keyMetadata = None)
 }

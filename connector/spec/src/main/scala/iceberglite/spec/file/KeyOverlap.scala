@@ -5,11 +5,11 @@ import iceberglite.spec.types.{Literal, NestedField}
 
 /**
  * Determines from the counts and bounds of two files whether they may contain rows with equal values in all `columns`.
- * Null equals null. The result is used to skip equality delete files for data files that they cannot affect (spec:
+ * Null equals null. The result is used to ignore equality delete files that cannot delete a row of a data file (spec:
  * "Equality Delete Files", "Scan Planning").
  *
- * @param columns top-level columns of primitive types; not nested columns, because writers count their nulls
- *   differently
+ * @param columns top-level columns of primitive types. Nested columns are not supported, because writers count the
+ *   nulls of nested columns in different ways
  */
 final class KeyOverlap(columns: Vector[NestedField]) {
   private val ranges: Array[ColumnRange[ContentFile]] =
@@ -24,8 +24,8 @@ final class KeyOverlap(columns: Vector[NestedField]) {
 final class KeyRanges private[iceberglite] (private val columns: Array[KeyRange]) {
 
   /**
-   * Returns false only if no row of one file has the keys of a row of the other. Both objects must come from the same
-   * [[KeyOverlap]].
+   * Returns false only if no row of one file has the same key as a row of the other file. Both [[KeyRanges]] must come
+   * from the same [[KeyOverlap]].
    */
   def mayOverlap(that: KeyRanges): Boolean = {
     var i = 0

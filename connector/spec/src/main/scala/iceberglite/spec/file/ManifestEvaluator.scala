@@ -6,15 +6,15 @@ import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Determines whether a manifest may list files of matching partitions, from the summaries in the manifest list (spec:
- * "Scan Planning"). File counts are not used.
+ * Determines whether a manifest may list files of matching partitions, from the partition summaries in the manifest
+ * list (spec: "Scan Planning"). The file counts in the manifest list are not used.
  *
- * @param projected a condition on the partitions of `spec`, from [[Project.inclusive]]
+ * @param projected a condition on the partitions of `spec`, which is the result of [[Project.inclusive]]
  */
 final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
   private val test: Vector[FieldSummary] => Boolean = RangeEvaluator.mightMatch(projected, column)
 
-  /** Returns false only if no file of the part can match. The part must be of the same spec. */
+  /** Returns false only if no file of the part can match. The files of the part must have the partition spec `spec`. */
   def mightMatch(part: PartSummary): Boolean = part.partitions match {
     case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
     case _ => true

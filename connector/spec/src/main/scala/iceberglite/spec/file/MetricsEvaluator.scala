@@ -5,7 +5,8 @@ import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Determines whether a file may contain a matching row, from its counts and bounds. The filter is compiled only once.
+ * Determines whether a file may contain a row that matches a filter, from the counts and bounds of the file. The filter
+ * is compiled only once.
  */
 final class InclusiveMetrics(bound: Expression) {
   private val test: HasMetrics => Boolean = RangeEvaluator.mightMatch(bound, FileRange.of)
@@ -14,7 +15,10 @@ final class InclusiveMetrics(bound: Expression) {
   def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
 }
 
-/** Determines whether all rows of a file must match, from its counts and bounds. The filter is compiled only once. */
+/**
+ * Determines whether all rows of a file match a filter, from the counts and bounds of the file. The filter is compiled
+ * only once.
+ */
 final class StrictMetrics(bound: Expression) {
   private val test: HasMetrics => Boolean = RangeEvaluator.allMatch(bound, FileRange.of)
 
@@ -23,10 +27,11 @@ final class StrictMetrics(bound: Expression) {
 }
 
 /**
- * A column of integers, dates or times, whose bounds are compared without decoding.
+ * The range of a column of integers, dates or times in a file. The bounds are compared as numbers, without creating
+ * literals.
  *
- * @param width the width of a bound in bytes; a bound with another width has the type of the column before its
- *   promotion
+ * @param width the width of a bound of the current type, in bytes; a bound with another width was written before the
+ *   type of the column was promoted, and is decoded as a literal
  */
 final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
   override def compareLower(rows: HasMetrics, to: Comparand): Int = {
@@ -69,7 +74,8 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics]
   private def presentCount(rows: HasMetrics): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
-      // If the value count is 0 in a file with rows, the values of the column were not counted.
+      // The value count 0 means that the values of the column were not counted, because files without rows are not
+      // tested.
       case (Some(values), Some(nulls)) if values > 0 => math.max(0L, values - nulls)
       case _ => Unknown
     }
@@ -84,7 +90,7 @@ private object FileRange {
     case _: NestedType => None
   }
 
-  /** Returns the width of types whose bounds are numbers (spec: "Appendix D"). */
+  /** Returns the width of the bounds of a type in bytes, if the bounds are numbers (spec: "Appendix D"). */
   private def width(t: PrimitiveType): Option[Int] = t match {
     case IntType | DateType => Some(4)
     case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => Some(8)

@@ -1,6 +1,9 @@
 package iceberglite.spec.file
 
-/** The metrics of rows that a filter may skip: the rows of one file, or of all files in a part of a metadata tree. */
+/**
+ * The metrics of a set of rows that a scan reads or skips as a whole. The set contains the rows of one file, or the
+ * rows of all files in a part of a metadata tree.
+ */
 trait HasMetrics {
 
   /** Counts and bounds by column; [[Metrics.Empty]] if nothing is known. */
@@ -11,8 +14,8 @@ trait HasMetrics {
 }
 
 /**
- * The summary of a part of a snapshot's metadata tree, which is known before the part is read. In versions 1 to 3, a
- * part is a manifest, and its summary is its entry in the manifest list (spec: "Manifest Lists").
+ * The summary of a part of a snapshot's metadata tree. The summary is known before the part is read. In versions 1 to
+ * 3, a part is a manifest, and its summary is its entry in the manifest list (spec: "Manifest Lists").
  */
 trait PartSummary extends HasMetrics {
 
@@ -37,7 +40,7 @@ trait PartSummary extends HasMetrics {
   /** The minimum data sequence number of the live files. */
   def minSequenceNumber: Long
 
-  /** One summary for each partition field; absent if nothing is known. */
+  /** One summary for each partition field; absent if the metadata contains no summaries. */
   def partitions: Option[Vector[FieldSummary]]
 
   final def hasLiveFiles: Boolean = !liveFiles.contains(0L)
