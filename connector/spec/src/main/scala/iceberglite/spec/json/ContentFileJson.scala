@@ -13,8 +13,9 @@ import iceberglite.spec.types.Type.{BinaryType, StructType}
 
 /**
  * The JSON form of a data file or delete file (spec: "Appendix C - Content File (Data and Delete) Serialization"), with
- * the fields of version 3. Files are written in the form of the specification. Apache Iceberg since 1.11 writes some
- * values in another form (`position-deletes`, `parquet`, the partition as an array), which is also read.
+ * the fields of version 3. Files are written in the form that the specification defines. Apache Iceberg 1.11 and later
+ * write some values in another form (`position-deletes`, `parquet`, the partition as an array). This form can also be
+ * read.
  *
  * @param specs the partition specs that files may have
  * @param schema the schema that contains the source columns of the partition fields
@@ -52,8 +53,8 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     else json.count(RecordCount)
 
   /**
-   * Reads a partition. The spec of a file without partition values may be unknown, because it may be a delete file that
-   * applies to the whole table.
+   * Reads a partition. If the partition is empty, `specs` need not contain the partition spec of the file, because the
+   * file may be a delete file that applies to the whole table.
    */
   private def partition(json: JsonValue, specId: Int): PartitionTuple = {
     val values = json.optional(Partition)

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Literal._
 
 /**
  * The JSON form of an expression, such as `{"type":"eq","term":"id","value":1}`. It is used in the `residual-filter` of
- * a scan task, and in the plans and reports of a REST catalog (spec: "File Scan Task Serialization").
+ * a scan task (spec: "File Scan Task Serialization"), and in the scan plans and reports of a REST catalog.
  *
  * JSON does not distinguish an int from a long, or a date from a string. Without a schema, numbers are read as longs
  * and doubles, and all other values as strings. Binding converts the values to the types of the columns.
@@ -28,7 +28,8 @@ object ExpressionJson extends JsonFormat[Expression] {
   private val Reference = "reference"
   private val LiteralType = "literal"
 
-  // The predicates by name. A name with underscores is also accepted, because Apache Iceberg writes underscores.
+  // The predicates by name. Names with underscores instead of hyphens are also accepted, because Apache Iceberg writes
+  // underscores.
   private val unaryPredicates: Map[String, Term => Predicate] =
     Map("is-null" -> IsNull, "not-null" -> NotNull, "is-nan" -> IsNan, "not-nan" -> NotNan)
   private val comparisonPredicates: Map[String, (Term, Literal) => Predicate] = Map(
@@ -95,7 +96,8 @@ object ExpressionJson extends JsonFormat[Expression] {
       }
 
     /**
-     * Returns the value of a literal. The literal is the value itself, or an object of type `literal` with the value.
+     * Returns the value of a literal. In JSON, a literal is either a value, or an object of type `literal` that
+     * contains the value.
      */
     private def literalValue(json: JsonValue): JsonValue =
       if (!json.isObject) json

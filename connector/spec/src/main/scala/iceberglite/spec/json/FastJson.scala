@@ -8,8 +8,8 @@ import iceberglite.spec.json.FastJson.UnsupportedJson
 
 /**
  * Scans the bytes of a JSON document in the form that writers usually produce: printable ASCII without escapes, and
- * only integers as numbers. At any other input, even if it is valid JSON, the scanner throws [[UnsupportedJson]], and
- * the caller reads the document with the complete JSON parser, which also reports errors.
+ * only integers as numbers. For any other input, even if it is valid JSON, the scanner throws [[UnsupportedJson]]. The
+ * caller then reads the document with the complete JSON parser, which also reports errors.
  */
 final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   private var offset = start
@@ -90,7 +90,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
       offset += 1
     }
     val digits = offset - start
-    // Numbers with 19 digits that exceed the maximum long overflow to negative values.
+    // A number with 19 digits that exceeds the maximum long has overflowed to a negative value.
     if (digits == 0 || digits > FastJson.MaxDigits || value < 0) throw UnsupportedJson
     if (digits > 1 && bytes(start) == '0') throw UnsupportedJson
     if (offset >= bytes.length || !FastJson.isNumberEnd(bytes(offset) & 0xff)) throw UnsupportedJson
@@ -117,7 +117,9 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     token == ',' || token == '}' || token == ']'
   }
 
-  /** Skips a string. Escapes and non-ASCII characters are allowed in values that are not read. */
+  /**
+   * Skips a string whose text is not needed. Unlike [[string]], this method supports escapes and non-ASCII characters.
+   */
   private def skipString(): Unit = {
     offset += 1
     while (offset < bytes.length && bytes(offset) != '"') offset += (if (bytes(offset) == '\\') 2 else 1)
@@ -128,7 +130,10 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 
 private[json] object FastJson {
 
-  /** Signals that the document is not in the usual form, which is not an error. */
+  /**
+   * Thrown if the scanner does not support the form of the document. This is not an error, because the complete JSON
+   * parser then reads the document.
+   */
   object UnsupportedJson extends ControlThrowable
 
   /** The number of digits of the maximum long. */

@@ -6,11 +6,11 @@ import java.util.Arrays
 import iceberglite.spec.json.FastJson.UnsupportedJson
 import iceberglite.spec.metadata.{JsonSlice, Snapshot, SnapshotWithJson}
 
-/** Reads the snapshots of a document one after the other, without a JSON parser (see [[FastSnapshots]]). */
+/** Reads the snapshots of a table metadata file sequentially, without a JSON parser (see [[FastSnapshots]]). */
 final private[json] class FastSnapshot(in: FastJson) {
   import FastSnapshot._
 
-  /** The keys that the current snapshot contains, as bits. */
+  /** A bit set of the keys that the snapshot being read contains. Bit `i` represents the key with index `i`. */
   private var presentKeys = 0
   private val numbers = new Array[Long](numberKeys)
   private var manifestListPath, encryptionKeyId = Option.empty[String]
@@ -35,7 +35,8 @@ final private[json] class FastSnapshot(in: FastJson) {
       }
     } while (in.skipSeparator('}'))
     check()
-    // The JSON of a snapshot that has no whitespace between tokens is copied unchanged to the next metadata file.
+    // If the JSON of the snapshot has no whitespace between tokens, it is kept, so that it can be copied unchanged to
+    // the next metadata file.
     if (in.sawWhitespace) snapshot else new SnapshotWithJson(snapshot, JsonSlice(in.bytes, start, in.position))
   }
 
@@ -81,8 +82,8 @@ final private[json] class FastSnapshot(in: FastJson) {
   )
 
   /**
-   * Returns a summary that is parsed on first use. Summaries in which two keys have the same hash are not supported,
-   * because only the complete parser compares the keys.
+   * Returns a summary that is parsed on first use. A summary in which two keys have the same hash is not supported,
+   * because this method compares only hashes to find duplicate keys. The complete parser compares the keys themselves.
    */
   private def readSummary(): Map[String, String] = {
     val start = in.position
@@ -146,6 +147,8 @@ private[json] object FastSnapshot {
   final private val manifestList = 8
   final private val keyId = 9
 
-  /** The maximum number of keys of a summary, because each key is compared with all others. */
+  /**
+   * The maximum number of keys of a summary. The number is limited, because each key is compared with all other keys.
+   */
   private val MaxKeys = 256
 }

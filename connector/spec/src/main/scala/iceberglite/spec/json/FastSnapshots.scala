@@ -10,7 +10,7 @@ import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
  * A metadata file whose snapshots and snapshot log were read without the JSON parser. These two parts are large if the
  * table has a long history.
  *
- * @param rest the document, in which the two arrays are replaced by empty arrays
+ * @param rest the document with empty arrays in place of the two arrays
  */
 final private[json] case class FastSnapshots(
     snapshots: Vector[Snapshot],
@@ -20,8 +20,9 @@ final private[json] case class FastSnapshots(
 
 /**
  * Reads the snapshots and the snapshot log of a metadata file without building a JSON tree. The summary of a snapshot
- * is parsed only when it is needed. Only valid documents in the form that writers usually produce are read. If the
- * result is `None`, the caller reads the whole document with the JSON parser, which also reports errors.
+ * is parsed only when it is needed. This is possible only for valid documents in the form that writers usually produce
+ * (see [[FastJson]]). For other documents, the result is `None`. The caller then reads the whole document with the JSON
+ * parser, which also reports errors.
  */
 private[json] object FastSnapshots {
 
@@ -43,8 +44,8 @@ private[json] object FastSnapshots {
     private var log = Vector.empty[SnapshotLogEntry]
 
     /**
-     * Reads the document until both arrays have been read. The JSON parser reads the remaining document, which may
-     * contain a second array with the same key.
+     * Reads the document until both arrays have been read. The remaining document is read only by the JSON parser,
+     * which reports a duplicate key.
      */
     def read(): FastSnapshots = {
       in.expect('{')

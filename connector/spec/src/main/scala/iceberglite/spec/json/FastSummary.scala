@@ -5,7 +5,8 @@ import scala.collection.immutable
 /**
  * A snapshot's summary that is parsed on first use, because only a few summaries of a long history are read.
  *
- * @param document the metadata file; the summary must be an object of strings without escapes and duplicate keys
+ * @param document the metadata file; the summary must be an object of strings, without escapes and without duplicate
+ *   keys
  * @param from the position of the summary's opening brace in the document
  * @param size the number of keys
  */
@@ -31,6 +32,6 @@ final private[json] class FastSummary(document: Array[Byte], from: Int, override
   override def +[B >: String](entry: (String, B)): Map[String, B] = parsed + entry
   override def -(key: String): Map[String, String] = parsed - key
 
-  /** Serializes the map without the document, which contains the metadata of the whole table. */
+  /** Makes Java serialize the parsed map instead of the document, which contains the metadata of the whole table. */
   private def writeReplace(): AnyRef = parsed
 }

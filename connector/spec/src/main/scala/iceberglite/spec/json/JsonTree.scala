@@ -19,18 +19,21 @@ private[json] object JsonTree {
   /** A number without fraction or exponent that fits into a long. */
   final case class WholeNumber(value: Long) extends JsonTree
 
-  /** Any other number, as text, because the value of a number such as 1e999999999 would need too much memory. */
+  /**
+   * Any other number. It is stored as text, because the value of a number such as 1e999999999 would need too much
+   * memory.
+   */
   final case class Number(text: String) extends JsonTree
   final case class Bool(value: Boolean) extends JsonTree
   case object Null extends JsonTree
   final case class Elements(values: Array[JsonTree]) extends JsonTree
 
-  /** An object, with keys and values in the order of the document. Each value has the same index as its key. */
+  /** An object. Its keys and values are in the order of the document, and each value has the same index as its key. */
   final case class Members(keys: Array[String], values: Array[JsonTree]) extends JsonTree {
 
     /**
      * Returns the value of a key; absent if the key is missing or its value is null. A linear search is the fastest,
-     * because most objects have only a few keys, which are all interned by the parser.
+     * because most objects have only a few keys, and because the parser interns all keys.
      */
     def find(key: String): Option[JsonTree] = {
       val index = indexOf(key)

@@ -107,7 +107,10 @@ private[json] object JsonTreeReader {
   private val True = Bool(true)
   private val False = Bool(false)
 
-  /** The maximum number of keys that are compared with each other. For more keys, a hash set finds duplicates. */
+  /**
+   * The maximum number of keys for which duplicates are found by comparing all pairs. For more keys, a hash set is
+   * used.
+   */
   private val MaxLinearKeys = 24
 
   /**

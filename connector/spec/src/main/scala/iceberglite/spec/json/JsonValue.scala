@@ -20,9 +20,9 @@ sealed abstract private[json] class JsonLocation {
  * names the file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are
  * ignored.
  *
- * @param key the key of a member of an object; empty for other values
- * @param index the index of an element of an array; `Member` for a member of an object, and `Top` for the whole
- *   document
+ * @param key the key, if the value is a member of an object; empty for other values
+ * @param index the index, if the value is an element of an array; `Member` for a member of an object, and `Top` for the
+ *   whole document
  */
 final class JsonValue private (file: String, parent: JsonLocation, key: String, index: Int, node: JsonTree)
     extends JsonLocation {
@@ -67,7 +67,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     case _ => unexpected("a string")
   }
 
-  /** Returns the string in lower case. It is used for keywords that are not case-sensitive. */
+  /** Returns the string in lower case. This method is used for keywords that are not case-sensitive. */
   private[json] def lowerCase: String = string.toLowerCase(Locale.ROOT)
 
   private[json] def uuid: UUID = LiteralConversion.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
@@ -137,13 +137,13 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     keys.indices.map(i => keys(i) -> child(keys(i), values(i))).toVector
   }
 
-  /** Returns the elements of the array with this key; empty if the key is absent. */
+  /** Returns the elements of the array with the given key; empty if the key is absent. */
   def elementsOf(key: String): Vector[JsonValue] = mapOf(key)(identity)
 
-  /** Converts each element of the array with this key. The result is empty if the key is absent. */
+  /** Converts each element of the array with the given key. The result is empty if the key is absent. */
   def mapOf[A](key: String)(read: JsonValue => A): Vector[A] = optional(key).fold(Vector.empty[A])(_.map(read))
 
-  /** Returns the object of strings with this key; empty if the key is absent. */
+  /** Returns the object of strings with the given key; empty if the key is absent. */
   def stringsOf(key: String): Map[String, String] = optional(key).fold(Map.empty[String, String])(_.strings)
 
   /** Returns an object of strings. */
@@ -210,12 +210,12 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
 object JsonValue {
   final private val Member = -1
 
-  /** The index of the whole document. */
+  /** The `index` of a value that is the whole document. */
   final private val Top = -2
 
   /**
-   * The maximum nesting depth of a document. Types and expressions are read recursively, so that this depth must fit
-   * into a small thread stack.
+   * The maximum nesting depth of a document. Types and expressions are read recursively. Therefore a document of this
+   * depth must be readable with a small thread stack.
    */
   private val MaxDepth = 400
 

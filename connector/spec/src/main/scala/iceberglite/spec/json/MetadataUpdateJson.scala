@@ -33,7 +33,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       SetSnapshotRef(name, SnapshotRefJson.readChecked(name, json))
     case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
     // The deprecated key snapshot-id of this update is ignored, because the value of the key statistics contains the
-    // id.
+    // snapshot id.
     case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))
     case "remove-statistics" => RemoveStatistics(json.long(Key.SnapshotId))
     case "set-partition-statistics" =>

@@ -13,7 +13,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
 
   override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
 
-  /** Reads a spec that may lack the spec id, because the table has not assigned an id yet. */
+  /** Reads a partition spec that may lack the spec id, because the table has not assigned the id yet. */
   private[json] def readUnassigned(json: JsonValue): PartitionSpec =
     PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
 
@@ -25,7 +25,10 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndObject()
   }
 
-  /** Reads a list of fields, as in `partition-spec` of version 1. Fields without ids get ids from 1000 on. */
+  /**
+   * Reads a list of fields, as in `partition-spec` of version 1. If the fields have no ids, they get sequential ids
+   * that start at 1000.
+   */
   private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
     val fields = json.elements.zipWithIndex.map { case (field, i) =>
       PartitionField(

@@ -52,7 +52,7 @@ object RequirementJson extends JsonFormat[Requirement] {
       case AssertRefSnapshotId(ref, snapshotId) =>
         out.writeStringField(Type, RefSnapshotId)
         out.writeStringField(Ref, ref)
-        // The value null is written, because it means that the branch or tag must not exist.
+        // If the snapshot id is absent, null is written, which means that the branch or tag must not exist.
         snapshotId.fold(out.writeNullField(SnapshotId))(out.writeNumberField(SnapshotId, _))
       case AssertLastAssignedFieldId(id) => writeId(out, LastAssignedFieldId, FieldId, id)
       case AssertCurrentSchemaId(id) => writeId(out, CurrentSchemaId, SchemaId, id)

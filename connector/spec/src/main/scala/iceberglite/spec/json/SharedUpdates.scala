@@ -38,7 +38,7 @@ private[json] object UpdateKey {
   val ViewVersion = "view-version"
   val ViewVersionId = "view-version-id"
 
-  // The former keys, which Apache Iceberg wrote before the REST specification existed, and which it still reads.
+  // Former keys, which Apache Iceberg wrote before the REST specification existed, and still reads.
   val OldUpdates = "updated"
   val OldRemovals = "removed"
 }

@@ -44,8 +44,8 @@ object SnapshotJson extends JsonFormat[Snapshot] {
 
   override def write(s: Snapshot, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    // The sequence number 0 of version 1 is not written, also for snapshots that are older than an upgrade to version
-    // 2. Readers interpret an absent sequence number as 0.
+    // The sequence number 0 of version 1 snapshots is not written, even if the table was upgraded to version 2 later.
+    // Readers interpret an absent sequence number as 0.
     if (s.sequenceNumber > NoSequenceNumber) out.writeNumberField(SequenceNumber, s.sequenceNumber)
     out.writeNumberField(SnapshotId, s.snapshotId)
     s.parentSnapshotId.foreach(out.writeNumberField(ParentId, _))

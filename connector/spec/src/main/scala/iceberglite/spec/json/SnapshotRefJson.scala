@@ -39,7 +39,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     out.writeEndObject()
   }
 
-  /** Writes the keys of a branch or tag, which the update `set-snapshot-ref` also contains. */
+  /** Writes the keys of a branch or tag. The metadata update `set-snapshot-ref` contains the same keys. */
   private[json] def writeFields(ref: SnapshotRef, out: JsonGenerator): Unit = {
     out.writeNumberField(SnapshotId, ref.snapshotId)
     out.writeStringField(Kind, ref.kind)

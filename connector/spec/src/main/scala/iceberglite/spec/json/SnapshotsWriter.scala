@@ -6,12 +6,15 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.{JsonSlice, Snapshot, SnapshotWithJson}
 
-/** Writes the snapshots of a table as JSON. The JSON of a [[SnapshotWithJson]] is copied. */
+/**
+ * Writes the snapshots of a table as JSON. A [[SnapshotWithJson]] is not serialized again, because its JSON is copied.
+ */
 private[json] object SnapshotsWriter {
 
-  /** Returns equal snapshots, all of which have their JSON. */
+  /** Returns the snapshots as [[SnapshotWithJson]]s. */
   def withJson(snapshots: Vector[Snapshot]): Vector[Snapshot] = {
-    // A commit adds few snapshots to a long history, so only these are replaced.
+    // Only snapshots without JSON are replaced. These are usually few, because a commit adds only a few snapshots to
+    // the history.
     val missing = snapshots.indices.filterNot(snapshots(_).isInstanceOf[SnapshotWithJson])
     missing.foldLeft(snapshots)((all, i) => all.updated(i, new SnapshotWithJson(all(i), jsonOf(all(i)))))
   }
@@ -19,8 +22,8 @@ private[json] object SnapshotsWriter {
   /** Writes the snapshots as an array. The caller must already have written the key of the array. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
     case bytes: OutputStream =>
-      // An empty value makes the generator write the colon after the key. Then the array is written directly to the
-      // output of the generator.
+      // Writing an empty value makes the generator write the colon after the key. The array is then written directly to
+      // the output stream of the generator.
       out.writeRawValue("")
       out.flush()
       copy(snapshots, bytes)

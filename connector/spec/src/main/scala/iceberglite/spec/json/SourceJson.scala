@@ -5,7 +5,10 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.IcebergError
 import iceberglite.spec.partition.{Transform, Transforms}
 
-/** The common part of the JSON forms of partition fields and sort fields: source columns and transform. */
+/**
+ * The common part of the JSON forms of partition fields and sort fields, which consists of the source columns and the
+ * transform.
+ */
 private[json] object SourceJson {
   private val SourceId = "source-id"
   private val SourceIds = "source-ids"

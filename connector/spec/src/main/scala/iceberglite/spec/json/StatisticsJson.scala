@@ -39,7 +39,7 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** Reads a snapshot id, which is a number, or a string as in an earlier version of the specification. */
+  /** Reads a snapshot id. It is a number, or a string as in an earlier version of the specification. */
   private[json] def snapshotId(json: JsonValue): Long = {
     val id = json(SnapshotId)
     if (id.isText) Try(id.string.toLong).getOrElse(id.fail(s"Not a snapshot id: ${id.string}")) else id.long
@@ -60,7 +60,10 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** Writes the keys of a blob that both table metadata and Puffin footers contain, without the properties. */
+  /**
+   * Writes the keys of a blob's metadata that are the same in table metadata and Puffin footers. The properties of the
+   * blob are not written.
+   */
   private[json] def writeSource(b: BlobMetadata, out: JsonGenerator): Unit = {
     out.writeStringField(BlobType, b.blobType)
     out.writeNumberField(SnapshotId, b.snapshotId)

@@ -8,9 +8,9 @@ import iceberglite.spec.types.{NestedField, NestedType}
 import iceberglite.spec.update.Snapshots.ClockToleranceMs
 
 /**
- * Checks the consistency of a metadata file. A file with a contradiction is rejected, because this engine and another
- * engine might interpret the file differently, so that an engine might read wrong rows, or might not find rows that
- * another engine wrote.
+ * Checks the consistency of a metadata file. A file with a contradiction is rejected, because two Iceberg
+ * implementations might interpret the file differently. One implementation might then read wrong rows, or might not
+ * find rows that the other implementation wrote.
  */
 private[json] object TableMetadataCheck {
 
@@ -31,7 +31,8 @@ private[json] object TableMetadataCheck {
         s"Sort order ${order.orderId} has ${order.fields.size} fields, but only the unsorted order, 0, has no fields"
       )
     }
-    // Only the current spec is checked, because the source columns of earlier specs may have been dropped.
+    // Only the default partition spec is checked, because the source columns of other partition specs may have been
+    // dropped.
     m.spec.fields.filter(_.transform != Void).foreach { f =>
       checkSources(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
     }
@@ -40,7 +41,10 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** Checks that the source columns of a field of the current spec or sort order are valid in the current schema. */
+  /**
+   * Checks that the source columns of a partition field or sort field are valid in the current schema. The field
+   * belongs to the default partition spec or the default sort order.
+   */
   private def checkSources(
       json: JsonValue,
       key: String,
@@ -87,7 +91,10 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** Checks that the times of a log ascend. Differences between the clocks of two machines are tolerated. */
+  /**
+   * Checks that the timestamps of a log are ascending. Small differences between the clocks of two machines are
+   * tolerated.
+   */
   private def checkLog(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
@@ -96,6 +103,6 @@ private[json] object TableMetadataCheck {
       time
     }
 
-  /** Returns the value of a key, for the position of an error; the whole file if the file lacks the key. */
+  /** Returns the JSON value to which an error refers: the value of a key or, if the key is absent, the whole file. */
   private def at(json: JsonValue, key: String): JsonValue = json.optional(key).getOrElse(json)
 }

@@ -22,8 +22,8 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     FastSnapshots.of(json).flatMap(readFast(file, _)).getOrElse(parse(file, json))
 
   /**
-   * Reads a metadata file whose snapshots and snapshot log are already read. Returns `None` on an error, so that the
-   * caller parses the whole file, and the reported position refers to the original file.
+   * Reads a metadata file whose snapshots and snapshot log have already been read. Returns `None` on an error. The
+   * caller then parses the whole file, so that the reported position refers to the original file.
    */
   private def readFast(file: String, history: FastSnapshots): Option[TableMetadata] =
     try Some(TableMetadataReader.read(JsonValue.parse(file, history.rest), Some(history)))
@@ -40,16 +40,16 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     )
 
   /**
-   * Returns equal metadata whose snapshots have their JSON. The writer of a metadata file keeps this metadata, so that
-   * its next commits copy the JSON of these snapshots.
+   * Returns the metadata with [[iceberglite.spec.metadata.SnapshotWithJson]]s as its snapshots. After a metadata file
+   * is written, this metadata is kept as the base of the next commits, which copy the JSON of these snapshots.
    */
   def withSnapshotJson(metadata: TableMetadata): TableMetadata =
     metadata.copy(snapshots = SnapshotsWriter.withJson(metadata.snapshots))
 
   /**
-   * Returns the table's UUID from the first part of a metadata file, which may be incomplete.
+   * Returns the table's UUID from the beginning of a metadata file. The JSON may end at any position.
    *
-   * @return absent if this part is not JSON, or if it has no valid table UUID
+   * @return absent if the beginning is not JSON, or if it contains no valid table UUID
    */
   def uuidIn(beginning: Array[Byte]): Option[UUID] =
     try {

@@ -12,13 +12,14 @@ import iceberglite.spec.schema.Schema
 /** Reads table metadata. Version 1 metadata may lack fields that later versions require. */
 private[json] object TableMetadataReader {
 
-  /** The id of the only spec of a version 1 table without a list of specs. */
+  /** The id of the only partition spec of a version 1 table without a list of partition specs. */
   private val V1SpecId = 0
 
   /**
    * Reads metadata.
    *
-   * @param history the snapshots and the snapshot log, if they are already read; they replace those of the document
+   * @param history the snapshots and the snapshot log, if they have already been read; they replace the snapshots and
+   *   the snapshot log of the document
    */
   def read(json: JsonValue, history: Option[FastSnapshots]): TableMetadata = {
     val version = formatVersion(json)
@@ -33,7 +34,8 @@ private[json] object TableMetadataReader {
       location = json(Key.Location).string,
       lastSequenceNumber = if (version == FormatVersion.V1) 0L else json(Key.LastSequenceNumber).long,
       lastUpdatedMs = json(Key.LastUpdatedMs).long,
-      // The highest field id of the schemas is a lower limit, because an id must not be assigned to two columns.
+      // The value in the file is increased if it is lower than the highest field id of the schemas, because an id must
+      // not be assigned to two columns.
       lastColumnId = math.max(json(Key.LastColumnId).int, schemas.map(_.highestFieldId).max),
       schemas = schemas,
       currentSchemaId = currentSchemaId,
@@ -107,7 +109,7 @@ private[json] object TableMetadataReader {
       case None if version == FormatVersion.V1 => SortOrder.Unsorted.orderId
       case _ => json(Key.DefaultSortOrderId).int
     }
-    // The sort order 0 is the unsorted order, even if the metadata does not list it.
+    // The sort order with id 0 is the unsorted order, even if the metadata does not list this sort order.
     val complete = if (orders.exists(_.orderId == default) || default != SortOrder.Unsorted.orderId) orders
     else SortOrder.Unsorted +: orders
     (complete, requireListed(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
@@ -134,9 +136,9 @@ private[json] object TableMetadataReader {
   }
 
   /**
-   * Reads `next-row-id`, which is required, but omitted by some writers. The result is above all row ids that the
-   * existing snapshots have assigned. Expired snapshots need not be considered, because they are older than an existing
-   * snapshot, and have therefore assigned lower row ids.
+   * Reads `next-row-id`. The key is required, but some writers omit it. The result is always higher than all row ids
+   * that the snapshots in the metadata have assigned. Expired snapshots need not be considered, because they have
+   * assigned lower row ids than the newer snapshots in the metadata.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
     val assigned = snapshots.iterator

@@ -64,8 +64,8 @@ private[json] object TableMetadataWriter {
   }
 
   /**
-   * Writes the id of the current snapshot. If there is none, writes -1 in versions 1 and 2, because older readers
-   * expect this value.
+   * Writes the id of the current snapshot. If there is no current snapshot, writes -1 in versions 1 and 2, because
+   * older readers expect this value.
    */
   private def writeCurrentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
     case Some(id) => out.writeNumberField(Key.CurrentSnapshotId, id)

@@ -64,7 +64,7 @@ object TypeJson extends JsonFormat[Type] {
       case other => json(Kind).fail(s"Unknown type: $other")
     }
 
-  /** Returns the primitive type with this name in JSON; absent if the name is unknown. */
+  /** Returns the primitive type with the given name in JSON; absent if the name is unknown. */
   def primitive(name: String): Option[PrimitiveType] = name.toLowerCase(Locale.ROOT) match {
     case Fixed(length) => Try(length.toInt).toOption.filter(_ > 0).map(FixedType)
     case Decimal(precision, scale) =>

@@ -24,7 +24,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val TimestampMs = "timestamp-ms"
   private val VersionId = "version-id"
 
-  /** A key of the early form. */
+  /** A key that exists only in the early form of the specification. */
   private val CurrentSchemaId = "current-schema-id"
 
   override def read(json: JsonValue): ViewMetadata = {

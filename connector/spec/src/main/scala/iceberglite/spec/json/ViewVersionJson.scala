@@ -20,7 +20,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  // The keys of the representations in the early form that replace the names and comments of the schema's columns.
+  // Keys of a representation in the early form of the specification. Their values replace the names and comments of the
+  // schema's columns.
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
@@ -29,7 +30,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   /**
    * Reads a version.
    *
-   * @param currentSchemaId the id of the view's current schema, for a version without a schema id
+   * @param currentSchemaId the id of the view's current schema, which is used for a version without a schema id
    */
   private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
     val representations = json(Representations).elements
@@ -100,8 +101,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   }
 
   /**
-   * Writes the schema id, default catalog and default namespace. The current form of the specification has these keys
-   * in the version, and the early form has them in each representation.
+   * Writes the schema id, default catalog and default namespace. In the current form of the specification, these keys
+   * belong to the version. In the early form, they belong to each representation.
    */
   private def writeScope(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
