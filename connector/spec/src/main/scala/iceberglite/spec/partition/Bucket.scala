@@ -24,7 +24,7 @@ final case class Bucket(buckets: Int) extends Transform {
 
   override def resultType(source: PrimitiveType): PrimitiveType = IntType
 
-  /** Returns the bucket for a [[Murmur3]] hash. Writers call this for each row. */
+  /** Returns the bucket for a [[Murmur3]] hash. Writers call this method for each row. */
   def ofHash(hash: Int): Int = (hash & Int.MaxValue) % buckets
 
   override def apply(value: Literal): Option[Literal] = Some(bucketOf(value))
@@ -43,8 +43,8 @@ final case class Bucket(buckets: Int) extends Transform {
   }
 
   /**
-   * Projects only null tests, `<>` and NOT IN. Values in different buckets are different, but values in the same bucket
-   * need not be equal.
+   * Returns a projection only for null tests, `<>` and NOT IN. Other predicates have no strict projection, because two
+   * values in the same bucket need not be equal.
    */
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
     val field = Term.Bound(target, target.name)
@@ -70,7 +70,8 @@ object Bucket extends TransformFamily {
   override def parse(json: String): Option[Transform] = Transforms.parseParameter(name, json).map(Bucket(_))
 
   /**
-   * Hashes values of the types that can be bucketed (spec: "Appendix B"); nanoseconds are converted to microseconds.
+   * Hashes a value of a type that the bucket transform supports (spec: "Appendix B"). Nanoseconds are converted to
+   * microseconds first.
    */
   private def hash(value: Literal): Int = value match {
     case IntLiteral(v) => Murmur3.hashInt(v)

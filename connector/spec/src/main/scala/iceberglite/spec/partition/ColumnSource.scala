@@ -5,8 +5,8 @@ import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimit
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * The source of the values of a field that a data file lacks (spec: "Column Projection"). The name mapping is applied
- * before: a field to which the name mapping assigns a column of the file is not missing.
+ * The source of the values of a field that a data file lacks (spec: "Column Projection"). If the name mapping assigns a
+ * column of the file to the field, the file does not lack the field.
  */
 sealed trait ColumnSource[+A]
 
@@ -25,8 +25,9 @@ object ColumnSource {
   /**
    * Returns the first source that exists, in this order: the value from the file's metadata, the initial default, null.
    *
-   * @param constants returns the value of a field from the metadata, in the reader's representation
-   * @return absent for a required field without a source; the file cannot be read in this case
+   * @param constants returns the value of a field from the file's metadata, in the reader's representation; absent if
+   *   the metadata does not determine the value
+   * @return absent if the field is required and has no source; the file cannot be read in this case
    */
   def of[A](field: NestedField, constants: NestedField => Option[A]): Option[ColumnSource[A]] =
     constants(field).map(Constant(_)).orElse(field.initialDefault.map(Default))

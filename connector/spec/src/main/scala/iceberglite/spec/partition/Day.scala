@@ -6,8 +6,8 @@ import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type.DateType
 
 /**
- * The day transform: the date of the value, in days since 1970-01-01. Apache Iceberg and other engines use the result
- * type date, although the specification's table of transforms has int.
+ * The day transform: the date of the value, in days since 1970-01-01. The result type is date, as in Apache Iceberg and
+ * other implementations, although the specification's table of transforms states int.
  */
 object Day extends TimeTransform("day") {
   override def resultType(source: PrimitiveType): PrimitiveType = DateType

@@ -9,15 +9,16 @@ import iceberglite.spec.types.Type.DateType
 /**
  * The hour transform: hours since 1970-01-01 00:00.
  *
- * The hours of timestamps after the year 246953 overflow an int. An example is the maximum timestamp, which may
- * represent infinity. These hours wrap around, as in Apache Iceberg, and the projections take this into account.
+ * The hours of timestamps after the year 246953 do not fit into an int. Such a timestamp is, for example, the maximum
+ * timestamp, which may represent infinity. As in Apache Iceberg, the hours of such timestamps wrap around. The
+ * projections take this into account.
  */
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24
 
   /**
-   * The smallest absolute value of an hour that has wrapped around. An hour whose absolute value is smaller has not
-   * wrapped around. The hour of the minimum timestamp, plus 2^32, has this value.
+   * The smallest absolute value that an hour can have after it has wrapped around. An hour with a smaller absolute
+   * value has not wrapped around. The value is the hour of the minimum timestamp plus 2^32.
    */
   private val FirstAmbiguousHour: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
 
@@ -48,8 +49,9 @@ object Hour extends TimeTransform("hour") {
   }
 
   /**
-   * Returns the limit of a range predicate. Returns `None` for other predicates, and for nanosecond timestamps, whose
-   * hours do not wrap around, because nanosecond timestamps end in 2262.
+   * Returns the value with which `<`, `<=`, `>` or `>=` compares. Returns `None` for other predicates, and for
+   * nanosecond timestamps. The hours of nanosecond timestamps do not wrap around, because nanosecond timestamps end in
+   * 2262.
    */
   private def limit(predicate: Predicate): Option[Literal] = (predicate match {
     case LessThan(_, v) => Some(v)

@@ -33,7 +33,7 @@ object Identity extends Transform with TransformFamily {
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
     Some(replaceTerm(target, predicate))
 
-  /** Formats dates and times in ISO 8601, with `Z` for UTC, and bytes in base 64. */
+  /** Formats a value. Dates and times are in ISO 8601, with `Z` for UTC. Bytes are in base 64. */
   override def toHuman(value: Literal): String = value match {
     case DateLiteral(days) => DateTime.formatDateInPath(days)
     case TimeLiteral(micros) => DateTime.formatTimeInPath(micros)
@@ -52,7 +52,10 @@ object Identity extends Transform with TransformFamily {
 
   override def defaultFieldName(source: String): String = source
 
-  /** Returns the predicate with the field `target` instead of its term. The field has the same values as the term. */
+  /**
+   * Returns the predicate with the field `target` in place of its term. The field must have the same values as the
+   * term.
+   */
   private[spec] def replaceTerm(target: NestedField, predicate: Predicate): Predicate = {
     val field = Term.Bound(target, target.name)
     predicate match {

@@ -7,8 +7,9 @@ import iceberglite.spec.types.Type.StructType
 /**
  * A field of a partition spec (spec: "Partitioning").
  *
- * @param sourceIds the field ids of the source columns; only a multi-argument transform has more than one source column
- * @param fieldId the partition field id, which is unique across all specs of the table and at least 1000
+ * @param sourceIds the field ids of the source columns; there are several only if the transform has several arguments
+ * @param fieldId the partition field id, which is at least 1000; different partition fields of a table have different
+ *   ids
  */
 final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
   def sourceId: Int = sourceIds.head
@@ -23,8 +24,8 @@ object PartitionField {
 }
 
 /**
- * A partition spec. All rows of a file have the same partition tuple. A spec never changes, because partition evolution
- * adds another spec.
+ * A partition spec. All rows of a file have the same partition tuple. A partition spec never changes, because partition
+ * evolution adds another partition spec.
  */
 final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def isPartitioned: Boolean = fields.exists(_.transform != Void)
@@ -33,8 +34,8 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
 
   /**
    * Returns the type of the partition tuples: a struct of optional fields with the partition field ids. If the schema
-   * lacks the source column of a field, the source type is `unknown`, as in Apache Iceberg. This is sufficient, because
-   * the Avro schema of a manifest contains the types of the partition values.
+   * lacks the source column of a field, the source type is `unknown`, as in Apache Iceberg. This does not prevent
+   * manifests from being read, because the Avro schema of a manifest contains the types of the partition values.
    */
   def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
     val source = schema.byId.get(f.sourceId).map(_.fieldType)
@@ -46,15 +47,18 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   })
 
   /**
-   * Whether the specs are equivalent according to the specification, which means that they have fields with the same
-   * sources, transforms and names, in the same order.
+   * Whether two partition specs are equivalent according to the specification. This means that their fields have the
+   * same source columns, transforms and names, in the same order.
    */
   def compatibleWith(that: PartitionSpec): Boolean =
     fields.size == that.fields.size && fields.zip(that.fields).forall { case (a, b) =>
       a.sameValues(b) && a.name == b.name
     }
 
-  /** Returns the positions of the identity fields in the partition tuple, by source column id. */
+  /**
+   * Returns the positions of the fields with the identity transform in the partition tuple, by the id of the source
+   * column.
+   */
   def identityPositions: Map[Int, Int] =
     fields.zipWithIndex.collect { case (f, i) if f.transform == Identity => f.sourceId -> i }.toMap
 
@@ -67,7 +71,7 @@ object PartitionSpec {
   val Unpartitioned: PartitionSpec = PartitionSpec(0, Vector.empty)
 }
 
-/** The partition values of a file, in the order of its spec; `None` is null. */
+/** The partition values of a file, in the order of the fields of its partition spec. `None` represents null. */
 final case class PartitionTuple(values: Vector[Option[Literal]])
 
 object PartitionTuple {

@@ -6,13 +6,17 @@ import iceberglite.spec.types.{NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Checks the source columns of a partition spec or a sort order (spec: "Partitioning", "Sorting"). Each source must
- * exist, be primitive, be outside of lists and maps, and have a type that the transform supports. The source of a void
- * field may have been dropped.
+ * Checks the source columns of a partition spec or a sort order (spec: "Partitioning", "Sorting"). Each source column
+ * must exist, must be outside of lists and maps, and must have a primitive type that the transform supports. The source
+ * column of a field with the void transform may have been dropped.
  */
 private[iceberglite] object SourceCheck {
 
-  /** Checks a partition spec. @throws ValidationFailed with the names of the field and the column */
+  /**
+   * Checks a partition spec.
+   *
+   * @throws ValidationFailed if a source column is not valid; the message names the field and the column
+   */
   def checkPartitionSpec(schema: Schema, spec: PartitionSpec): Unit =
     spec.fields.filter(_.transform != Void).foreach { f =>
       def missing(id: Int) =
@@ -20,7 +24,11 @@ private[iceberglite] object SourceCheck {
       f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the partition field ${f.name}", missing))
     }
 
-  /** Checks a sort order. @throws ValidationFailed with the names of the transform and the column */
+  /**
+   * Checks a sort order.
+   *
+   * @throws ValidationFailed if a source column is not valid; the message names the transform and the column
+   */
   def checkSortOrder(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
     def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the sort order first"
     f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the sort field ${f.transform}", missing))
@@ -34,7 +42,7 @@ private[iceberglite] object SourceCheck {
       case _: PrimitiveType => ()
       case nested: NestedType => reject(s"it is a $nested, but sources must be primitive")
     }
-    // An unknown transform accepts all types, because the writer of the spec has checked its sources.
+    // An unknown transform accepts all types, because the writer of the partition spec has checked the source columns.
     if (!transform.canTransform(column.fieldType)) reject(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
       reject(s"it is inside ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")

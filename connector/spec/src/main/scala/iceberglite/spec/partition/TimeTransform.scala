@@ -8,11 +8,12 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The common part of the transforms year, month, day and hour, whose values are numbers of units since 1970.
+ * The common part of the transforms year, month, day and hour. Their values are numbers of units (years, months, days
+ * or hours) since the start of 1970.
  *
- * Writers of Apache Iceberg before 0.12 rounded times before 1970 toward zero, so that a file with rows of a negative
- * unit may be in the partition of the next unit. The projections also match such partitions. The values that this class
- * computes are rounded correctly.
+ * Apache Iceberg before 0.12 rounded times before 1970 toward zero. Therefore a row with a negative unit may be in the
+ * partition of the next unit, and the projections also match this partition. The partition values that this class
+ * computes are rounded down, as the specification requires.
  */
 abstract private[partition] class TimeTransform(override val name: String) extends Transform with TransformFamily {
 
@@ -67,10 +68,10 @@ abstract private[partition] class TimeTransform(override val name: String) exten
 
   override def defaultFieldName(source: String): String = s"${source}_$name"
 
-  /** Returns the highest unit of a partition that may contain rows of the given unit. */
+  /** Returns the highest partition value that rows of the given unit may have. */
   private def highestUnit(unit: Int): Int = if (unit < 0) unit + 1 else unit
 
-  /** Returns all partition values that rows with these source values may have. */
+  /** Returns all partition values that rows with the given source values may have. */
   private def partitionValues(values: Set[Literal]): Set[Literal] =
     values.map(units).flatMap(unit => Set(unit, highestUnit(unit))).map(literal)
 

@@ -6,8 +6,7 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 
 /**
  * A transform from a column to a partition or sort value (spec: "Partition Transforms"). To add a transform, implement
- * this trait with all of its behavior and add its [[TransformFamily]] to [[Transforms.all]]; no other code matches on
- * transforms.
+ * this trait, and add the [[TransformFamily]] to [[Transforms.all]]. No other code depends on the set of transforms.
  *
  * Every transform maps null to null. Therefore the methods are called only for values that are not null.
  */
@@ -16,10 +15,10 @@ trait Transform extends Serializable {
   /** The name of the transform in the JSON of a partition spec, such as `bucket[16]`. */
   def name: String
 
-  /** Whether the transform supports columns of this type. */
+  /** Whether the transform supports columns of the given type. */
   def canTransform(source: Type): Boolean
 
-  /** The type of the partition values from a column of type `source`. */
+  /** The type of the partition values, if the source column has the type `source`. */
   def resultType(source: PrimitiveType): PrimitiveType
 
   /** Returns the partition value; `None` represents null. */
@@ -63,18 +62,18 @@ trait Transform extends Serializable {
 }
 
 /**
- * A family of transforms, which differ only in their parameter, such as `bucket[16]` and `bucket[32]`. A transform
+ * A family of transforms that differ only in their parameter, such as `bucket[16]` and `bucket[32]`. A transform
  * without a parameter is the only member of its family.
  */
 trait TransformFamily {
 
   /**
-   * The name of the family, such as `bucket`. SQL uses it as the name of the transform. In JSON, the name of a
+   * The name of the family, such as `bucket`. This is the name of the transform in SQL. In JSON, the name of a
    * transform consists of the name of the family and the parameter.
    */
   def name: String
 
-  /** Returns the transform with this JSON name; absent if the name does not belong to this family. */
+  /** Returns the transform with the given name in JSON; absent if the name does not belong to this family. */
   def parse(json: String): Option[Transform]
 }
 
@@ -84,12 +83,12 @@ object Transforms {
   val all: Seq[TransformFamily] = Seq(Identity, Bucket, Truncate, Year, Month, Day, Hour, Void)
 
   /**
-   * Returns the transform with this JSON name. An unsupported transform is represented by an [[UnknownTransform]],
-   * because readers must ignore unknown transforms (spec: "Partition Transforms").
+   * Returns the transform with the given name in JSON. An unsupported transform is represented by an
+   * [[UnknownTransform]], because readers must ignore unknown transforms (spec: "Partition Transforms").
    */
   def parse(json: String): Transform = all.flatMap(_.parse(json)).headOption.getOrElse(UnknownTransform(json))
 
-  /** Returns the parameter in a JSON name such as `bucket[16]`; absent if the name does not belong to the family. */
+  /** Returns the parameter in a name such as `bucket[16]`; absent if the name does not belong to the family. */
   private[iceberglite] def parseParameter(family: String, json: String): Option[Int] = {
     val pattern = (java.util.regex.Pattern.quote(family) + """\[(\d+)\]""").r
     json match {

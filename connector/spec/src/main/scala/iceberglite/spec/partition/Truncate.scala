@@ -14,9 +14,10 @@ import iceberglite.spec.types.Type._
  * The truncate transform (spec: "Truncate Transform Details"). Numbers are rounded down to a multiple of the width,
  * strings are cut to this number of code points, and binary values are cut to this number of bytes.
  *
- * The smallest numbers of a type, whose multiple of the width is below the minimum of the type, underflow and become
- * large numbers, as in Apache Iceberg. The transform preserves the order of all other numbers. The projections take the
- * partition of the underflows into account, even if an int column was promoted to long.
+ * The smallest numbers of a type would be rounded down to a number below the minimum of the type. As in Apache Iceberg,
+ * the result of such a number underflows and becomes a large number. The transform preserves the order of all other
+ * numbers. The projections take the partition of the underflowed results into account, even if an int column was
+ * promoted to long.
  */
 final case class Truncate(width: Int) extends Transform {
   override val name: String = s"truncate[$width]"
@@ -33,7 +34,7 @@ final case class Truncate(width: Int) extends Transform {
 
   def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
 
-  /** Truncates the unscaled value of a decimal. The width is in units of the decimal's last digit. */
+  /** Truncates the unscaled value of a decimal. The unit of the width is the last digit of the decimal. */
   def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
 
   /** Returns the first `width` code points of a string. A surrogate pair is never split. */
@@ -81,7 +82,8 @@ final case class Truncate(width: Int) extends Transform {
       case NotNull(_) => Some(NotNull(field))
       case LessThan(_, v) => below(field, v)
       case LessThanOrEqual(_, v) => below(field, AdjacentValue.above(v))
-      // Truncation rounds down, so that a partition value is not greater than the column values in the partition.
+      // Truncation rounds down. Therefore, if there is no underflow, a partition value is not greater than the column
+      // values in the partition.
       case GreaterThan(_, v) => Some(exceptUnderflows(field, v, GreaterThan(field, v)))
       case GreaterThanOrEqual(_, v) => Some(exceptUnderflows(field, v, GreaterThanOrEqual(field, v)))
       case Equal(_, v) => if (isUntruncated(v)) Some(Equal(field, v)) else None
@@ -128,8 +130,8 @@ final case class Truncate(width: Int) extends Transform {
     underflows(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
   /**
-   * Returns the partition values of rows with this column value. A long that fits an int may have two partition values,
-   * because the row may have been written before the column was promoted from int.
+   * Returns the partition values that rows with the column value `v` may have. A long that fits an int may have two
+   * partition values, because the row may have been written before the column was promoted from int.
    */
   private def partitionValues(v: Literal): Set[Literal] = v match {
     case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue =>

@@ -5,13 +5,13 @@ import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, Type}
 
 /**
- * A partition field as a user defines it, with the path of its column.
+ * A partition field as a user defines it. It refers to its source column by the path of the column.
  *
  * @param name the name; if absent, the default name of the transform is used
  */
 final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
 
-/** A sort field as a user defines it, with the path of its column. */
+/** A sort field as a user defines it. It refers to its source column by the path of the column. */
 final case class UnboundSortField(
     source: Vector[String],
     transform: Transform = Identity,
@@ -53,7 +53,7 @@ object UnboundField {
     fieldPath.last
   }
 
-  /** Returns the spec of a new table. Its partition field ids start at 1000. */
+  /** Returns the partition spec of a new table. Its partition field ids start at 1000. */
   def partitionSpec(schema: Schema, fields: Vector[UnboundPartitionField], caseSensitive: Boolean): PartitionSpec = {
     val bound = fields.zipWithIndex.map { case (f, i) =>
       val column = source(schema, f.source, f.transform, caseSensitive)
@@ -80,7 +80,7 @@ object UnboundField {
     if (bound.isEmpty) SortOrder.Unsorted else SortOrder(1, bound)
   }
 
-  /** Checks that a partition field has the name of a column only if it contains that column's values. */
+  /** Checks that a partition field has the same name as a column only if it contains the values of this column. */
   private[iceberglite] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
     if (name.isEmpty) throw InvalidArgument("partition field", "''", "A partition field needs a name")
     schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
@@ -92,7 +92,10 @@ object UnboundField {
     }
   }
 
-  /** Checks that two fields are not equivalent, and that neither can be derived from the other. */
+  /**
+   * Checks that two partition fields are not equivalent, and that they are not both a year, month, day or hour of the
+   * same column.
+   */
   private[iceberglite] def checkNotRedundant(first: PartitionField, second: PartitionField): Unit = {
     if (first.sameValues(second)) {
       throw ValidationFailed(s"Cannot add partition field ${second.name}: ${first.name} has the same values")

@@ -6,12 +6,13 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type.StringType
 
 /**
- * A transform of a later version of the specification. It is preserved in table metadata, filters ignore it, and no
- * data is written with it (spec: "Partitioning").
+ * A transform of a later version of the specification. It is preserved in table metadata. Filters are not projected to
+ * a partition field with this transform, and no data is written with a partition spec that uses it (spec:
+ * "Partitioning").
  */
 final case class UnknownTransform(name: String) extends Transform {
 
-  /** Returns true, because the writer of the spec has checked the type. */
+  /** Returns true, because the writer of the partition spec has checked the type. */
   override def canTransform(source: Type): Boolean = true
 
   override def resultType(source: PrimitiveType): PrimitiveType = StringType

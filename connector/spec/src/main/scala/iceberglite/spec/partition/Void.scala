@@ -4,8 +4,8 @@ import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, Type}
 
 /**
- * The void transform, which always returns null. In a version 1 spec, it replaces the transform of a dropped field
- * (spec: "Partition Evolution").
+ * The void transform, which always returns null. In a partition spec of a version 1 table, it replaces the transform of
+ * a dropped field (spec: "Partition Evolution").
  */
 object Void extends Transform with TransformFamily {
   override val name = "void"

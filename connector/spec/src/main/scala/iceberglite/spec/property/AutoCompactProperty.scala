@@ -2,7 +2,7 @@ package iceberglite.spec.property
 
 import iceberglite.spec.property.TableProperty.{flag, positiveInt, size}
 
-/** The table properties of automatic compaction. Other engines ignore them. */
+/** The table properties of automatic compaction. Other Iceberg implementations ignore these properties. */
 object AutoCompactProperty {
   val Enabled: TableProperty[Boolean] = flag(
     "iceberg-lite.auto-compact",

@@ -8,8 +8,8 @@ object DeleteFileProperties {
 
   /**
    * Returns the properties for writing delete files. A property with the prefix `write.delete.parquet.` overrides the
-   * same property with the prefix `write.parquet.`, and likewise for the other formats. Properties of single columns
-   * are omitted, because they apply only to data files.
+   * corresponding property with the prefix `write.parquet.`. The properties of the other formats are overridden in the
+   * same way. Properties of single columns are omitted, because they apply only to data files.
    */
   def of(properties: Map[String, String]): Map[String, String] = {
     val renamed = for {

@@ -1,6 +1,6 @@
 package iceberglite.spec.property
 
-/** The distribution of the rows of a write over its tasks. @param name the name in table properties */
+/** The distribution of the rows of a write over the tasks of the write. @param name the name in table properties */
 sealed abstract class DistributionMode(val name: String) {
   override def toString: String = name
 }

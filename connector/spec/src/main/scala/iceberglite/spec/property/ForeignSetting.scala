@@ -9,9 +9,9 @@ import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, War
  * A setting of other Iceberg implementations that this release does not support.
  *
  * @param key the exact key, or a prefix of keys that ends with `*`
- * @param effect what happens if the setting is used
+ * @param effect what this release does if the setting is used
  * @param reason sentences that state why the setting is not supported, and what to do instead
- * @param harmless values, in lower case, that request the behavior of this release
+ * @param harmless values that have no effect, because they request what this release does anyway; in lower case
  */
 final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
   private[iceberglite] def matches(configuredKey: String): Boolean =
@@ -22,15 +22,15 @@ object ForeignSetting {
   sealed trait Effect
 
   /**
-   * The statement fails, or the catalog cannot be created. Such a setting cannot be ignored, because the engine would
-   * then use another identity, leave data unprotected, or read or write other rows than the user expects.
+   * The statement fails, or the catalog cannot be created. Such a setting cannot be ignored. Otherwise the connector
+   * would use another identity, leave data unprotected, or read or write other rows than the user expects.
    */
   case object Rejected extends Effect
 
   /** The setting is ignored. A warning is logged once for each catalog or session. */
   case object Warned extends Effect
 
-  /** The setting is ignored without a warning, because it makes no difference in this implementation. */
+  /** The setting is ignored without a warning, because it would not change the behavior of this connector. */
   case object Accepted extends Effect
 
   def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
@@ -58,8 +58,8 @@ final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
   /**
    * Returns the warning for a setting, if there is one. Messages never show values, which may be secrets.
    *
-   * @param location text for messages that follows the key, such as ` of catalog lite`; empty if the kind is sufficient
-   * @throws Unsupported for a setting that must not be ignored
+   * @param location the text after the key in messages, such as ` of catalog lite`; empty if `kind` is sufficient
+   * @throws Unsupported if the setting must not be ignored
    */
   def warning(key: String, value: String, location: String = ""): Option[String] =
     find(key).filterNot(_.harmless(value.trim.toLowerCase(Locale.ROOT))).flatMap { setting =>

@@ -13,7 +13,7 @@ object MetricsMode {
   /** Counts of values, nulls and NaNs, without bounds. */
   case object Counts extends MetricsMode("counts")
 
-  /** Counts and bounds, where the bounds of strings and binaries are truncated to a length. */
+  /** Counts and bounds. The bounds of strings and binaries are truncated to `length`. */
   final case class Truncate(length: Int) extends MetricsMode("truncate") {
     override def toString: String = s"truncate($length)"
   }

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.property.TableProperty.{flag, oneOf, positiveInt, property}
 
-/** Additional table properties of Parquet files. Some of them exist once for each column. */
+/** Additional table properties of Parquet files. Some of these properties can be set for each column. */
 object ParquetProperty {
   private val declared = new Declarations[TableProperty[_]]
 
@@ -60,7 +60,10 @@ object ParquetProperty {
     )
   )
 
-  /** The expected number of distinct values. If the property is absent, a Bloom filter has the maximum size. */
+  /**
+   * The expected number of distinct values of a column with a Bloom filter. If the property is absent, the Bloom filter
+   * has the maximum size.
+   */
   val BloomFilterNdv: PerColumn[Option[Long]] = new PerColumn(
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(
@@ -79,7 +82,7 @@ object ParquetProperty {
     flag(_, default = true, "Whether the column's values may be dictionary-encoded")
   )
 
-  /** The properties of whole files, in the order of the documentation. */
+  /** The properties that are not set for a single column, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] = declared.all
 
   val perColumn: Seq[PerColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)

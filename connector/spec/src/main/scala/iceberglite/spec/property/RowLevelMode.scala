@@ -15,7 +15,11 @@ object RowLevelMode {
   val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
 }
 
-/** The number of data files that a version 2 position delete file covers. @param name the name in table properties */
+/**
+ * The scope of a version 2 position delete file: one data file, or all data files of a partition.
+ *
+ * @param name the name in table properties
+ */
 sealed abstract class DeleteGranularity(val name: String) extends Serializable {
   override def toString: String = name
 }

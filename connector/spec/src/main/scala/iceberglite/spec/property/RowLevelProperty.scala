@@ -6,7 +6,7 @@ import iceberglite.spec.property.TableProperty.{oneOf, optional, property, size}
 /** The table properties of DELETE, UPDATE and MERGE. */
 object RowLevelProperty {
 
-  /** The table properties of one command. @param command the name of the command in the keys: `delete`, for example */
+  /** The table properties of one command. @param command the name of the command in the keys, such as `delete` */
   final class PerCommand private[RowLevelProperty] (command: String) {
     val Mode: TableProperty[RowLevelMode] = property(
       s"write.$command.mode",
@@ -53,7 +53,7 @@ object RowLevelProperty {
   val DeleteTargetSize: TableProperty[Long] =
     size("write.delete.target-file-size-bytes", 64L << 20, "Target size of position delete files")
 
-  /** Returns the format of position delete files. @throws IcebergError.InvalidArgument for an invalid property */
+  /** Returns the format of position delete files. @throws IcebergError.InvalidArgument if a property is invalid */
   def deleteFormat(properties: Map[String, String]): FileFormat =
     TableProperty.of(DeleteFormat, properties).getOrElse(TableProperty.of(TableProperty.WriteFormat, properties))
 

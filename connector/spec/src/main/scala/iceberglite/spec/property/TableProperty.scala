@@ -8,11 +8,11 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.NameMappingJson
 
 /**
- * A table property that this release supports. Other properties of a table are kept in its metadata, but ignored.
+ * A table property that this release supports. Other table properties are kept in the table metadata, but ignored.
  *
  * @param key the key of the property; a prefix if there is one property for each column
  * @param defaultText the default value; absent if the property has no default value
- * @param expected a sentence that describes valid values, for messages and documentation
+ * @param expected a sentence for messages and documentation that describes valid values
  * @param parse converts a text to a value; returns `None` for an invalid text
  * @param absent the value if the property is not set
  */
@@ -35,7 +35,7 @@ final class TableProperty[A] private[iceberglite] (
 object TableProperty extends TablePropertyFactories {
   private val declared = new Declarations[TableProperty[_]]
 
-  /** Returns the value for a table with these properties. @throws InvalidArgument if the value is invalid */
+  /** Returns the value of a property for a table with the given properties. @throws InvalidArgument if it is invalid */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
     properties.get(property.key).fold(property.default)(property.read)
 
@@ -52,7 +52,10 @@ object TableProperty extends TablePropertyFactories {
     }
   }
 
-  /** The keys that represent other parts of the metadata, and that are never stored as properties. */
+  /**
+   * Keys that refer to other parts of the table metadata, such as `format-version`. They are never stored as
+   * properties.
+   */
   val Reserved: Set[String] = Set(
     "format-version",
     "uuid",
@@ -99,8 +102,8 @@ object TableProperty extends TablePropertyFactories {
   ))
 
   /**
-   * The value of the property `write.parquet.compression-codec` that is stored in new tables. A table without the
-   * property was created by an old release, and continues to use gzip.
+   * The value of the property `write.parquet.compression-codec` in new tables. A table without the property continues
+   * to use gzip, which was the default of earlier releases.
    */
   val ParquetCodecOfNewTables = "zstd"
   val ParquetCodec: TableProperty[String] = declared(oneOf(
@@ -217,7 +220,7 @@ object TableProperty extends TablePropertyFactories {
   ))
 
   /**
-   * Creates a property with a former name of `write.data.path`.
+   * Creates a property whose key is a former name of `write.data.path`.
    *
    * @param use text that states when the property applies
    */
@@ -375,7 +378,7 @@ object TableProperty extends TablePropertyFactories {
   lazy val all: Seq[TableProperty[_]] =
     declared.all ++ ParquetProperty.all ++ RowLevelProperty.all ++ AutoCompactProperty.all
 
-  /** Returns the configured metrics mode of a column by its full name. @throws InvalidArgument for an invalid value */
+  /** Returns the configured metrics mode of a column by its full name. @throws InvalidArgument if a value is invalid */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
     val key = MetricsColumnPrefix + column
     properties.get(key).map(metricsMode(key).read)

@@ -25,7 +25,7 @@ object ColumnPath {
     }
   }
 
-  /** Returns the field with this name. @throws InvalidArgument if several fields match when case is ignored */
+  /** Returns the field with the given name. @throws InvalidArgument if case is ignored and several fields match */
   def child(siblings: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     if (caseSensitive) siblings.find(_.name == name)
     else {

@@ -3,9 +3,9 @@ package iceberglite.spec.schema
 /**
  * The SQL type of a column, if it is more specific than the column's Iceberg type. For example, `varchar(20)` is
  * declared for a column with the Iceberg type `string`. Each declared type is a table property whose key contains the
- * field id. Therefore a renamed column keeps its declared type, and a new column with the old name does not get this
- * type. The property is kept when the column is dropped, because earlier snapshots contain the column. Other engines
- * preserve these properties, but use the Iceberg type.
+ * field id. Therefore a renamed column keeps its declared type, and a new column with the old name does not get the
+ * declared type. The property is kept when the column is dropped, because earlier snapshots contain the column. Other
+ * Iceberg implementations preserve these properties, but use the Iceberg type.
  */
 object DeclaredType {
 
@@ -16,10 +16,10 @@ object DeclaredType {
 
   def isKey(property: String): Boolean = property.startsWith(Prefix)
 
-  /** Returns the declared type of a field in a table with these properties. */
+  /** Returns the declared type of a field in a table with the given properties. */
   def of(fieldId: Int, properties: Map[String, String]): Option[String] = properties.get(key(fieldId))
 
-  /** Replaces the field ids of a schema in property keys by the field ids of another schema with the same columns. */
+  /** Replaces the field ids in the property keys, if the columns of a schema get the field ids of another schema. */
   private[iceberglite] def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
     properties.flatMap {
       case (property, text) if isKey(property) =>
@@ -29,10 +29,10 @@ object DeclaredType {
     }
 
   /**
-   * Returns the keys of existing properties that must be removed when the table is replaced, because the new definition
-   * declares no types for these columns.
+   * Returns the keys of existing properties that must be removed when the table is replaced. These are the properties
+   * of columns for which the new definition declares no type.
    *
-   * @param schema the new columns
+   * @param schema the columns of the new definition
    * @param declared the properties of the new definition
    */
   private[iceberglite] def staleKeys(

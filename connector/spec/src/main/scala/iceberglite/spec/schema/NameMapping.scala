@@ -6,18 +6,19 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
  * The name mapping of a table, which assigns field ids to the fields of files without field ids (spec: "Column
  * Projection", property `schema.name-mapping.default`).
  *
- * A dot in a name is a part of the name. Nested fields are mapped by the entries of [[MappedField.fields]].
+ * A dot in a name does not separate the names of nested fields. Nested fields are mapped by the entries of
+ * [[MappedField.fields]].
  */
 final case class NameMapping(fields: Vector[MappedField]) {
 
-  /** Returns the mapping of a top-level field of a file by its name in the file. */
+  /** Returns the mapping of a top-level field, by the name of the field in a file. */
   def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
   /**
-   * Returns the mapping after a change of columns. Existing files are read as before the change. A renamed column keeps
-   * its old names, an added column gets an entry with its name, and a dropped column keeps its entry, so that its
-   * values do not appear in another column. The new name of a renamed or added column is removed from all other
-   * entries.
+   * Returns the mapping after a change to the columns. With the new mapping, existing files are read as before the
+   * change. A renamed column keeps its old names, an added column gets an entry with its name, and a dropped column
+   * keeps its entry, so that the values of the dropped column do not appear in another column. The new name of a
+   * renamed or added column is removed from all other entries.
    *
    * Existing columns that are not in the mapping, and their nested fields, are not added.
    */
@@ -33,7 +34,7 @@ final case class NameMapping(fields: Vector[MappedField]) {
  */
 final case class MappedField(names: Vector[String], id: Option[Int], fields: Vector[MappedField]) {
 
-  /** Returns the mapping of a nested field, by its name in a file. */
+  /** Returns the mapping of a nested field, by the name of the field in a file. */
   def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
   private[iceberglite] def withoutNames(isTaken: String => Boolean): MappedField =
@@ -47,7 +48,7 @@ object MappedField {
 
 object NameMapping {
 
-  /** Returns the mapping that contains the current names of a schema's fields. */
+  /** Returns a mapping that contains the current names of a schema's fields. */
   def of(schema: Schema): NameMapping = NameMapping(fieldsOf(schema.asStruct))
 
   private[iceberglite] def fieldsOf(t: Type): Vector[MappedField] = t match {
@@ -59,7 +60,7 @@ object NameMapping {
     MappedField(Vector(f.name), Some(f.id), fieldsOf(f.fieldType))
 }
 
-/** Updates a name mapping after a change of columns. @param from the columns before the change */
+/** Updates a name mapping after a change to the columns. @param from the columns before the change */
 final private case class NameMappingUpdate(from: Schema) {
 
   /**

@@ -9,8 +9,8 @@ import iceberglite.spec.types.Type._
  * The columns of a table (spec: "Schemas and Data Types").
  *
  * The full name of a nested field consists of the names of the enclosing fields and its own name, with dots between
- * them: `location.lat`, `points.element.x`, `tags.value`. A column name may also contain dots. Fields are found by the
- * whole full name.
+ * them: `location.lat`, `points.element.x`, `tags.value`. A column name may also contain dots. Therefore a full name is
+ * not split at its dots when a field is looked up.
  *
  * @param identifierFieldIds the fields that identify a row (spec: "Identifier Field IDs")
  */
@@ -27,7 +27,10 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
   /** The id of each field, by full name. */
   lazy val ids: Map[String, Int] = names.map(_.swap)
 
-  /** The path of each field by id: the names of the enclosing fields from the top, and the name of the field. */
+  /**
+   * The path of each field, by id. A path consists of the names of the enclosing fields, the outermost first, and the
+   * name of the field.
+   */
   lazy val paths: Map[Int, Vector[String]] = {
     def pathsIn(t: Type, prefix: Vector[String]): Vector[(Int, Vector[String])] = t match {
       case nested: NestedType =>
@@ -71,7 +74,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
       throw NotFound(ObjectKind.Column, fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
     )
 
-  /** Whether the columns are the same, regardless of the id of the schema. */
+  /** Whether two schemas have the same columns, regardless of the schema ids. */
   def sameColumns(that: Schema): Boolean =
     fields == that.fields && identifierFieldIds == that.identifierFieldIds
 
@@ -90,7 +93,10 @@ object Schema {
     case _: PrimitiveType => Vector.empty
   }
 
-  /** Assigns new ids to all fields, breadth-first within each struct, as Apache Iceberg numbers new tables. */
+  /**
+   * Assigns new ids to all fields, breadth-first within each struct. Apache Iceberg numbers the columns of new tables
+   * in the same order.
+   */
   def withFreshIds(fields: Vector[NestedField], nextId: () => Int): Vector[NestedField] = {
     val numbered = fields.map(_.copy(id = nextId()))
     numbered.map(f => f.copy(fieldType = freshIds(f.fieldType, nextId)))
@@ -109,7 +115,10 @@ object Schema {
   }
 }
 
-/** Columns whose values come from files and commits instead of the user's data (spec: "Reserved Field IDs"). */
+/**
+ * Metadata columns, whose values describe files and commits, and are not part of the user's data (spec: "Reserved Field
+ * IDs").
+ */
 object MetadataColumns {
   val FilePath: NestedField = NestedField.required(Int.MaxValue - 1, "_file", StringType, "Path of the row's file")
   val Position: NestedField = NestedField.required(Int.MaxValue - 2, "_pos", LongType, "Ordinal of the row in its file")
@@ -122,7 +131,7 @@ object MetadataColumns {
   val PartitionId: Int = Int.MaxValue - 5
   val PartitionName: String = "_partition"
 
-  /** The column of position delete files with the path of the data file (spec: "Position Delete Files"). */
+  /** The column of position delete files that contains the path of the data file (spec: "Position Delete Files"). */
   val DeleteFilePath: NestedField = NestedField.required(
     Int.MaxValue - 101,
     "file_path",
@@ -130,19 +139,21 @@ object MetadataColumns {
     "Path of the file that a row is deleted from"
   )
 
-  /** The column of position delete files with the position of the deleted row. */
+  /** The column of position delete files that contains the position of the deleted row. */
   val DeletePosition: NestedField =
     NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
 
-  /** The column of changelogs with the value `INSERT` or `DELETE`. */
+  /** The column of changelogs that contains the value `INSERT` or `DELETE`. */
   val ChangeType: NestedField =
     NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")
 
-  /** The column of changelogs with the position of the commit among the commits that are read. It starts at 0. */
+  /**
+   * The column of changelogs that contains the position of the commit among the commits that are read, starting at 0.
+   */
   val ChangeOrdinal: NestedField =
     NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
 
-  /** The column of changelogs with the snapshot id of the commit. */
+  /** The column of changelogs that contains the snapshot id of the commit. */
   val CommitSnapshotId: NestedField =
     NestedField.required(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")

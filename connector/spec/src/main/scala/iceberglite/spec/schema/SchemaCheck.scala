@@ -37,7 +37,7 @@ object SchemaCheck {
       }
   }
 
-  /** Checks that the format version allows default values, as version 3 and later do (spec: "Appendix E: Version 3"). */
+  /** Checks that the format version is at least 3 and therefore allows defaults (spec: "Appendix E: Version 3"). */
   def requireDefaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
@@ -75,8 +75,8 @@ object SchemaCheck {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
     }
-    // Only initial defaults are checked, because a write default that another engine added to a table of version 1 or 2
-    // does not change how existing rows are read.
+    // Only initial defaults are checked. A write default, which another writer may have added to a table of version 1
+    // or 2, does not change how existing rows are read.
     if (field.initialDefault.isDefined) requireDefaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }
