@@ -1,10 +1,10 @@
 package iceberglite.spec
 
 /**
- * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do; secrets in
- * URLs are not shown.
+ * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do. It shows no
+ * secrets of URLs.
  *
- * Parsers of files and of user input throw no other exceptions.
+ * Parsers of files and of user input throw only exceptions of this class.
  */
 sealed abstract class IcebergError(message: String, cause: Option[Throwable] = None)
     extends RuntimeException(Redaction(message), cause.orNull)
@@ -36,7 +36,7 @@ object IcebergError {
       extends IcebergError(s"${kind.noun.capitalize} already exists: $name. $advice")
 
   /**
-   * An application has already committed its write with this version (table property
+   * The application has already committed a write with the given version (table property
    * `application-version.<application>`).
    */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
@@ -50,8 +50,8 @@ object IcebergError {
       extends IcebergError(s"Invalid value for $name: $value. $reason")
 
   /**
-   * The type of a column was promoted after a DataFrame was created, so that its values may not fit the DataFrame's
-   * schema.
+   * The type of a column was promoted after a DataFrame was created. Therefore the values of the column may not fit the
+   * type in the DataFrame's schema.
    */
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(
@@ -59,12 +59,12 @@ object IcebergError {
           "was created. Create the DataFrame again, or remove the column"
       )
 
-  /** A concurrent commit came first. The retry loop of commits retries only after this error. */
+  /** A concurrent commit succeeded first. A commit is retried only after this error. */
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")
 
   /**
-   * The outcome of a commit is unknown. Its files must not be deleted.
+   * The outcome of a commit is unknown. The files of the commit must not be deleted.
    *
    * @param metadataFile the metadata file that the commit wrote; absent if its name is unknown
    */
@@ -84,8 +84,8 @@ object IcebergError {
   final case class ValidationFailed(message: String) extends IcebergError(message)
 
   /**
-   * A concurrent change forbids a commit; the message names this change. The same statement may succeed if it is planned
-   * again.
+   * A commit is not valid, because another commit changed the table concurrently. The message names the concurrent
+   * change. The same statement may succeed if it is planned again.
    */
   final case class ConcurrentChange(message: String) extends IcebergError(message)
 

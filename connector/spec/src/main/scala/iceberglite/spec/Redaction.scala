@@ -2,22 +2,25 @@ package iceberglite.spec
 
 import scala.util.matching.Regex
 
-/** Hides secrets in texts for messages and logs. */
+/** Hides the secrets in a text, so that messages and logs do not contain them. */
 object Redaction {
 
   /** `scheme://user:password@host`. */
   private val UserInfo = """(://[^/\s:@?#]*):[^/\s@]*@""".r
 
   /**
-   * A parameter of a URL whose name indicates a secret value. The lookahead rejects a name without a value, so that the
-   * rest of the pattern, which would otherwise try every word in the name, is matched without backtracking.
+   * A parameter of a URL whose name indicates a secret value. The lookahead rejects a name without a value. Otherwise
+   * the regular expression would search for every secret word in such a name by backtracking.
    */
   private val Parameter = ("""(?i)([?&;](?=[^=&;?\s]*+=)[^=&;?\s]*?""" +
     """(?:password|passwd|pwd|secret|token|credential|signature|access[._-]?key)[^=&;?\s]*+=)[^&;\s]*""").r
 
   private val Hidden = "***"
 
-  /** The secrets that are hidden, with their replacements. Each is found in time linear in the length of the text. */
+  /**
+   * The patterns of secrets, with their replacements. The search for each pattern takes time linear in the length of
+   * the text.
+   */
   private[spec] val secrets: Vector[(Regex, String)] =
     Vector(UserInfo -> s"$$1:$Hidden@", Parameter -> s"$$1$Hidden")
 

@@ -4,7 +4,8 @@ package iceberglite.spec
 object Spelling {
 
   /**
-   * Returns the most similar known word. It differs in at most two letters, or in one letter if either word is short.
+   * Returns the known word that is most similar to `word`. The two words differ in at most two letters, or in one
+   * letter if either word is short.
    *
    * @return absent if `word` is a known word, or if no known word is similar
    */
@@ -15,12 +16,15 @@ object Spelling {
   }
 
   /**
-   * Returns the maximum distance of two similar words. The distance is lower for short words, because two changes in a
-   * word of four letters usually result in a different word.
+   * Returns the maximum number of letters in which two similar words differ. The number is lower for short words,
+   * because two changes in a word of four letters usually result in a different word.
    */
   private def tolerance(a: String, b: String): Int = if (math.min(a.length, b.length) <= 4) 1 else 2
 
-  /** Returns the number of letters that must be inserted, deleted, changed, or swapped with their neighbor. */
+  /**
+   * Returns the edit distance: the number of letters that must be inserted, deleted, changed, or swapped with a
+   * neighbor.
+   */
   private def distance(a: String, b: String): Int = {
     val d = Array.tabulate(a.length + 1, b.length + 1)((i, j) => if (i == 0) j else if (j == 0) i else 0)
     for (i <- 1 to a.length; j <- 1 to b.length) {

@@ -22,7 +22,10 @@ object Encryption {
     )
   }
 
-  /** Returns a description of the part of the metadata which shows that the table is encrypted. */
+  /**
+   * Returns a description of the part of the metadata that shows that the table is encrypted; absent if the table is
+   * not encrypted.
+   */
   private def findEncryption(m: TableMetadata): Option[String] =
     m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}")
       .orElse(m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id"))

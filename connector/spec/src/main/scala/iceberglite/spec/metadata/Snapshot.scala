@@ -45,9 +45,9 @@ sealed case class Snapshot(
 }
 
 /**
- * A snapshot together with its JSON form. Each new metadata file contains all existing snapshots again, and the codec
- * copies this text instead of serializing the snapshot again. The text does not take part in comparisons. A copy of the
- * snapshot, and a snapshot that was serialized by Java, do not have it.
+ * A snapshot together with its JSON form. Each new metadata file contains all existing snapshots. The writer copies the
+ * JSON text of a snapshot, instead of serializing the snapshot again. Comparisons of snapshots ignore the text. Copies
+ * of the snapshot, and snapshots that Java has deserialized, do not have the text.
  */
 final private[spec] class SnapshotWithJson(snapshot: Snapshot, val json: JsonSlice)
     extends Snapshot(
@@ -67,8 +67,8 @@ final private[spec] class SnapshotWithJson(snapshot: Snapshot, val json: JsonSli
 }
 
 /**
- * The bytes of a JSON value within a document, from `from` (inclusive) to `until` (exclusive). The array is shared and
- * must not be modified.
+ * The bytes of a JSON value within a document, from `from` (inclusive) to `until` (exclusive). The array `bytes`
+ * contains the whole document. Other objects use the same array, so it must not be modified.
  */
 final private[spec] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
 
@@ -76,7 +76,7 @@ object Snapshot {
   val OperationKey = "operation"
 }
 
-/** A branch or a tag, which refers to a snapshot (spec: "Snapshot References"). */
+/** A branch or a tag (spec: "Snapshot References"). */
 sealed trait SnapshotRef {
   def snapshotId: Long
   def maxRefAgeMs: Option[Long]

@@ -1,6 +1,9 @@
 package iceberglite.spec.metadata
 
-/** Keys of a snapshot summary (spec: "Optional Snapshot Summary Fields"), and keys of this library. */
+/**
+ * Keys of a snapshot summary, which are defined by the specification (spec: "Optional Snapshot Summary Fields") or by
+ * iceberg-lite.
+ */
 object SummaryKey {
   val AddedDataFiles = "added-data-files"
   val DeletedDataFiles = "deleted-data-files"
@@ -27,8 +30,8 @@ object SummaryKey {
   val SourceSnapshotId = "source-snapshot-id"
 
   /**
-   * The key of the field ids, such as `1,2`, by which the data files that the snapshot added to a partition are
-   * clustered along a Hilbert curve.
+   * The key of the clustering columns. The value contains field ids, such as `1,2`. The snapshot added data files to a
+   * partition whose rows are clustered by these columns along a Hilbert curve.
    */
   val ClusteredBy = "iceberg-lite.clustered-by"
 

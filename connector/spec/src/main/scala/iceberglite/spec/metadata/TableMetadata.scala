@@ -9,7 +9,8 @@ import iceberglite.spec.schema.Schema
 
 /**
  * The metadata of a table (spec: "Table Metadata Fields"). The object is immutable: [[MetadataUpdate]]s return a new
- * object. Only this module can create and copy metadata, so that all changes follow the rules of the specification.
+ * object. Only code in the package `iceberglite.spec` can create and copy metadata. Therefore all changes follow the
+ * rules of the specification.
  *
  * @param uuid the table's UUID; absent only in version 1 tables
  * @param lastSequenceNumber the highest assigned sequence number; 0 in version 1
@@ -43,8 +44,8 @@ sealed abstract case class TableMetadata private (
 ) {
 
   /**
-   * The snapshots by their ids. A commit on a table with a long history looks up only a few snapshots, mostly the
-   * newest ones, and uses [[findSnapshot]] instead, which does not build this map.
+   * The snapshots by their ids. Callers that look up only a few of the newest snapshots, such as a commit, should use
+   * [[findSnapshot]] instead. It does not build this map, which is large if the table has a long history.
    */
   lazy val snapshotsById: Map[Long, Snapshot] = snapshots.iterator.map(s => s.snapshotId -> s).toMap
   lazy val specsById: Map[Int, PartitionSpec] = specs.map(s => s.specId -> s).toMap
@@ -83,8 +84,8 @@ sealed abstract case class TableMetadata private (
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**
-   * Returns a snapshot and its ancestors, the newest first. The iteration ends at the first ancestor that the metadata
-   * does not contain, or if the parents form a cycle in invalid metadata.
+   * Returns a snapshot and its ancestors, newest first. The iteration ends at the first ancestor that the metadata does
+   * not contain, or if the parents form a cycle in invalid metadata.
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]
@@ -94,8 +95,9 @@ sealed abstract case class TableMetadata private (
   }
 
   /**
-   * Returns a snapshot with its position in the list. The search goes backwards from `position`, because a parent is
-   * usually listed shortly before its children. If the parent is not listed there, it may be listed later.
+   * Returns a snapshot and its position in `snapshots`. The search goes backwards from `position`, because a parent is
+   * usually listed shortly before its children. If the snapshot is not found, the search continues forwards from
+   * `position`.
    */
   private def findBefore(id: Long, position: Int): Option[(Snapshot, Int)] = {
     def isAt(index: Int): Boolean = snapshots(index).snapshotId == id

@@ -31,7 +31,7 @@ object RestRequestJson {
    * The request to create a table.
    *
    * @param location the table location; if absent, the server chooses the location
-   * @param staged whether the server only returns the metadata of the table, and a later commit creates it
+   * @param staged whether the server only returns the metadata of the table, and a later commit creates the table
    */
   final case class NewTable(
       name: String,

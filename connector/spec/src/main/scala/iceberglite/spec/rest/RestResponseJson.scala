@@ -102,7 +102,7 @@ object RestResponseJson {
     LoadedView(root.string("metadata-location"), ViewMetadataJson.read(root("metadata")))
   }
 
-  /** Reads an error response. @throws InvalidMetadata if the response does not have the form of an error response */
+  /** Reads an error response. @throws InvalidMetadata if the JSON does not have the form of an error response */
   def errorResponse(file: String, json: Array[Byte]): ErrorResponse = {
     val error = JsonValue.parse(file, json)("error")
     ErrorResponse(
@@ -123,7 +123,7 @@ object RestResponseJson {
     Token(root.string("access_token"), root.optional("expires_in").map(_.long))
   }
 
-  /** Returns the expiration time in the claims of a JSON web token, in seconds since 1970. */
+  /** Returns the expiration time from the claims of a JSON web token, in seconds since 1970. */
   def expiry(claims: Array[Byte]): Option[Long] =
     try JsonValue.parse("a token", claims).optional("exp").filter(_.isInteger).map(_.long)
     catch { case _: InvalidMetadata => None }

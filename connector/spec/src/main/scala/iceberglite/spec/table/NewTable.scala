@@ -18,10 +18,10 @@ import iceberglite.spec.update.{FreshIds, MetadataUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * The definition of a new table by a user, before the table has schema ids and field ids.
+ * The definition of a new table by a user. At this point, the table has no schema ids and no field ids.
  *
- * @param schema the columns. Their field ids are used only within this definition, because the columns of the table get
- *   new ids that start at 1
+ * @param schema the columns. Their field ids are used only within this definition. The columns of the table get new
+ *   field ids, which start at 1
  * @param properties the table properties; `format-version` sets the format version and is not stored. The properties of
  *   [[DeclaredType]] use the field ids of `schema`
  * @param caseSensitive whether the column names in `partitioning` and `order` must match exactly
@@ -35,7 +35,11 @@ final case class NewTable(
     caseSensitive: Boolean = true
 ) {
 
-  /** Returns the updates that create the table. @throws IcebergError if the definition violates the specification */
+  /**
+   * Returns the metadata updates that create the table.
+   *
+   * @throws IcebergError if the definition violates the specification
+   */
   def creation(uuid: UUID): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
     val version = TableProperty.of(TableProperty.Version, properties)
@@ -54,9 +58,9 @@ final case class NewTable(
   def metadata(uuid: UUID, nowMs: Long): TableMetadata = MetadataUpdate.create(creation(uuid), nowMs)
 
   /**
-   * Returns the updates that replace the definition of an existing table. The table keeps its UUID and history, and
-   * identical columns and partition fields keep their ids. The properties are added to the existing properties. The
-   * table is empty until its first write.
+   * Returns the metadata updates that replace the definition of an existing table. The table keeps its UUID and
+   * history, and identical columns and partition fields keep their ids. The properties are added to the existing
+   * properties. The table is empty until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
@@ -73,8 +77,8 @@ final case class NewTable(
   }
 
   /**
-   * Assigns field ids to the columns and checks the definition. The check is necessary here, because a table that is
-   * created from a query is committed only after its data is written.
+   * Assigns field ids to the columns and checks the definition. The definition is checked here, before the commit,
+   * because a table that is created from a query is committed only after its data is written.
    */
   private def assignFieldIds(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
     val (fresh, lastColumnId) = FreshIds.of(schema, old)
@@ -100,7 +104,10 @@ final case class NewTable(
 /** Assigns partition field ids when the definition of a table is replaced. */
 private object ReplacementSpec {
 
-  /** Returns the spec in which fields of existing specs have their existing ids (spec: "Partitioning"). */
+  /**
+   * Returns the partition spec with the existing ids of those fields that are also in an existing partition spec (spec:
+   * "Partitioning").
+   */
   def withExistingIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val existingFields = base.specs.flatMap(_.fields)
     val (_, fields) = spec.fields.foldLeft((base.lastPartitionId, Vector.empty[PartitionField])) {
@@ -114,8 +121,8 @@ private object ReplacementSpec {
   }
 
   /**
-   * Returns a spec with sequential ids for version 1. Existing fields are kept, new fields are appended, and the
-   * transform of removed fields becomes void (spec: "Partition Evolution").
+   * Returns a partition spec with sequential field ids, as version 1 requires. Existing fields are kept, new fields are
+   * appended, and the transform of removed fields becomes void (spec: "Partition Evolution").
    */
   def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val existing = base.spec.fields.map { f =>

@@ -3,16 +3,16 @@ package iceberglite.spec.table
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 
-/** The metadata of a table whose files are in another location. */
+/** Computes the metadata of a table whose files are moved or copied to another location. */
 object RelocatedMetadata {
 
   private val locationKeys = TableProperty.locations.map(_.key).toSet
 
   /**
-   * Returns the metadata with other paths. Everything else stays the same, including the table's UUID.
+   * Returns the metadata with new paths. All other values stay the same, including the table's UUID.
    *
-   * @param relocate returns the new path of a file or location. Its arguments are what the path is, for messages, and
-   *   the path
+   * @param relocate returns the new path of a file or location. Its arguments are a description of the path for
+   *   messages, such as `manifest list`, and the path
    */
   def of(metadata: TableMetadata, relocate: (String, String) => String): TableMetadata = metadata.copy(
     location = relocate("table location", metadata.location),

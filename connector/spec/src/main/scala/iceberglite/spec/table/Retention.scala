@@ -15,8 +15,8 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
 }
 
 /**
- * The default retention of the snapshots, branches and tags of a table. A branch or tag may override the retention
- * (spec: "Snapshot Retention Policy").
+ * The default retention of the snapshots, branches and tags of a table. The settings of a branch or tag override the
+ * default (spec: "Snapshot Retention Policy").
  *
  * @param olderThanMs snapshots before this time may expire, in milliseconds since 1970
  * @param minSnapshotsToKeep the minimum number of snapshots to keep for each branch
@@ -25,9 +25,9 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
 final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
 
   /**
-   * Returns expired snapshots, branches and tags. Follows the steps of the specification with one exception: as in
-   * Apache Iceberg, a snapshot that no branch or tag contains is kept until [[olderThanMs]], because it may be staged
-   * for publication.
+   * Returns the expired snapshots, branches and tags. The method follows the steps of the specification with one
+   * exception. As in Apache Iceberg, a snapshot that no branch or tag contains expires only if it is older than
+   * [[olderThanMs]], because it may be staged for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
     val refs = m.refs.filter { case (name, ref) => name == Main || isWithinMaxAge(m, ref, nowMs) }

@@ -13,15 +13,19 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * A new table on the files of another table's snapshot. The table has the schemas, partition specs and sort orders of
- * the other table, and a single snapshot, which refers to the same manifest list.
+ * The definition of a new table that uses the files of another table's snapshot. The new table has the schemas,
+ * partition specs and sort orders of the other table. It has a single snapshot, which refers to the manifest list of
+ * the other table's snapshot.
  *
  * @param source the metadata of the other table
  * @param snapshot the snapshot of the other table; absent for a table without rows
  */
 final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
 
-  /** The schemas in the order of their ids, without equal ones. Their positions are their ids in the new table. */
+  /**
+   * The schemas of the source in the order of their ids. If several schemas have the same columns, only the first is
+   * included. The position of a schema is its id in the new table.
+   */
   private val schemas: Vector[Schema] = source.schemas.sortBy(_.schemaId).foldLeft(Vector.empty[Schema]) {
     (distinct, schema) => if (distinct.exists(_.sameColumns(schema))) distinct else distinct :+ schema
   }
@@ -34,11 +38,11 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
     s"Specs up to ${TableClone.MaxSpecId} are supported; copy the rows with CREATE TABLE AS SELECT"
   )
 
-  /** Ids of specs that the source no longer has. */
+  /** Ids of partition specs that the source no longer has. */
   private val removedSpecs: Vector[Int] = (0 until maxSpecId).filterNot(source.specsById.contains).toVector
 
   /**
-   * Returns the updates that create the table.
+   * Returns the metadata updates that create the table.
    *
    * @param properties the properties of the table; `gc.enabled` is always set to false
    */
@@ -57,9 +61,9 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
       }
 
   /**
-   * Returns the updates that add the specs with their ids. Each new spec gets the next id, so specs that the source no
-   * longer has are added too, with a void field. Servers require that the current schema has the source columns of a
-   * new spec.
+   * Returns the metadata updates that add each partition spec of the source with the same id. A new partition spec
+   * always gets the next id. Therefore a placeholder with a void field is added for each partition spec that the source
+   * no longer has. REST catalog servers require that the current schema has the source columns of a new partition spec.
    */
   private def addSpecs: Vector[MetadataUpdate] = (0 to maxSpecId).toVector.flatMap { id =>
     val spec = source.specsById.getOrElse(id, placeholder(id))
@@ -69,7 +73,10 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
   private def addOrders: Vector[MetadataUpdate] = source.sortOrders.sortBy(_.orderId)
     .flatMap(order => setSchemaWith(order.fields.flatMap(_.sourceIds)) :+ AddSortOrder(order))
 
-  /** Makes a schema with the given columns current: the current schema of the source, or the newest other schema. */
+  /**
+   * Returns the metadata update that sets the current schema to a schema with the given columns. This is the current
+   * schema of the source or, if it lacks a column, the newest schema that has all columns.
+   */
   private def setSchemaWith(columns: Vector[Int]): Vector[MetadataUpdate] =
     (source.schema +: schemas.reverse).find(s => columns.forall(s.byId.contains)).map(s => SetCurrentSchema(newId(s)))
       .toVector
@@ -85,14 +92,16 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
   }
 
   /**
-   * Returns the snapshot as the first snapshot of the table. Its row ids are below the next row id of the source. With
-   * a range of all of these row ids, the table's next row id becomes that of the source.
+   * Returns the snapshot as the first snapshot of the new table. The row ids in its files are below the next row id of
+   * the source. The snapshot assigns all row ids below this id, so that the new table gets the same next row id as the
+   * source.
    */
   private def rootSnapshot(s: Snapshot): Snapshot = {
     val hasRowIds = source.formatVersion >= FormatVersion.V3
     s.copy(
       parentSnapshotId = None,
-      // The first snapshot has a higher sequence number than a table without snapshots. A snapshot of version 1 has 0.
+      // The sequence number of the first snapshot must be higher than 0, the last sequence number of a table without
+      // snapshots. A snapshot that was committed in version 1 has the sequence number 0.
       sequenceNumber = if (source.formatVersion == FormatVersion.V1) 0L else math.max(1L, s.sequenceNumber),
       schemaId = s.schemaId.flatMap(source.schemasById.get).map(newId),
       firstRowId = if (hasRowIds) Some(0L) else None,
@@ -100,7 +109,10 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
     )
   }
 
-  /** Returns whether a table has the ids of this clone, which its data and delete files refer to. */
+  /**
+   * Returns whether a created table has the partition specs, sort orders and ids of the source, to which the data and
+   * delete files refer.
+   */
   def matches(created: TableMetadata): Boolean =
     source.specs.forall(created.specs.contains) && source.sortOrders.forall(created.sortOrders.contains) &&
       created.lastColumnId >= source.lastColumnId && (snapshot.isEmpty || created.nextRowId >= source.nextRowId)
@@ -108,6 +120,9 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
 
 object TableClone {
 
-  /** The metadata of a source may state any id, and the clone has a placeholder for each spec before it. */
+  /**
+   * The maximum partition spec id of a source. The id is limited, because the metadata of a source may contain any id,
+   * and the new table needs a placeholder for each missing partition spec with a lower id.
+   */
   private val MaxSpecId = 10000
 }

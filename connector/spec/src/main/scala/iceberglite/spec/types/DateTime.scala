@@ -4,8 +4,8 @@ import java.time.{DateTimeException, LocalDate, LocalDateTime, LocalTime, Offset
 import java.time.format.DateTimeFormatter
 
 /**
- * Converts dates and times between the numbers of the specification and ISO 8601 text. Every division rounds down, also
- * for times before 1970, so that the microsecond before 1970-01-01 00:00 is on day -1.
+ * Converts dates and times between the numbers of the specification and ISO 8601 text. Every division rounds down, even
+ * for times before 1970. For example, the microsecond before 1970-01-01 00:00 is on day -1.
  */
 object DateTime {
   val MicrosPerSecond = 1000000L
@@ -27,8 +27,8 @@ object DateTime {
    * writers call it for each row.
    */
   def monthsFromDays(days: Int): Int = {
-    // The computation uses years that start on March 1, so that the leap day is the last day of its year, and eras of
-    // 400 years that start on 0000-03-01.
+    // The computation uses years that start on March 1, so that a leap day is the last day of a year. It also uses eras
+    // of 400 years, the first of which starts on 0000-03-01.
     val sinceEraZero = days.toLong + 719468L
     val era = Math.floorDiv(sinceEraZero, DaysPerEra)
     val dayOfEra = Math.floorMod(sinceEraZero, DaysPerEra)
@@ -107,8 +107,9 @@ object DateTime {
 
   private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // Negative seconds are increased by one before the multiplication, because the first second of the range starts
-    // before the minimum long, so that the units of its start would overflow.
+    // The range of a long starts within a second. The start of this second is before the range and would overflow.
+    // Therefore negative seconds are increased by one before the multiplication, and one second is subtracted
+    // afterwards.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }

@@ -15,8 +15,8 @@ object DefaultValue {
   final case class OfPrimitive(value: Literal) extends DefaultValue
 
   /**
-   * The default `{}` of a struct, which means that the struct is not null, and that its fields have their own defaults.
-   * The only other possible default of a struct is null.
+   * The default `{}` of a struct. It means that the struct is not null, and that the fields of the struct have their
+   * own defaults. The only other possible default of a struct is null.
    */
   case object EmptyStruct extends DefaultValue
   final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
@@ -47,8 +47,8 @@ object DefaultValue {
     }.headOption
 
   /**
-   * Whether a value has a type. A decimal must have exactly the scale of the type, and a fixed value exactly its
-   * length.
+   * Whether a value is a value of a type. A decimal must have exactly the scale of the type, and a fixed value must
+   * have exactly the length of the type.
    */
   private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
     case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
@@ -58,7 +58,7 @@ object DefaultValue {
   /**
    * Returns the default of a column whose type is promoted.
    *
-   * @throws InvalidArgument for a date that a timestamp cannot represent
+   * @throws InvalidArgument if the default contains a date that a timestamp cannot represent
    */
   def promote(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
     case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promote(name, v, primitive))

@@ -22,7 +22,7 @@ object Literal {
   final case class IntLiteral(value: Int) extends Literal { def dataType: PrimitiveType = IntType }
   final case class LongLiteral(value: Long) extends Literal { def dataType: PrimitiveType = LongType }
 
-  /** A float. As the specification requires for partition values, all NaNs are equal, and -0.0 does not equal 0.0. */
+  /** A float. All NaNs are equal, and -0.0 does not equal 0.0, as the specification requires for partition values. */
   final case class FloatLiteral(value: Float) extends Literal {
     def dataType: PrimitiveType = FloatType
     override def equals(that: Any): Boolean = that match {
@@ -77,7 +77,8 @@ object Literal {
 
   /**
    * Returns the value as a Java object: a boxed Boolean or number, a `BigDecimal`, a `String`, a `UUID`, or a
-   * `ByteBuffer` that shares the bytes. Dates and times are boxed numbers of days, microseconds or nanoseconds.
+   * `ByteBuffer` that shares the bytes of the literal. Dates and times are boxed numbers of days, microseconds or
+   * nanoseconds.
    */
   def javaValue(value: Literal): AnyRef = value match {
     case BooleanLiteral(v) => Boolean.box(v)
@@ -104,7 +105,9 @@ object Literal {
     copy
   }
 
-  /** The serialized form of a literal with bytes. It is needed because a `ByteBuffer` is not serializable. */
+  /**
+   * The form in which Java serializes a literal with bytes. It is needed because a `ByteBuffer` is not serializable.
+   */
   final private class SerializedBytes(bytes: Array[Byte], fixed: Boolean) extends Serializable {
     private def readResolve(): AnyRef =
       if (fixed) FixedLiteral(ByteBuffer.wrap(bytes)) else BinaryLiteral(ByteBuffer.wrap(bytes))
@@ -112,8 +115,8 @@ object Literal {
 
   /**
    * The order of two values of one type. Numbers are compared by value, where NaN is the greatest number and -0.0 is
-   * less than 0.0. Strings are compared by code points, which is the order of their UTF-8 bytes. UUIDs and bytes are
-   * compared as unsigned numbers.
+   * less than 0.0. Strings are compared by code points, which is the order of their UTF-8 bytes. UUIDs, fixed and
+   * binary values are compared byte by byte, as unsigned bytes.
    */
   val ordering: Ordering[Literal] = new Ordering[Literal] {
     override def compare(x: Literal, y: Literal): Int = (x, y) match {
@@ -140,7 +143,10 @@ object Literal {
     }
   }
 
-  /** Compares by UTF-8 bytes. Surrogates sort last, because they represent code points above U+FFFF. */
+  /**
+   * Compares strings in the order of their UTF-8 bytes. Surrogates sort last, because they represent code points above
+   * U+FFFF.
+   */
   private[iceberglite] def compareCodePoints(a: String, b: String): Int = {
     val shared = math.min(a.length, b.length)
     var i = 0

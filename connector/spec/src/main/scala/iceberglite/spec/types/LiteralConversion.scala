@@ -7,7 +7,7 @@ import java.util.UUID
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** The position of a literal of one type among the values of another type. */
+/** The position of a literal among the values of another type. */
 sealed trait Conversion
 object Conversion {
 
@@ -31,10 +31,15 @@ object Conversion {
 object LiteralConversion {
   import Conversion._
 
-  /** The maximum number of digits of a decimal in a text, which is twice the maximum precision of a column. */
+  /**
+   * The maximum number of digits of a decimal that is parsed from a text. It is twice the maximum precision of a
+   * column.
+   */
   private val MaxDigits = 76
 
-  /** Converts a value to another type; `None` if that type has no equal value, or if the types are not comparable. */
+  /**
+   * Converts a value to another type; `None` if the other type has no equal value, or if the types are not comparable.
+   */
   def to(value: Literal, target: PrimitiveType): Option[Literal] = convert(value, target) match {
     case Some(Exact(converted)) => Some(converted)
     case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
@@ -65,8 +70,8 @@ object LiteralConversion {
   }
 
   /**
-   * Converts an integer to a number, or to a date, time or timestamp with this number of days or microseconds.
-   * Partition values of older tables may be such integers.
+   * Converts an integer to another numeric type, or to a date, time or timestamp. In this case, the integer is the
+   * number of days or microseconds. The partition values of older tables may be such integers.
    */
   private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
@@ -134,8 +139,9 @@ object LiteralConversion {
   private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)
 
   /**
-   * Returns the position of bytes among the values of a fixed type. Bytes are compared from the left, and a prefix
-   * sorts before longer values. Therefore a shorter value is just before the same bytes followed by zeros.
+   * Returns the position of a binary value among the values of a fixed type. Bytes are compared from the left, and a
+   * prefix sorts before longer values. Therefore a binary value that is too short is just before the fixed value with
+   * the same bytes followed by zeros.
    */
   private def ofBytes(bytes: ByteBuffer, length: Int): Conversion = {
     val resized = new Array[Byte](length)
@@ -147,21 +153,21 @@ object LiteralConversion {
   }
 
   /**
-   * Parses a decimal, which is a string in JSON. Decimals with too many digits are rejected, because comparing them is
-   * slow.
+   * Parses a decimal, which is a string in JSON. Returns `None` for a decimal with too many digits, because comparing
+   * it would be slow.
    */
   private def numberOf(text: String): Option[BigDecimal] =
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }
 
-  /** Parses a UUID in its canonical form, whereas `UUID.fromString` also accepts shorter texts. */
+  /** Parses a UUID. Accepts only the canonical form, whereas `UUID.fromString` also accepts shorter texts. */
   def uuid(text: String): Option[UUID] =
     try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
     catch { case _: IllegalArgumentException => None }
 
   /**
-   * Parses the canonical text of a value. Returns `None` for other texts, because a text in another form equals the
-   * text of no value, and sorts differently.
+   * Parses the canonical text of a value. Returns `None` for a text in another form. Such a text is not equal to the
+   * canonical text of any value, and it sorts differently.
    */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)

@@ -12,7 +12,10 @@ object Murmur3 {
   private val C2 = 0x1b873593
   private val BytesOfLong = 8
 
-  /** Returns the hash of the long with the same value, so that a promotion does not move rows to other buckets. */
+  /**
+   * Returns the hash of the long with the same value. Therefore a row stays in the same bucket if its column is
+   * promoted from int to long.
+   */
   def hashInt(v: Int): Int = hashLong(v.toLong)
 
   def hashLong(v: Long): Int = {
@@ -48,7 +51,10 @@ object Murmur3 {
       hashBytes(copy, 0, copy.length)
     }
 
-  /** Hashes the unscaled value of a decimal, as the bytes of its shortest big-endian two's complement. */
+  /**
+   * Hashes the unscaled value of a decimal. The hashed bytes are the shortest big-endian two's complement of this
+   * value.
+   */
   def hashDecimal(unscaled: BigInteger): Int =
     if (unscaled.bitLength < java.lang.Long.SIZE) hashDecimal(unscaled.longValue)
     else {
@@ -60,7 +66,8 @@ object Murmur3 {
   def hashDecimal(unscaled: Long): Int = {
     val magnitude = if (unscaled < 0) ~unscaled else unscaled
     val len = (java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(magnitude)) / 8 + 1
-    // The hash reads the big-endian bytes in little-endian order, so that the first byte becomes the lowest byte.
+    // The hash algorithm reads bytes in little-endian order. Therefore the first of the big-endian bytes becomes the
+    // lowest byte.
     val bytes = java.lang.Long.reverseBytes(unscaled << (8 * (BytesOfLong - len)))
     if (len < 4) finish(mixWord(bytes.toInt), len)
     else {

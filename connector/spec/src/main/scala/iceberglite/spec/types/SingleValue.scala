@@ -12,7 +12,10 @@ import iceberglite.spec.types.Type._
 /** The binary form of single values, for example of bounds (spec: "Appendix D: Single-value serialization"). */
 object SingleValue {
 
-  /** Returns a buffer that contains only the bytes of the value. A binary or fixed value shares its bytes. */
+  /**
+   * Returns a buffer that contains only the bytes of the value. For a binary or fixed value, the buffer shares the
+   * bytes of the literal.
+   */
   def encode(value: Literal): ByteBuffer = value match {
     case BooleanLiteral(v) => ByteBuffer.wrap(Array[Byte](if (v) 1 else 0))
     case IntLiteral(v) => ofInt(v)
@@ -35,7 +38,7 @@ object SingleValue {
   /**
    * Decodes a value of a column whose current type is `t`. A promotion does not change stored bytes. Therefore four
    * bytes for a long, double or timestamp are decoded as an int, float or date. The position of `bytes` does not
-   * change. A binary or fixed value shares the bytes.
+   * change. A binary or fixed literal shares the bytes of the buffer.
    *
    * @throws InvalidArgument if no value of the type has these bytes
    */
@@ -43,7 +46,10 @@ object SingleValue {
     throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"The bytes are not a value of type $t")
   )
 
-  /** Decodes a value. Returns `None` if the bytes are not a value of the type, because readers ignore such a bound. */
+  /**
+   * Decodes a value, such as a bound. Returns `None` if the bytes are not a value of the type, so that readers can
+   * ignore an invalid bound.
+   */
   def decodeValid(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = {
     val length = bytes.remaining
     t match {
@@ -118,8 +124,8 @@ object SingleValue {
   }
 
   /**
-   * Decodes a string. Returns `None` for invalid UTF-8, such as a text that was truncated within a character, because a
-   * replacement character would sort incorrectly.
+   * Decodes a string. Returns `None` for invalid UTF-8, for example if the string was truncated within a character.
+   * Replacement characters are not used, because a bound with such a character would sort incorrectly.
    */
   private def toText(bytes: ByteBuffer): Option[String] = {
     val utf8 = copy(bytes)

@@ -44,7 +44,10 @@ object Type {
   }
   case object BinaryType extends PrimitiveType("binary")
 
-  /** The type of a column that is always null and not stored in files. It exists in version 3 and later. */
+  /**
+   * The type `unknown`, which exists in version 3 and later. A column of this type is always null, and is not stored in
+   * files.
+   */
   case object UnknownType extends PrimitiveType("unknown")
   case object VariantType extends PrimitiveType("variant")
   final case class GeometryType(crs: String) extends PrimitiveType(s"geometry($crs)") {

@@ -7,7 +7,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{DateType, UnknownType}
 
-/** The references from a table's partition specs and sort order to its columns, which restrict schema changes. */
+/**
+ * The references from a table's partition specs and sort order to the table's columns. These references restrict schema
+ * changes.
+ */
 final private[update] case class ColumnReferences(
     schema: Schema,
     specs: Vector[PartitionSpec],
@@ -29,8 +32,9 @@ final private[update] case class ColumnReferences(
   }
 
   /**
-   * Checks that a promotion does not change the partition values of existing rows, as some promotions of version 3
-   * would. All specs are checked, because manifests of all specs are still read.
+   * Checks that a promotion does not change the partition values of existing rows. Some of the promotions that version
+   * 3 added would change them. All partition specs are checked, because manifests of all partition specs are still
+   * read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
     for {

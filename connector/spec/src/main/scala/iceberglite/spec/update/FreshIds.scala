@@ -11,9 +11,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
 private[iceberglite] object FreshIds {
 
   /**
-   * Returns the schema with new ids, and the highest assigned field id. A column that the old table has under the same
-   * name keeps its id if the old type can be promoted to the new type, so that time travel and rollback remain
-   * meaningful.
+   * Returns the schema with new ids, and the highest assigned field id. If the old table has a column with the same
+   * name, and its type can be promoted to the new type, the new column gets the id of the old column. Therefore both
+   * columns are the same column for time travel and rollback.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {
     val assignment = new IdAssignment(old)
@@ -36,8 +36,9 @@ private[iceberglite] object FreshIds {
       val pairs = requested.map { f =>
         (f, existing.find(e => e.name == f.name && canPromoteTo(e.fieldType, f.fieldType)))
       }
-      // Spec, "Default values": only a column that is added to existing rows has an initial default, and the initial
-      // default never changes.
+      // Spec, "Default values": an initial default is set only when a column is added to a table with existing rows,
+      // and it never changes. Therefore a new column has no initial default here, and an existing column keeps its
+      // initial default.
       val numbered = pairs.map { case (f, e) =>
         f.copy(id = existingOrNextId(e), initialDefault = initialDefault(f, e))
       }

@@ -7,8 +7,8 @@ import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * A table's metadata while the updates of a change are applied. The updates that are already applied determine to which
- * object the id `-1` refers, and which entries are added to the snapshot log.
+ * A table's metadata while the updates of a change are applied. The updates that have already been applied determine to
+ * which object the id `-1` refers, and which entries are added to the snapshot log.
  *
  * @param lastAddedSchemaId the id of the schema that the change added last, or of the equal existing schema
  * @param lastAddedSpecId the id of the partition spec that the change added last, or of the equal existing spec
@@ -63,16 +63,16 @@ final private[spec] case class MetadataBuilder(
     else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds no $kind"))
 
   /**
-   * Returns the time at which a snapshot became current: its own timestamp for a new snapshot, and the time of the
-   * change for an existing snapshot.
+   * Returns the time at which a snapshot became the current snapshot. For a new snapshot, this is the timestamp of the
+   * snapshot. For an existing snapshot, it is the time of the change.
    */
   private def logTime(snapshotId: Long): Long =
     addedSnapshots.find(_.snapshotId == snapshotId).fold(nowMs)(_.timestampMs)
 
   private def result(base: TableMetadata): TableMetadata = {
     val updatedMs = addedSnapshots.lastOption.fold(nowMs)(_.timestampMs)
-    // The clocks of two machines may differ slightly. Larger differences are rejected, because time travel needs a log
-    // that is in the order of the timestamps.
+    // The clocks of two machines may differ slightly. Larger differences are rejected, because time travel requires
+    // that the entries of the snapshot log are in the order of their timestamps.
     if (updatedMs < base.lastUpdatedMs - Snapshots.ClockToleranceMs) {
       throw ValidationFailed(
         s"The time of this commit, $updatedMs, is before the table's last update, ${base.lastUpdatedMs}. " +
@@ -126,13 +126,14 @@ private[spec] object MetadataBuilder {
 
   /**
    * Returns the parts of the metadata that [[checkComplete]] checks. These parts are checked only if a change modifies
-   * them, so that invalid metadata from another engine does not prevent writes.
+   * them. Therefore, if another writer has written invalid metadata, data can still be written.
    */
   private def structureOf(m: TableMetadata): (String, Int, Int, Int) =
     (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
 
   /**
-   * Checks that all references in the metadata exist, and that the columns are valid for the current spec and order.
+   * Checks that all ids in the metadata refer to existing objects. Also checks that the columns are valid for the
+   * default partition spec and the default sort order.
    */
   private def checkComplete(m: TableMetadata): Unit = {
     if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table needs a location")

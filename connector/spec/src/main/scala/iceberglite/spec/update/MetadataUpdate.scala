@@ -16,9 +16,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 
 /**
- * A metadata update of a table, as the REST catalog specification defines it. A commit is a sequence of updates. `-1`
- * as an id refers to the schema, spec or order that the same sequence added last, whose id is known only after that
- * update is applied.
+ * A metadata update of a table, as the REST catalog specification defines it. A commit is a sequence of updates. The id
+ * `-1` refers to the schema, partition spec or sort order that the same sequence added last. The actual id of this
+ * object is known only when the update that adds it is applied.
  */
 sealed trait MetadataUpdate extends Product with Serializable
 
@@ -34,18 +34,18 @@ object MetadataUpdate {
   /**
    * Adds a schema.
    *
-   * @param lastColumnId the highest assigned field id of the change; an id below the table's `last-column-id` has no
-   *   effect
+   * @param lastColumnId the highest field id that has been assigned, including the ids of this schema; a value below
+   *   the table's `last-column-id` has no effect
    */
   final case class AddSchema(schema: Schema, lastColumnId: Int) extends MetadataUpdate with ViewUpdate
   final case class SetCurrentSchema(schemaId: Int) extends MetadataUpdate
   final case class AddPartitionSpec(spec: PartitionSpec) extends MetadataUpdate
   final case class SetDefaultSpec(specId: Int) extends MetadataUpdate
 
-  /** Removes specs that no manifest uses; the default spec cannot be removed. */
+  /** Removes partition specs that no manifest uses. The default partition spec cannot be removed. */
   final case class RemovePartitionSpecs(specIds: Set[Int]) extends MetadataUpdate
 
-  /** Removes schemas that no snapshot uses; the current schema cannot be removed. */
+  /** Removes schemas that no snapshot uses. The current schema cannot be removed. */
   final case class RemoveSchemas(schemaIds: Set[Int]) extends MetadataUpdate
   final case class AddSortOrder(order: SortOrder) extends MetadataUpdate
   final case class SetDefaultSortOrder(orderId: Int) extends MetadataUpdate
@@ -53,11 +53,16 @@ object MetadataUpdate {
   /** Adds a snapshot. The snapshot belongs to no branch until a [[SetSnapshotRef]] adds it to a branch. */
   final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
 
-  /** Removes snapshots with the branches and tags that refer to them; the current snapshot cannot be removed. */
+  /**
+   * Removes snapshots, and the branches and tags that refer to these snapshots. The current snapshot cannot be removed.
+   */
   final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
   final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate
 
-  /** Removes a branch or tag. If `main` is removed, the table is empty, but its snapshots and its log are kept. */
+  /**
+   * Removes a branch or tag. If `main` is removed, the table becomes empty, but its snapshots and its snapshot log are
+   * kept.
+   */
   final case class RemoveSnapshotRef(name: String) extends MetadataUpdate
   final case class SetProperties(properties: Map[String, String]) extends MetadataUpdate with ViewUpdate
   final case class RemoveProperties(keys: Set[String]) extends MetadataUpdate with ViewUpdate
@@ -73,8 +78,9 @@ object MetadataUpdate {
   val LastAdded: Int = -1
 
   /**
-   * Returns the metadata after a change. The metadata log is not changed, because only the committer knows the metadata
-   * file of `base`. The committer adds this file to the log with [[MetadataLog.extend]].
+   * Returns the metadata after a change. The metadata log is not changed, because only the caller that commits the
+   * change knows the metadata file of `base`. The caller adds this file to the metadata log with
+   * [[MetadataLog.extend]].
    *
    * @param nowMs the time of the commit
    * @throws IcebergError.ValidationFailed if an update violates the specification

@@ -21,13 +21,13 @@ sealed trait Requirement {
    */
   def check(base: Option[TableMetadata], table: String): Unit
 
-  /** Checks the requirement, with the table's location in messages. */
+  /** Checks the requirement. Messages contain the location of the table instead of its name. */
   def check(base: Option[TableMetadata]): Unit = check(base, base.fold("a new table")(_.location))
 }
 
 object Requirement {
 
-  /** Requires that the table does not exist. A retry would fail too, so the error is not a conflict. */
+  /** Requires that the table does not exist. The error is not a [[CommitConflict]], because a retry would also fail. */
   case object AssertCreate extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
       throw AlreadyExists(
@@ -39,8 +39,8 @@ object Requirement {
   }
 
   /**
-   * Requires that the table has this UUID, and therefore is not another table with the same name. A retry would fail
-   * too, so the error is not a conflict.
+   * Requires that the table has the given UUID, and is therefore not another table with the same name. The error is not
+   * a [[CommitConflict]], because a retry would also fail.
    */
   final case class AssertTableUuid(uuid: UUID) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = {
@@ -54,7 +54,10 @@ object Requirement {
     }
   }
 
-  /** Requires that a branch or tag refers to this snapshot; if `snapshotId` is absent, that it does not exist. */
+  /**
+   * Requires that a branch or tag refers to the given snapshot. If `snapshotId` is absent, requires that the branch or
+   * tag does not exist.
+   */
   final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
       requireUnchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
@@ -101,7 +104,7 @@ sealed trait ViewRequirement {
 
 object ViewRequirement {
 
-  /** Requires that the view has this UUID, and therefore is not another view with the same name. */
+  /** Requires that the view has the given UUID, and is therefore not another view with the same name. */
   final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
     override def check(base: Option[ViewMetadata], view: String): Unit = {
       val current = base.flatMap(_.uuid)

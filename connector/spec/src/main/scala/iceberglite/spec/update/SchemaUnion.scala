@@ -6,8 +6,9 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, canPromote}
 
 /**
- * Merges the columns of rows that are written into the columns of a table, by name: missing columns are added, types
- * are widened, and nullable columns become optional. Nothing is dropped, narrowed or made required.
+ * Merges the columns of new rows into the columns of a table, by name. Missing columns are added. If the type of the
+ * new rows is wider, the column is promoted. A required column becomes optional if the column of the new rows is
+ * nullable. No column is dropped, narrowed or made required.
  */
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
@@ -43,7 +44,7 @@ final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: B
       case (map: MapType, requestedMap: MapType) =>
         val withKey = mergeType(update, path :+ map.keyField.name, map.key, requestedMap.key)
         mergeField(withKey, path :+ map.valueField.name, map.valueField, requestedMap.valueField)
-      // The column contains only nulls, or the table's type can represent its values.
+      // The new rows contain only nulls in this column, or the table's type can represent their values.
       case _ if requested == UnknownType || canPromote(requested, existing, version) => update
       case _ => update.updateType(path, requested)
     }

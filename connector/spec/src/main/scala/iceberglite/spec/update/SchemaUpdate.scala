@@ -9,13 +9,13 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.MetadataUpdate.{AddSchema, LastAdded, SetCurrentSchema}
 
 /**
- * A sequence of changes of a table's columns (spec: "Schema Evolution"). Each change is applied to the result of the
- * previous changes, so that a column that is dropped and added again is a new column with a new id. The object is
+ * A sequence of changes to a table's columns (spec: "Schema Evolution"). Each change is applied to the result of the
+ * previous changes. Therefore, if a column is dropped and added again, it is a new column with a new id. The object is
  * immutable: every change returns a new object.
  *
  * Columns are identified by their paths (see [[ColumnPath]]).
  *
- * @param schema the columns after the changes, with the id of the original schema
+ * @param schema the schema after the changes, which still has the id of the original schema
  * @param lastColumnId the highest assigned field id; ids are never reused
  */
 final class SchemaUpdate private (
@@ -34,8 +34,8 @@ final class SchemaUpdate private (
    *
    * @param parent the path of the enclosing field; empty for a top-level column
    * @param fieldType the type of the column; its nested fields get new ids
-   * @param default the initial and write default of the column; allowed in version 3 and later, and mandatory for a required
-   *   column
+   * @param default the initial default and write default of the column. It is allowed in version 3 and later, and it is
+   *   mandatory for a required column
    */
   def addColumn(
       parent: Vector[String],
@@ -119,7 +119,10 @@ final class SchemaUpdate private (
   def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
     copyWith(declared = declared + (requireField(path).id -> text))
 
-  /** Returns the table properties for declared types that the changes set, and the property keys that they remove. */
+  /**
+   * Returns the table properties of declared types that the changes set, and the keys of the table properties that the
+   * changes remove.
+   */
   def declaredTypes: (Map[String, String], Set[String]) = {
     val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
     (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
@@ -137,8 +140,8 @@ final class SchemaUpdate private (
     else replaceField(requireChangeable(path, "make optional"))(_.copy(required = false))
 
   /**
-   * Makes a column required. This has no effect if the column is already required. Otherwise this sequence of changes
-   * must have added the column with a default.
+   * Makes a column required. This has no effect if the column is already required. An optional column can be made
+   * required only if the same sequence of changes has added it with a default.
    */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
     val field = requireField(path)
@@ -163,8 +166,8 @@ final class SchemaUpdate private (
     }
 
   /**
-   * Merges the columns of another schema into the columns of this schema, by name (see [[SchemaUnion]]). Columns that
-   * are added are optional, and are at the end of their struct.
+   * Merges the columns of another schema into the columns of this schema, by name (see [[SchemaUnion]]). New columns
+   * are optional, and are added at the end of their struct.
    *
    * @throws IcebergError if columns with the same name have incompatible types
    */
@@ -251,7 +254,7 @@ final class SchemaUpdate private (
 
   /**
    * Returns the fields on the path to a field. The key of a map, and fields inside the key, are rejected, because a
-   * change of the field could change the equality of keys.
+   * change to such a field could change which keys are equal.
    */
   private def requireChangeable(path: Vector[String], verb: String): Vector[NestedField] = {
     val fieldPath = ColumnPath.require(schema, path, caseSensitive)
@@ -290,7 +293,7 @@ object SchemaUpdate {
   /**
    * Starts a sequence of changes.
    *
-   * @param caseSensitive whether names must match exactly; if false, the names of two columns must not differ only in
+   * @param caseSensitive whether names must match exactly; if false, no two columns may have names that differ only in
    *   case
    */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SchemaUpdate = new SchemaUpdate(

@@ -8,7 +8,7 @@ import iceberglite.spec.schema.{Schema, SchemaCheck}
 /** Updates of the schemas of a table. */
 private[update] object Schemas {
 
-  /** Adds a schema, unless the table has an equal one. Returns the new metadata and the id of the schema. */
+  /** Adds a schema, unless the table already has an equal schema. Returns the new metadata and the id of the schema. */
   def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
     SchemaCheck(schema, m.formatVersion)
     val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)

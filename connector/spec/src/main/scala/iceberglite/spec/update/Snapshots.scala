@@ -38,8 +38,8 @@ private[spec] object Snapshots {
   }
 
   /**
-   * Returns the number of row ids that a snapshot assigns. Checks that the first row id of the snapshot is the table's
-   * next row id, even if the snapshot assigns no row ids.
+   * Returns the number of row ids that a snapshot assigns. Checks that the first row id of the snapshot equals the
+   * table's next row id, even if the snapshot assigns no row ids.
    */
   private def assignedRowIds(m: TableMetadata, s: Snapshot, reject: String => Nothing): Long = {
     if (!s.firstRowId.contains(m.nextRowId)) {
@@ -67,15 +67,17 @@ private[spec] object Snapshots {
     }
 
   /**
-   * Returns the log entries after the last entry of an expired snapshot (spec: `snapshot-log`). Earlier entries are
-   * removed too, because after a gap in the log, the previous snapshot would seem to have been current longer than it
-   * was.
+   * Returns the entries of the snapshot log after the last entry of an expired snapshot (spec: `snapshot-log`). Earlier
+   * entries are also removed. Otherwise the log would have a gap, and the snapshot before the gap would seem to have
+   * been current longer than it was.
    */
   private def afterLastGap(log: Vector[SnapshotLogEntry], keptIds: Set[Long]): Vector[SnapshotLogEntry] =
     log.drop(log.lastIndexWhere(e => !keptIds(e.snapshotId)) + 1)
 
   /**
-   * Sets a branch or tag. @param logTimeMs the time at which the snapshot became the current one, for the snapshot log
+   * Sets a branch or tag.
+   *
+   * @param logTimeMs the time at which the snapshot became the current snapshot, as stored in the snapshot log
    */
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
     SnapshotRef.checked(name, ref)

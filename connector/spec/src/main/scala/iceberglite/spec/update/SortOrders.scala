@@ -8,7 +8,10 @@ import iceberglite.spec.partition.SortOrder
 /** Updates of the sort orders of a table. */
 private[update] object SortOrders {
 
-  /** Adds a sort order, unless the table has an equal one. Returns the new metadata and the id of the sort order. */
+  /**
+   * Adds a sort order, unless the table already has an equal sort order. Returns the new metadata and the id of the
+   * order.
+   */
   def add(m: TableMetadata, order: SortOrder): (TableMetadata, Int) = {
     order.fields.flatMap(_.sourceIds).filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
       throw ValidationFailed(s"The sort order uses field $id, which no schema of the table has")

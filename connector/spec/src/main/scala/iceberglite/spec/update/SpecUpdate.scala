@@ -9,11 +9,11 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.update.MetadataUpdate.{AddPartitionSpec, LastAdded, SetDefaultSpec}
 
 /**
- * A sequence of changes of a table's partitioning (spec: "Partition Evolution"). It is immutable: every change returns
- * a new object.
+ * A sequence of changes to a table's partitioning (spec: "Partition Evolution"). The object is immutable: every change
+ * returns a new object.
  *
- * Existing data keeps its spec. In version 1, a removed field is kept with the transform `void`, so that the ids of the
- * other fields, which are not stored, do not change.
+ * Existing files keep their partition spec. In version 1, a removed field is kept with the transform `void`. Version 1
+ * does not store the partition field ids, and the ids of the other fields would change if the field were removed.
  */
 final class SpecUpdate private (
     metadata: TableMetadata,
@@ -27,8 +27,8 @@ final class SpecUpdate private (
    * Adds a partition field.
    *
    * @param source the path of the column
-   * @param name the name; if absent, the name of the equivalent field of an earlier spec or, if there is none, a
-   *   default such as `id_bucket_16`
+   * @param name the name; if absent, the field gets the name of the equivalent field of an earlier partition spec or,
+   *   if there is no such field, a default name such as `id_bucket_16`
    */
   def addField(source: Vector[String], transform: Transform, name: Option[String] = None): SpecUpdate = {
     val column = UnboundField.source(metadata.schema, source, transform, caseSensitive)
@@ -44,10 +44,10 @@ final class SpecUpdate private (
   /** Removes a field by its name. */
   def removeField(name: String): SpecUpdate = remove(requireField(name))
 
-  /** Removes the field with this source column and transform. */
+  /** Removes the field with the given source column and transform. */
   def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(requireFieldOf(source, transform))
 
-  /** Replaces the field with this name by a new field. */
+  /** Replaces the field with the given name by a new field. */
   def replaceField(
       name: String,
       source: Vector[String],
@@ -55,7 +55,7 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(name).addField(source, transform, newName)
 
-  /** Replaces the field with this source column and transform by a new field. */
+  /** Replaces the field with the given source column and transform by a new field. */
   def replaceField(
       oldSource: Vector[String],
       oldTransform: Transform,
@@ -64,7 +64,7 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(oldSource, oldTransform).addField(source, transform, newName)
 
-  /** Returns the new spec, or the compatible spec that the table already has. */
+  /** Returns the new partition spec, or the compatible partition spec that the table already has. */
   def result: PartitionSpec = {
     val spec = PartitionSpec(metadata.specs.map(_.specId).max + 1, fields)
     metadata.specs.find(_.compatibleWith(spec)).getOrElse(spec)
@@ -86,9 +86,9 @@ final class SpecUpdate private (
   }
 
   /**
-   * Returns the equivalent field of an existing spec, whose id must be reused (spec: "Partitioning"). If the user
-   * specified a name, the existing field must have this name. In version 1, fields can only be appended, so no id is
-   * reused.
+   * Returns the equivalent field of an existing partition spec. Its id must be reused (spec: "Partitioning"). If the
+   * user specified a name, the existing field must have this name. In version 1, fields can only be appended, so no id
+   * is reused.
    */
   private def existingField(requested: PartitionField, name: Option[String]): Option[PartitionField] = {
     def matches(f: PartitionField): Boolean = f.sameValues(requested) && name.forall(_ == f.name)
@@ -107,8 +107,8 @@ final class SpecUpdate private (
         "There is nothing to add"
       )
     }
-    // As in Apache Iceberg, the fields that are added in one update must not be redundant. An older field may be
-    // redundant, for example a day field beside an hour field.
+    // As in Apache Iceberg, two fields that are added in the same update must not be redundant. A new field may be
+    // redundant with an older field, for example an hour field with an older day field.
     if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
     checkName(existing, field.name)
   }
@@ -121,7 +121,10 @@ final class SpecUpdate private (
     )
   }
 
-  /** Returns the fields. A void field with this name, which version 1 has kept for a dropped field, is renamed. */
+  /**
+   * Returns the fields, and renames the void field with the given name if there is one. Version 1 keeps such a void
+   * field for each dropped field.
+   */
   private def renameVoidField(name: String): Vector[PartitionField] = fields.map { f =>
     if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
   }
@@ -147,7 +150,7 @@ final class SpecUpdate private (
 
   /**
    * Returns the default name of a field that is added to an existing table. As in Apache Iceberg, this is the default
-   * name in a new table, followed by the transform's parameter.
+   * name of the field in a new table, followed by the parameter of the transform.
    */
   private def defaultName(column: NestedField, transform: Transform): String = {
     val base = transform.defaultFieldName(metadata.schema.names(column.id))
@@ -164,7 +167,11 @@ final class SpecUpdate private (
 object SpecUpdate {
   private val Parameter = """\[(\d+)\]""".r
 
-  /** Starts a sequence of changes. @throws Unsupported if the table's spec has a transform of a later version */
+  /**
+   * Starts a sequence of changes.
+   *
+   * @throws Unsupported if the default partition spec has a transform of a later version of the specification
+   */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SpecUpdate = {
     if (metadata.spec.hasUnknownTransform) {
       throw Unsupported(
@@ -173,8 +180,8 @@ object SpecUpdate {
       )
     }
     val lastId = metadata.formatVersion match {
-      // Readers derive the field ids of a version 1 spec from the positions of the fields. Therefore a new field gets
-      // the id after the last field of its own spec.
+      // Readers derive the field ids of a version 1 partition spec from the positions of the fields. Therefore a new
+      // field gets the id that follows the id of the last field in the same partition spec.
       case FormatVersion.V1 => PartitionSpec.FirstFieldId + metadata.spec.fields.size - 1
       case FormatVersion.V2 | FormatVersion.V3 => metadata.lastPartitionId
     }

@@ -8,10 +8,10 @@ import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
 /** Updates of the partition specs of a table. */
 private[update] object Specs {
 
-  /** Adds a spec, unless the table has a compatible one. Returns the new metadata and the id of the spec. */
+  /** Adds a partition spec, unless the table has a compatible one. Returns the new metadata and the id of the spec. */
   def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
     check(m, spec)
-    // Spec, "Partitioning": writers must not create a spec if a compatible spec exists.
+    // Spec, "Partitioning": writers must not create a partition spec if a compatible partition spec exists.
     m.specs.find(_.compatibleWith(spec)) match {
       case Some(same) => (m, same.specId)
       case None =>
@@ -28,7 +28,7 @@ private[update] object Specs {
     m.copy(defaultSpecId = id)
   }
 
-  /** Removes specs. Ids that the table does not have are ignored. */
+  /** Removes partition specs. Ids that the table does not have are ignored. */
   def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
     if (ids(m.defaultSpecId)) {
       throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default spec")
@@ -52,8 +52,8 @@ private[update] object Specs {
   }
 
   /**
-   * Checks the field ids of a version 1 spec. Version 1 does not store the ids, because readers number the fields from
-   * 1000 on (spec: "Partition Evolution").
+   * Checks that the field ids of a version 1 partition spec are sequential. Version 1 does not store the field ids,
+   * because readers number the fields from 1000 on (spec: "Partition Evolution").
    */
   private def checkSequential(spec: PartitionSpec): Unit =
     spec.fields.zipWithIndex.foreach { case (f, i) =>
@@ -66,8 +66,8 @@ private[update] object Specs {
     }
 
   /**
-   * Checks that the fields with one id have the same source and the same transform in all specs, as format version 2
-   * and later versions require. Some of the fields may be void.
+   * Checks that fields with the same id have the same source columns and the same transform in all partition specs, as
+   * format version 2 and later require. The transforms of two such fields may also differ if one of them is void.
    */
   private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
     val existing = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)

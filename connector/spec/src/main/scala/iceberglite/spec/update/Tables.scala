@@ -32,7 +32,7 @@ private[update] object Tables {
     m.copy(formatVersion = version)
   }
 
-  /** Sets properties. @throws Unsupported if a property requests encryption, because files would not be encrypted */
+  /** Sets properties. @throws Unsupported if a property requests encryption, which this release does not support */
   def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
     properties.get(Encryption.KeyIdProperty).foreach { key =>
       val property = s"table property ${Encryption.KeyIdProperty} = $key"

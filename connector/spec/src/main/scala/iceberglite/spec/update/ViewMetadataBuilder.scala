@@ -59,7 +59,9 @@ final private[spec] case class ViewMetadataBuilder(
       )
   }
 
-  /** Adds a version, unless the view has an equal version. The new version gets the highest id. */
+  /**
+   * Adds a version, unless the view has an equal version. The id of the new version is higher than all existing ids.
+   */
   private def addVersion(version: ViewVersion): ViewMetadataBuilder = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
@@ -90,7 +92,7 @@ final private[spec] case class ViewMetadataBuilder(
   }
 
   /**
-   * Adds the operation to the summary, because an early text of the view specification requires the operation (view
+   * Adds the key `operation` to the summary, because the early form of the view specification requires this key (view
    * spec: "Appendix A").
    */
   private def withSummary(version: ViewVersion): ViewVersion = {
@@ -112,7 +114,8 @@ final private[spec] case class ViewMetadataBuilder(
     )
     if (versionId == metadata.currentVersionId) this
     else {
-      // A version that the change adds became current at its own timestamp. An existing version becomes current now.
+      // If the change adds the version, the version became current at its own timestamp. An existing version becomes
+      // current at the time of the change.
       val entry = ViewLogEntry(if (added(versionId)) version.timestampMs else nowMs, versionId)
       copy(metadata = metadata.copy(currentVersionId = versionId), logged = Some(entry))
     }
@@ -153,8 +156,8 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Checks dialects as Apache Iceberg does: an engine that replaces a view must not remove the queries in the dialects
-   * of other engines.
+   * Checks dialects in the same way as Apache Iceberg. An engine that replaces a view must not remove queries in the
+   * SQL dialects of other engines.
    */
   private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
     val lost = before.dialects.diff(m.currentVersion.dialects)
@@ -167,8 +170,8 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Expires old versions. Keeps the newest versions by id, the current version and the versions of this change. Removes
-   * the log entries up to the last entry of an expired version.
+   * Expires old versions. The current version, the versions that this change added, and the versions with the highest
+   * ids are kept. The log entries up to the last entry of an expired version are removed.
    */
   private def expireVersions(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
     val versionsToKeep = math.max(historySize(m.properties), (added + m.currentVersionId).size)

@@ -20,7 +20,8 @@ object ViewRepresentation {
 /**
  * An immutable version of a view (view spec: "Versions").
  *
- * @param schemaId the id of the schema of the query's result, which contains the column names and comments of the view
+ * @param schemaId the id of the schema of the query's result. This schema contains the column names and comments of the
+ *   view
  * @param defaultCatalog the default catalog for names in the query; if absent, the view's own catalog
  */
 final case class ViewVersion(
@@ -33,7 +34,7 @@ final case class ViewVersion(
     defaultNamespace: Vector[String]
 ) {
 
-  /** Returns the query in a dialect. The case of the dialect's name is ignored. */
+  /** Returns the query in a SQL dialect. The case of the dialect's name is ignored. */
   def sql(dialect: String): Option[String] = representations.collectFirst {
     case ViewRepresentation.Sql(sql, d) if d.equalsIgnoreCase(dialect) => sql
   }
@@ -106,7 +107,7 @@ object ViewMetadata {
   /** The only format version of views. */
   val FormatNumber = 1
 
-  /** The property with the number of versions to keep. The current version is always kept. */
+  /** The property that sets the number of versions to keep. The current version is always kept. */
   val HistorySizeProperty = "version.history.num-entries"
   val HistorySizeDefault = 10
 
