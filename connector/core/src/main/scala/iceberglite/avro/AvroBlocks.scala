@@ -5,8 +5,8 @@ import java.util.Arrays
 /**
  * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
  *
- * @param tracksPositions whether record positions in the file are needed. If so, the headers of the blocks before the
- *   part are read to count their records; otherwise these blocks are skipped
+ * @param tracksPositions whether the positions of records in the file are needed. If true, the headers of the blocks
+ *   before the part are read to count the records; if false, the blocks before the part are not read
  */
 final private[iceberglite] case class AvroPart(start: Long, length: Long, tracksPositions: Boolean) {
   def endsBefore(position: Long): Boolean = position - start >= length
@@ -40,7 +40,7 @@ final private[iceberglite] class AvroBlocks(
   /** The record count that the header of the current block states. */
   var records: Long = 0L
 
-  /** The position in the file of the first record of the current block. Valid only if positions are tracked. */
+  /** The position of the current block's first record in the file. It is valid only if the part tracks positions. */
   def firstRecord: Long = recordsSeen - records
 
   /** Decompresses the next block. Returns false at the end of the part. */
@@ -61,7 +61,10 @@ final private[iceberglite] class AvroBlocks(
     recordsSeen
   }
 
-  /** Moves past the first sync marker that ends at or after the start of the part. */
+  /**
+   * Moves to the first block of the part: to the position after the first sync marker that ends at or after the part's
+   * start.
+   */
   private def toFirstBlock(): Unit = {
     source.seek(math.max(firstByte, part.start - AvroContainer.SyncSize))
     var found = false
@@ -80,7 +83,7 @@ final private[iceberglite] class AvroBlocks(
   private def isSyncMarker(bytes: Array[Byte], offset: Int): Boolean =
     bytes(offset) == sync(0) && Arrays.equals(bytes, offset, offset + AvroContainer.SyncSize, sync, 0, sync.length)
 
-  /** Skips a block. */
+  /** Reads the header of a block and skips the content of the block. */
   private def skipBlock(): Unit = {
     val length = readHeader()
     source.seek(source.position + length)

@@ -126,7 +126,8 @@ object AvroCodec {
     private var scratch = new Array[Byte](1 << 17)
 
     /**
-     * Decompresses into a reused buffer and returns a copy of the exact length, because callers may retain the block.
+     * Decompresses a block into a reused buffer. Returns a copy of the exact length, because callers may retain the
+     * block.
      */
     override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       inflater.reset()
@@ -151,8 +152,8 @@ object AvroCodec {
       val compressed = length - Integer.BYTES
       if (compressed < 1) throw AvroFault("A compressed block is truncated")
       val size = Snappy.uncompressedLength(bytes, offset, compressed)
-      // A three-byte Snappy element expands to 64 bytes at most. A block that claims more is damaged, and no memory is
-      // allocated for it.
+      // A three-byte Snappy element expands to 64 bytes at most. If a block claims a larger size than is possible, it
+      // is damaged, and no memory is allocated for it.
       if (size < 0 || size > compressed.toLong * 64 || size > AvroContainer.MaxBlockBytes) {
         throw AvroFault(s"A compressed block claims an uncompressed size of $size bytes")
       }

@@ -26,8 +26,8 @@ private[iceberglite] object AvroContainer {
   val MaxBlockBytes: Int = 1 << 27
 
   /**
-   * Maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the maximum size of a
-   * block. A typical ratio is about 10.
+   * Maximum ratio of the decompressed size of a file to its stored size. The ratio is checked only if the decompressed
+   * size exceeds [[MaxBlockBytes]]. A typical ratio is about 10.
    */
   val MaxExpansion = 250L
 
@@ -50,7 +50,8 @@ final private[iceberglite] class AvroContainerReader private (
   def position: Long = source.position
 
   /**
-   * Decodes each record. `decode` must consume at least one byte or throw, unless the limits allow empty records.
+   * Returns the decoded records. For each record, `decode` must either consume at least one byte or throw an exception,
+   * unless the limits allow empty records.
    *
    * Blocks are decompressed lazily as the iterator advances.
    */
@@ -70,17 +71,20 @@ final private[iceberglite] class AvroContainerReader private (
     finally codec.close()
   }
 
-  /** Closes the file. Only callers that stop before the end need this, because the file is also closed at its end. */
+  /**
+   * Closes the file. A caller that reads all records need not call this method, because the file is closed
+   * automatically after the last record.
+   */
   override def close(): Unit = source.close()
 }
 
 /**
  * Limits on the content of a file.
  *
- * @param maxExpansion maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the
- *   maximum size of a block
- * @param allowsEmptyRecords whether records may be encoded in zero bytes, in which case a block can claim any number of
- *   records
+ * @param maxExpansion maximum ratio of the decompressed size of the file to its stored size, which is checked only if
+ *   the decompressed size exceeds [[AvroContainer.MaxBlockBytes]]; absent for no limit
+ * @param allowsEmptyRecords whether records may be encoded in zero bytes. If they may, the record count of a block is
+ *   not limited by the size of the block
  */
 final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], allowsEmptyRecords: Boolean)
 
@@ -89,11 +93,14 @@ private[iceberglite] object AvroLimits {
   /** Limits for manifests and manifest lists, which are retained in memory. */
   val ForMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), allowsEmptyRecords = false)
 
-  /** Limits for rows. Rows are often repetitive, so they compress well, and they are never retained. */
+  /**
+   * Limits for rows. The compression ratio is not limited, because repetitive rows compress well, and because rows are
+   * not retained in memory.
+   */
   def forRows(allowsEmptyRecords: Boolean): AvroLimits = AvroLimits(None, allowsEmptyRecords)
 }
 
-/** Iterates over records. A caller that stops before the end must close the reader. */
+/** Iterates over decoded records. A caller that stops before the last record must close the reader. */
 final private[iceberglite] class DecodedRecords[A](
     source: AvroSource,
     blocks: AvroBlocks,
@@ -106,8 +113,8 @@ final private[iceberglite] class DecodedRecords[A](
   private var nextPosition = 0L
 
   /**
-   * The position in the file of the next record. Valid only if the part tracks positions or begins at the start of the
-   * file.
+   * The position of the next record in the file. It is valid only if the part tracks positions, or begins at the start
+   * of the file.
    */
   def position: Long = nextPosition
 
@@ -161,8 +168,8 @@ private[iceberglite] object AvroContainerReader {
     }
 
   /**
-   * Parses the header. Its length is not known in advance. If there are not enough buffered bytes, parsing is repeated
-   * with more bytes.
+   * Parses the header. The length of the header is not known in advance. If the buffer does not contain the whole
+   * header, more bytes are buffered, and the header is parsed again.
    */
   @tailrec
   private def parseHeader(source: AvroSource, bytes: Int): AvroContainerReader = {
@@ -195,8 +202,8 @@ private[iceberglite] object AvroContainerReader {
 }
 
 /**
- * Writes records to an Avro file in memory. The file is either returned as a whole by [[finish]], or drained block by
- * block.
+ * Writes records to an Avro file in memory. The caller either gets the whole file from [[finish]], or repeatedly drains
+ * the finished blocks with [[drainTo]].
  */
 final private[iceberglite] class AvroContainerWriter(
     schema: String,

@@ -17,8 +17,8 @@ private[iceberglite] object AvroFault {
   /**
    * Runs a read operation on a file and converts its failures.
    *
-   * @param role what the file is, as in "Cannot read manifest x"
-   * @param advice what to do when the file cannot be read
+   * @param role the kind of the file for messages, such as `manifest`
+   * @param advice what the user can do if the file cannot be read
    */
   def guard[A](path: String, role: String, advice: String)(body: => A): A =
     try body
@@ -29,7 +29,7 @@ private[iceberglite] object AvroFault {
     case e: UnreadableFile => e.copy(role = role, reason = s"${e.reason}. $advice")
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, role, s"$reason. $advice")
-    // Codecs and the schema parser throw exceptions of their own for malformed bytes.
+    // For malformed bytes, codecs and the schema parser throw exceptions of other classes.
     case e => UnreadableFile(path, role, s"The file is damaged (${describe(e)}). $advice", Some(e))
   }
 

@@ -85,7 +85,10 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def readBytes(): ByteBuffer = readFixed(readLength())
 
-  /** Reads a fixed value as a copy, so that the block's memory can be released. */
+  /**
+   * Reads a fixed value. Returns a copy, so that a retained value does not prevent the block's memory from being
+   * released.
+   */
   def readFixed(length: Int): ByteBuffer = {
     skip(length)
     ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, offset - length, offset))
@@ -109,8 +112,8 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   }
 
   /**
-   * Reads the item count of the next block of an array or map; 0 marks the end. Every item takes at least one byte. A
-   * count above the number of remaining bytes is rejected, because a loop over the items would run out of input.
+   * Reads the item count of the next block of an array or map; 0 marks the end. A count above the number of remaining
+   * bytes is rejected, because every item takes at least one byte.
    */
   def readBlockCount(): Int = {
     val count = readLong()

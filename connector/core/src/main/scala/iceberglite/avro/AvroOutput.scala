@@ -11,14 +11,14 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
 
   def size: Int = used
 
-  /** The array whose first [[size]] bytes hold the output. Valid until the next write. */
+  /** The array whose first [[size]] bytes contain the output. It is valid until the next write. */
   def array: Array[Byte] = bytes
 
   def toBytes: Array[Byte] = Arrays.copyOf(bytes, used)
 
   def clear(): Unit = used = 0
 
-  /** Writes a zigzag varint, also used for ints. */
+  /** Writes a long or an int as a zigzag varint. */
   def writeLong(value: Long): Unit = {
     ensure(10)
     var rest = (value << 1) ^ (value >> 63)

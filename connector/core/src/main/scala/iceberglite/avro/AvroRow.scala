@@ -1,8 +1,8 @@
 package iceberglite.avro
 
 /**
- * A decoded record of a struct. It has a slot for each column of the struct and stores numbers unboxed. The object is
- * reused for the next record, so callers must not retain it.
+ * A decoded record that represents a struct. The object has a slot for each column of the struct, and stores numbers
+ * unboxed. It is reused for the next record, so callers must not retain it.
  *
  * @param size the number of columns; at most 64
  */
@@ -44,8 +44,8 @@ final private[iceberglite] class AvroRow(size: Int) {
   }
 
   /**
-   * Returns the number as an option. Consecutive records often have equal numbers. Equal consecutive numbers share one
-   * option object.
+   * Returns the value of a column of numbers as an option. If the value is the same as in the previous record, the
+   * result is the same object as for that record, because consecutive records often have equal values.
    */
   def longOption(column: StructColumn[_, Long]): Option[Long] =
     if (!has(column)) None
@@ -67,7 +67,7 @@ final private[iceberglite] class AvroRow(size: Int) {
         current
     }
 
-  /** Returns the object that the slot contained for an earlier record, so that it can be reused. */
+  /** Returns the object that the slot contained for an earlier record, so that the decoder can reuse this object. */
   def previousObject(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /**
@@ -89,10 +89,10 @@ final private[iceberglite] class AvroRow(size: Int) {
     objects(column.slot).asInstanceOf[AvroRow]
   }
 
-  /** Returns the range in the block of a value that was skipped: `start << 32 | end`. */
+  /** Returns the position of a skipped value in the block, in the form `start << 32 | end`. */
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
-  /** Returns the decoder for the skipped value at [[range]]. */
+  /** Returns the decoder for the skipped value whose position [[range]] returns. */
   def decoderOfSkipped(column: StructColumn[_, _]): AnyRef = {
     requirePresent(column)
     objects(column.slot)
@@ -103,7 +103,7 @@ final private[iceberglite] class AvroRow(size: Int) {
     numbers(slot) = start.toLong << 32 | end
   }
 
-  /** Returns the row of a nested struct, cleared for the next record. */
+  /** Returns the row into which a nested struct is decoded. The row of the previous record is reused. */
   def nested(slot: Int, size: Int): AvroRow = {
     val row = objects(slot) match {
       case previous: AvroRow => previous

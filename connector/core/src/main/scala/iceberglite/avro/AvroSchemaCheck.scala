@@ -11,14 +11,14 @@ import org.apache.avro.Schema.Type._
 private[iceberglite] object AvroSchemaCheck {
 
   /**
-   * Maximum number of nodes in a schema. The schemas of manifests are far smaller: 600 partition fields result in about
-   * 2000 nodes.
+   * Maximum number of nodes in a schema. The schemas of manifests are far smaller. For example, the schema of a
+   * manifest with 600 partition fields has about 2000 nodes.
    */
   private val MaxNodes = 20000L
 
   /**
-   * Rejects schemas for which no decoder can be created. These are recursive schemas, and schemas that have too many
-   * nodes after named types are expanded.
+   * Rejects recursive schemas, and schemas that have too many nodes after references to named types are replaced by the
+   * types. No decoder can be created for such schemas.
    *
    * @throws AvroFault with a description of the problem
    */
@@ -43,11 +43,11 @@ private[iceberglite] object AvroSchemaCheck {
     if (text.length <= 200) text else text.take(200) + "..."
   }
 
-  /** Counts the nodes of a schema. A named record counts at each place where it is used. */
+  /** Counts the nodes of a schema. The nodes of a named record are counted at each place where the record is used. */
   final private class NodeCounter {
     private val nodesOfRecords = new HashMap[String, java.lang.Long]
 
-    /** Marks a record whose nodes are still being counted. */
+    /** The count of a record whose nodes are still being counted. */
     private val InProgress = -1L
 
     def of(schema: AvroSchema): Long = schema.getType match {

@@ -14,7 +14,7 @@ object AvroSchemas {
   val KeyIdKey = "key-id"
   val ValueIdKey = "value-id"
 
-  /** Property with the original name of a field whose name is not valid in Avro. */
+  /** Property that contains the original name of a field whose name is not valid in Avro. */
   val FieldNameKey = "iceberg-field-name"
   val AdjustToUtcKey = "adjust-to-utc"
   private val LogicalTypeKey = "logicalType"
@@ -38,8 +38,8 @@ object AvroSchemas {
   }
 
   /**
-   * Returns the schema of a field, element or value. The schema of an optional value is a union with null, unless the
-   * value's own schema is null, because Avro does not allow a union of null with null.
+   * Returns the schema of a field, element or value. The schema of an optional value is a union with null. The
+   * exception is a value whose schema is itself null, because Avro does not allow a union of null with null.
    */
   private def valueSchema(t: Type, required: Boolean, recordName: String): AvroSchema = {
     val schema = typeSchema(t, recordName)
@@ -94,7 +94,10 @@ object AvroSchemas {
       new LogicalType("variant").addToSchema(schema)
   }
 
-  /** Returns the minimum number of bytes that hold every unscaled value of a precision (spec: "Appendix A"). */
+  /**
+   * Returns the minimum number of bytes that can store every unscaled value with the given precision (spec: "Appendix
+   * A").
+   */
   def bytesOfDecimal(precision: Int): Int =
     java.math.BigInteger.TEN.pow(precision).subtract(java.math.BigInteger.ONE).bitLength / 8 + 1
 

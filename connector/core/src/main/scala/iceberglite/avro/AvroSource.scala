@@ -11,10 +11,12 @@ import iceberglite.storage.StorageErrors.wrapReadErrors
 /** Provides the bytes of an Avro file sequentially, from memory or from a stream. */
 sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
-  /** The buffered bytes. Their array is never overwritten, so ranges of it can be retained. */
+  /**
+   * The buffered bytes. The array that contains them is never overwritten, so callers can retain ranges of the array.
+   */
   def input: AvroInput
 
-  /** Reads until this number of bytes is buffered, or until the end of the file. */
+  /** Reads until the given number of bytes is buffered, or until the end of the file. */
   def fill(bytes: Int): Unit
 
   /**
@@ -78,8 +80,8 @@ private[iceberglite] object AvroSource {
   }
 
   /**
-   * Reads a stream. The stream is closed at its end, or when this object becomes unreachable, because some callers stop
-   * before the end.
+   * Reads a stream. The stream is closed when its end is reached. Some callers stop before the end, so the stream is
+   * also closed when this object becomes unreachable.
    */
   final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
     private val closing = cleaner.register(this, new Closing(stream))
@@ -119,7 +121,10 @@ private[iceberglite] object AvroSource {
     override def close(): Unit = closing.clean()
   }
 
-  /** Closes the stream. The action does not reference the source, which must be able to become unreachable. */
+  /**
+   * Closes the stream of a source that has become unreachable. This object must not reference the source, because the
+   * source could then never become unreachable.
+   */
   final private class Closing(stream: InputStream) extends Runnable {
     override def run(): Unit = stream.close()
   }

@@ -9,14 +9,15 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.ListType
 
-/** Writes and reads the values of a column. Columns with a special layout define their own subclasses. */
+/** Writes and reads the values of columns of one type. Columns with a special layout have their own subclasses. */
 abstract private[iceberglite] class ColumnType[V] {
   def icebergType(version: FormatVersion): Type
 
   def write(value: V, out: AvroOutput, version: FormatVersion): Unit
 
   /**
-   * Returns the decoder for a file in which the column has `schema`, after removal of the union with null.
+   * Returns the decoder for a file in which the column has the given schema. If the schema in the file is a union with
+   * null, `schema` is the other type of the union.
    *
    * @param column the column whose slot the decoder fills; also used in messages
    * @param fileHasNoIds whether the file has no field ids, so that nested fields are matched by name or position
@@ -25,8 +26,8 @@ abstract private[iceberglite] class ColumnType[V] {
   def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder
 
   /**
-   * Returns whether every file must have the column if all format versions require the column. A file without such a
-   * column is rejected as damaged.
+   * Returns whether a file that lacks the column is rejected as damaged, provided that all format versions require the
+   * column.
    */
   def isMandatory: Boolean = true
 
@@ -83,7 +84,7 @@ private[iceberglite] object ColumnType {
 
   def ints(elementId: Int): ColumnType[Vector[Int]] = new Numbers[Int](elementId, Int32)(_.toLong, _.toInt)
 
-  /** A list of required numbers. */
+  /** A list whose elements are required numbers. */
   final private class Numbers[V](elementId: Int, element: ColumnType[V])(encode: V => Long, decode: Long => V)
       extends ColumnType[Vector[V]] {
     override def icebergType(version: FormatVersion): Type =
@@ -98,12 +99,15 @@ private[iceberglite] object ColumnType {
       } else mismatch(schema, column)
 
     /**
-     * Returns the list of the previous record. The cast is safe, because only this decoder stores values in the slot.
+     * Returns the list in the previous record. The cast is safe, because only this decoder stores values in the slot.
      */
     private def previousValues(row: AvroRow, slot: Int): Vector[V] =
       row.previousObject(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 
-    /** Reads numbers. Reuses the list of the previous record as long as the numbers are equal. */
+    /**
+     * Reads the numbers of a list. If they are equal to the numbers in the previous record, the previous list is
+     * reused.
+     */
     private def numbers(in: AvroInput, previous: Vector[V]): Vector[V] = {
       var size = 0
       var values = previous
@@ -121,7 +125,7 @@ private[iceberglite] object ColumnType {
     }
   }
 
-  /** A nested struct. Its values are read from a nested row. */
+  /** A nested struct. The values of its fields are stored in a nested row. */
   final class Struct[A](columns: StructColumns[A]) extends ColumnType[A] {
     override def icebergType(version: FormatVersion): Type = columns.struct(version)
 
@@ -137,7 +141,7 @@ private[iceberglite] object ColumnType {
     }
   }
 
-  /** A list of required structs. */
+  /** A list whose elements are required structs. */
   final class Structs[A](elementId: Int, columns: StructColumns[A], fromRow: AvroRow => A)
       extends ColumnType[Vector[A]] {
     override def icebergType(version: FormatVersion): Type =

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-/** Decodes one field of a record in the encoding of the file's writer. */
+/** Decodes one field of a record. The encoding is defined by the writer's schema in the file. */
 abstract private[iceberglite] class FieldDecoder {
   def read(in: AvroInput, row: AvroRow, slot: Int): Unit
   def skip(in: AvroInput): Unit
@@ -71,12 +71,12 @@ private[iceberglite] object FieldDecoder {
         }
     } else {
       val item = skipper(schema.getElementType)
-      // Items of zero bytes need no work, regardless of the claimed count.
+      // Items that are encoded in zero bytes are skipped without a loop, because the file may claim a huge count.
       if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
       else in => items(in)(item(in))
     }
 
-  /** Runs `item` for each item of an array or map. */
+  /** Runs `item`, which reads or skips one item, for each item of an array or map. */
   def items(in: AvroInput)(item: => Unit): Unit = {
     var count = in.readBlockCount()
     while (count > 0) {
@@ -92,7 +92,7 @@ private[iceberglite] object FieldDecoder {
 /** A union of one type with null, or of a single type. Iceberg files have no other unions. */
 final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
 
-  /** Reads the branch index; returns whether a value follows. */
+  /** Reads the branch index. Returns whether a value other than null follows. */
   def isValue(in: AvroInput): Boolean = AvroUnion.readBranch(in, branches) == valueBranch
 }
 
@@ -121,7 +121,7 @@ private[iceberglite] object AvroUnion {
  * Decodes the fields of a record in file order. Fields that match a column are stored in the column's slot; other
  * fields are skipped.
  *
- * @param slots the slot of each field; -1 means skip
+ * @param slots the slot of each field; -1 for a field that is skipped
  */
 final private[iceberglite] class RecordDecoder(decoders: Array[FieldDecoder], slots: Array[Int]) {
   def read(in: AvroInput, row: AvroRow): Unit = {
@@ -141,7 +141,7 @@ final private[iceberglite] class RecordDecoder(decoders: Array[FieldDecoder], sl
 
 private[iceberglite] object RecordDecoder {
 
-  /** Returns the decoder for a file with this writer schema. */
+  /** Returns the decoder for a file with the given writer's schema. */
   def of[A](schemaJson: String, columns: StructColumns[A]): RecordDecoder = {
     // Names are not validated, because other Avro implementations are less strict than the Java implementation.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
@@ -152,8 +152,8 @@ private[iceberglite] object RecordDecoder {
   private val FieldIdProperty = "\"" + AvroSchemas.FieldIdKey + "\""
 
   /**
-   * Matches the fields of a record to columns by field id. Names are used only if the whole file has no ids (spec:
-   * "Column Projection").
+   * Returns the decoder that matches the fields of a record to columns by field id. Names are used only if the file
+   * contains no field ids at all (spec: "Column Projection").
    */
   def of[A](schema: AvroSchema, columns: StructColumns[A], fileHasNoIds: Boolean): RecordDecoder = {
     if (schema.getType != RECORD) {

@@ -3,8 +3,8 @@ package iceberglite.avro
 import java.util.Locale
 
 /**
- * Names of columns in files. Files are read by field id, so a name that a format does not allow is escaped in the same
- * way as in Apache Iceberg: `_x2E` for a dot, `_1` for a leading 1.
+ * Names of columns in files. A name that a file format does not allow is escaped in the same way as in Apache Iceberg:
+ * `_x2E` for a dot, `_1` for a leading 1. Readers are not affected, because they identify columns by field id.
  */
 private[iceberglite] object FileFieldNames {
 
@@ -14,7 +14,10 @@ private[iceberglite] object FileFieldNames {
    */
   def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))
 
-  /** Escapes a name for Parquet. Parquet allows any name, but its tools interpret a dot as a path separator. */
+  /**
+   * Escapes a name for Parquet. The Parquet format allows any name, but Parquet tools interpret a dot as a path
+   * separator.
+   */
   def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
 
   private def escaped(name: String)(first: Char => Boolean, rest: Char => Boolean): String = {

@@ -13,7 +13,7 @@ import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Decodes single values of primitive types from Avro. */
+/** Decodes values of primitive types from Avro to literals. */
 private[iceberglite] object LiteralDecoder {
   private type Read = AvroInput => Literal
 
@@ -29,9 +29,10 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Returns a decoder that converts values of the file's type to `target`, which is the file's type or a type to which
-   * it was promoted later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the values
-   * keep the file's type. This happens if, for example, the source column was dropped, because its type is then unknown.
+   * Returns a decoder that converts values from the type in the file to `target`. The target type may differ from the
+   * type in the file, because the column may have been promoted later (spec: "Schema Evolution"). If the type in the
+   * file cannot be promoted to `target`, the values keep the type in the file. For example, this is the case if the
+   * source column of a partition field was dropped, because its type is then unknown.
    *
    * @param field the name of the field, for messages
    */
@@ -105,8 +106,8 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Converts days to microseconds or nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of the
-   * range are an error (spec version 3: "failing at run time").
+   * Converts days to microseconds or nanoseconds. Nanosecond timestamps cover only the years 1677 to 2262. A date
+   * outside of this range is an error (spec version 3: "failing at run time").
    */
   private def ofDays(days: Int, unitsOfDay: Long): Long = Try(Math.multiplyExact(days.toLong, unitsOfDay)).getOrElse(
     throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a timestamp")

@@ -11,9 +11,9 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Writes single values of one type in Avro's encoding (spec: "Appendix A: Avro").
+ * Writes literals of one type in Avro's encoding (spec: "Appendix A: Avro").
  *
- * @param what describes the values, for messages
+ * @param what a description of the values, for messages
  */
 final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveType) {
 
@@ -48,7 +48,7 @@ final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveTy
     case _ => refuse(value)
   }
 
-  /** Writes an unscaled decimal, sign-extended to the length of the type. */
+  /** Writes the unscaled value of a decimal, sign-extended to the length of the type in bytes. */
   private def writeDecimal(value: BigDecimal, length: Int, out: AvroOutput): Unit = {
     val unscaled = value.unscaledValue.toByteArray
     if (unscaled.length > length) refuse(DecimalLiteral(value))

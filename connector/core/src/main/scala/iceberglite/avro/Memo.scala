@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 /**
  * Caches the results of a function.
  *
- * @param capacity number of entries at which the whole cache is cleared
+ * @param capacity maximum number of cached results; when it is reached, the whole cache is cleared
  */
 final private[iceberglite] class Memo[K, V](capacity: Int)(compute: K => V) {
   private val results = new ConcurrentHashMap[K, V]

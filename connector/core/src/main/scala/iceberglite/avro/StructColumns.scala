@@ -6,25 +6,25 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
-/** The presence of a field in the files of a format version. */
+/** Whether the files of a format version contain a field. */
 sealed private[iceberglite] trait Presence
 private[iceberglite] object Presence {
   case object Required extends Presence
   case object Optional extends Presence
 
   /**
-   * The format version does not have the field, or this connector does not write it. A field that is absent in every
-   * format version is skipped when a file is read.
+   * The format version does not define the field, or this connector does not write the field. A field that is absent in
+   * every format version is skipped when a file is read.
    */
   case object Absent extends Presence
 }
 
 /**
- * One field of a struct that the spec defines, such as `data_file`. The declaration of the column is the only place
- * that defines the id, name, type and presence of the field.
+ * One field of a struct that the specification defines, such as `data_file`. The declaration of the column is the only
+ * place in the code that defines the id, name, type and presence of the field.
  *
  * @param slot position of the column in the struct and in an [[AvroRow]]
- * @param value returns the value to write; `None` for null
+ * @param value returns the value of the field in a struct; `None` for null
  */
 final private[iceberglite] class StructColumn[A, V](
     val id: Int,
@@ -62,10 +62,10 @@ final private[iceberglite] class StructColumn[A, V](
 }
 
 /**
- * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from this
- * definition.
+ * The fields of a struct that the specification defines, in the order in which they are written. The Avro schema, the
+ * writer and the reader are derived from this definition.
  *
- * @param name the name of the struct in the spec
+ * @param name the name of the struct in the specification
  */
 abstract private[iceberglite] class StructColumns[A](val name: String) {
   private var declared = Vector.empty[StructColumn[A, _]]
@@ -85,7 +85,7 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
     declaredColumn
   }
 
-  /** Declares the next field. @param field the id, the name and the description; its type is that of `columnType` */
+  /** Declares the next field. @param field the id, name and description of the field */
   protected def column[V](field: NestedField, columnType: ColumnType[V], v1: Presence, v2: Presence, v3: Presence)(
       value: A => Option[V]
   ): StructColumn[A, V] = column(field.id, field.name, columnType, v1, v2, v3, field.doc.mkString)(value)
@@ -104,7 +104,7 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
 
   def struct(version: FormatVersion): StructType = StructType(writtenColumns(version).map(_.field(version)))
 
-  /** Writes a struct as the fields of a record in order. */
+  /** Writes the fields of a struct as an Avro record. */
   def write(struct: A, out: AvroOutput, version: FormatVersion): Unit =
     writtenColumns(version).foreach(_.write(struct, out, version))
 

@@ -8,8 +8,9 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
 /**
- * Lower and upper bounds of a column as metadata stores them (spec: `data_file`, notes 1 and 2). Strings and binaries
- * are truncated. Values of type fixed are not truncated, because a shorter value is not valid for the type.
+ * Computes the lower and upper bounds of a column in the form that metadata stores (spec: `data_file`, notes 1 and 2).
+ * Strings and binaries are truncated. Values of type fixed are not truncated, because a shorter value is not valid for
+ * the type.
  */
 object ColumnBounds {
 
@@ -33,8 +34,8 @@ object ColumnBounds {
   }
 
   /**
-   * Converts the minimum and maximum in a file's own statistics to bounds. The statistics do not always preserve the
-   * sign of zero, so a lower bound of zero becomes -0.0, and an upper bound of zero becomes 0.0.
+   * Converts the minimum and maximum in the statistics of a file's footer to bounds. These statistics do not always
+   * preserve the sign of zero, so a lower bound of zero becomes -0.0, and an upper bound of zero becomes 0.0.
    */
   def ofStatistics(minimum: Literal, maximum: Literal): (Literal, Literal) = {
     val lower = minimum match {
@@ -71,8 +72,9 @@ object ColumnBounds {
     }
 
   /**
-   * Returns the text itself if it is not longer than `length`; otherwise its prefix with the last code point
-   * incremented. If the last code point is the maximum, it is removed and the previous code point is incremented.
+   * Returns the text itself if it is not longer than `length`. Otherwise returns the prefix of this length, with the
+   * last code point incremented. If the last code point is the maximum, it is removed, and the previous code point is
+   * incremented.
    */
   private def upperBound(text: String, length: Int): Option[String] = {
     val truncated = prefix(text, length)
@@ -86,7 +88,7 @@ object ColumnBounds {
     }
   }
 
-  /** Returns the next code point. Surrogates are skipped because they are not characters. */
+  /** Returns the next code point. Surrogate code points are skipped, because they are not characters. */
   private def nextCodePoint(codePoint: Int): Int =
     if (codePoint == Character.MIN_SURROGATE - 1) Character.MAX_SURROGATE + 1 else codePoint + 1
 

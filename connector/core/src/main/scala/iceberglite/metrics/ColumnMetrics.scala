@@ -8,7 +8,7 @@ import iceberglite.spec.types.{Literal, SingleValue}
 /**
  * Metrics that a writer collected for one column of a file.
  *
- * @param nans absent if the column is not a floating point column
+ * @param nans number of NaNs; absent if the column is not a floating point column
  * @param bounds the minimum and the maximum value; absent if the column has no values or no bounds are collected
  */
 final case class ColumnMetrics(id: Int, nulls: Long, nans: Option[Long], bounds: Option[(Literal, Literal)])
@@ -19,7 +19,7 @@ object ColumnMetrics {
    * Returns the metrics of a file for its manifest entry (spec: `data_file`).
    *
    * @param records number of records in the file, which is also the value count of each column
-   * @param sizes sizes of the columns in the file; absent for row-oriented formats
+   * @param sizes sizes of the columns in the file, in bytes; absent for row-oriented formats
    */
   def metrics(
       records: Long,

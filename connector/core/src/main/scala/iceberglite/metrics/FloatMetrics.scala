@@ -4,9 +4,9 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * Metrics that a writer collected for a floating point column. The statistics of the file formats are not sufficient,
- * because a NaN invalidates the bounds in Parquet, and because the sign of zero may be lost (spec: `data_file`, note
- * 2).
+ * Metrics that a writer collected for a floating point column. The statistics in the footers of data files are not
+ * sufficient, because a NaN invalidates the bounds in Parquet, and because the statistics may lose the sign of zero
+ * (spec: `data_file`, note 2).
  *
  * @param bounds the minimum and the maximum without NaN, where -0.0 sorts before 0.0; absent if all values are NaN or
  *   null

@@ -15,24 +15,23 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 object MetricsModes {
 
   /**
-   * Mode of the columns in the sort order and of the clustering columns, for which bounds are useful even if bounds of
-   * other columns are not stored.
+   * Mode of the columns in the sort order and of the clustering columns. The bounds of these columns are useful even if
+   * no bounds are stored for other columns.
    */
   private val SortedColumnMode = Truncate(16)
 
   /**
-   * Returns the modes for position delete files. Bounds of paths and positions are never truncated, because they are
-   * used to find the deletes of a data file. The columns of deleted rows have the modes of data files (spec: "Delete
-   * File Stats").
+   * Returns the modes for position delete files. The bounds of the columns `file_path` and `pos` are never truncated,
+   * because they are used to find the deletes of a data file. The columns of deleted rows have the same modes as in
+   * data files (spec: "Delete File Stats").
    */
   def ofPositionDeletes(ofTable: MetricsModes): MetricsModes =
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * Returns the modes of a table's columns. The mode of a column is the mode that a property sets for this column.
-   * Without such a property, it is the mode of sorted columns if the column is in the sort order or if the table is
-   * clustered by it, and otherwise the table's default. If no default is set, only the first columns of a very wide
-   * table have metrics.
+   * Returns the modes of a table's columns. A property can set the mode of a column. Otherwise, a column that is in the
+   * sort order or is a clustering column has the mode for sorted columns, and any other column has the table's default
+   * mode. If no default mode is set, only the first columns of a very wide table have metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */
@@ -58,7 +57,10 @@ object MetricsModes {
     else Some(leavesInOrder(schema.asStruct).take(limit).toSet)
   }
 
-  /** Returns the number of columns. Like Apache Iceberg, counts a primitive map key only if the value is primitive. */
+  /**
+   * Returns the number of columns. As in Apache Iceberg, a primitive map key is counted only if the map value is
+   * primitive.
+   */
   private def columnCount(t: Type): Int = t match {
     case StructType(fields) => fields.map(f => if (isPrimitive(f.fieldType)) 1 else columnCount(f.fieldType)).sum
     case list: ListType => if (isPrimitive(list.element)) 1 else columnCount(list.element)
@@ -68,7 +70,10 @@ object MetricsModes {
 
   private def isPrimitive(t: Type): Boolean = t.isInstanceOf[PrimitiveType]
 
-  /** Returns the primitive fields of a struct, followed by those of its nested fields. */
+  /**
+   * Returns the ids of the primitive fields of a struct, followed by the ids of the primitive fields in its nested
+   * fields.
+   */
   private def leavesInOrder(t: Type): Vector[Int] = t match {
     case nested: NestedType =>
       val primitives = nested.fields.filter(f => isPrimitive(f.fieldType)).map(_.id)

@@ -12,8 +12,8 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.{
 private[iceberglite] object ParquetAnnotations {
 
   /**
-   * Returns whether the values are integers that a signed type of this many bits can hold. This is also true for a
-   * column without annotation.
+   * Returns whether the values of a column are integers that a signed type with the given number of bits can represent.
+   * The result is also true for a column without a logical type.
    */
   def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
     case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer
 
 /**
  * Checks the footer of a Parquet file before Parquet's library reads it. The library does not validate lengths, so a
- * single damaged byte can make it allocate gigabytes. This check only traverses the structure (Thrift, compact
- * protocol) and does not decode values.
+ * single damaged byte can make it allocate gigabytes. This check traverses the structure of the footer (Thrift, compact
+ * protocol), but does not decode values.
  */
 final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   import ParquetFooterCheck._
@@ -14,10 +14,10 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   private var newerTypes = false
 
   /**
-   * Returns whether a column has a logical type that is newer than Parquet's library. The library could not read such a
-   * footer.
+   * Returns whether a column has a logical type that this version of the Parquet library does not support. The library
+   * cannot read a footer with such a type.
    *
-   * @throws DamagedFooter if a length is larger than the rest of the footer
+   * @throws DamagedFooter if a length is larger than the remaining part of the footer
    */
   def hasNewerTypes(): Boolean = {
     struct(FileMetaData, 0)
@@ -38,7 +38,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   }
 
   private def value(kind: Int, location: Location, depth: Int, inList: Boolean): Unit = kind match {
-    // Outside of a list, the type of a boolean is its value.
+    // A boolean field has no bytes, because its type id contains its value. A boolean in a list has one byte.
     case Thrift.BooleanTrue | Thrift.BooleanFalse => if (inList) skip(1)
     case Thrift.I8 => skip(1)
     case Thrift.I16 | Thrift.I32 | Thrift.I64 =>
@@ -132,14 +132,14 @@ private[iceberglite] object ParquetFooterCheck {
     final val Map = 11
     final val Struct = 12
 
-    /** The size in the header of a list whose size follows the header. */
+    /** The size value in a list header that means that the size of the list follows the header. */
     final val LongList = 15
   }
 
-  /** The Thrift struct that is being checked. */
+  /** The kind of Thrift struct that the check is traversing. */
   sealed abstract private class Location {
 
-    /** Returns the struct in the field with the given id. */
+    /** Returns the kind of struct in the field with the given id. */
     def child(field: Int): Location = (this, field) match {
       case (FileMetaData, SchemaField) => SchemaElement
       case (SchemaElement, LogicalTypeField) => LogicalType

@@ -14,15 +14,15 @@ import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
 /**
  * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains an invalid length are
- * rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer, because
- * otherwise the library could not read the file, even if the columns of these types are not read.
+ * rejected. Logical types that this version of the library does not support (variant, geometry) are removed from the
+ * footer. Otherwise the library could not read the file, even if no column of these types is read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
   private val EncryptedMagic = "PARE"
   private val TrailerSize = 8
 
-  /** The minimum file length: the magic, the length of an empty footer, and the magic again. */
+  /** The minimum file length in bytes: the magic, the length field of an empty footer, and the magic again. */
   private val MinLength = 12L
 
   /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
@@ -80,7 +80,9 @@ object ParquetInput {
     bytes
   }
 
-  /** Removes logical types unknown to Parquet's library. The library parses such a type as an empty union. */
+  /**
+   * Removes the logical types that the library does not support. The library has parsed such a type as an empty union.
+   */
   private def withoutNewerTypes(footer: Array[Byte]): Array[Byte] = {
     val metadata = Util.readFileMetaData(new ByteArrayInputStream(footer))
     metadata.getSchema.asScala.filter(e => e.isSetLogicalType && Option(e.getLogicalType.getSetField).isEmpty)
@@ -93,7 +95,7 @@ object ParquetInput {
   private def trailerOf(size: Int): Array[Byte] =
     ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
 
-  /** A file whose tail is in memory and is not read again. */
+  /** A file whose end, from position `start` on, is in memory and is not read again. */
   final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {
     override def getLength: Long = start + tail.length
 
@@ -105,13 +107,13 @@ object ParquetInput {
       }
     }
 
-    /** A stream of the file's bytes up to `start`, followed by the tail in memory. */
+    /** A stream of the file's bytes before position `start`, followed by the bytes in memory. */
     final private class HeadAndTail extends InputStream {
       var position = 0L
 
       /**
-       * The stream of the file. The stream is opened on demand, because a caller that only reads the footer does not
-       * need it.
+       * The stream of the file's bytes in the storage. It is opened only when needed, because a caller that reads only
+       * the footer does not need it.
        */
       private var openedHead = Option.empty[SeekableInputStream]
 

@@ -28,11 +28,11 @@ object ParquetMetrics {
 
   /**
    * Returns counts and bounds of the columns by field id (spec: `data_file`). Columns without an id in the file are
-   * omitted. Columns in lists and maps have only sizes, as in Apache Iceberg, because their counts do not refer to
+   * omitted. Columns in lists and maps have only sizes, as in Apache Iceberg, because their values do not correspond to
    * rows.
    *
    * @param floating metrics that the writer collected for floating point columns. For other columns, and for files of
-   *   other writers, the statistics in the footer are used. They contain no usable bounds if a value is NaN
+   *   other writers, the statistics in the footer are used. These statistics contain no usable bounds if a value is NaN
    */
   def of(
       footer: ParquetMetadata,
@@ -81,8 +81,8 @@ object ParquetMetrics {
     def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
 
     /**
-     * The statistics of the row groups; absent if any row group has no statistics, because they then do not describe
-     * all values of the column.
+     * The statistics of the column in all row groups; absent if any row group has no statistics, because the statistics
+     * then do not cover all values of the column.
      */
     private lazy val statistics: Option[Seq[Statistics[_]]] = {
       val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))

@@ -19,10 +19,10 @@ object ParquetSchemas {
   private val UuidSize = 16
 
   /**
-   * Returns the schema of data files. Columns of type `unknown` are not stored. Names that Parquet's tools do not
+   * Returns the Parquet schema of data files. Columns of type `unknown` are not stored. Names that Parquet tools do not
    * support are escaped. Geometry and geography are binaries. A variant is a group of two fields without ids.
    *
-   * @throws Unsupported for a struct, list or map that has only columns of type `unknown`
+   * @throws Unsupported if a struct, list or map contains only columns of type `unknown`
    */
   def of(schema: Schema, name: String = "table"): MessageType = {
     val fields = schema.fields.filter(isStored).map(field)
@@ -51,8 +51,8 @@ object ParquetSchemas {
   }
 
   /**
-   * Returns the group of a variant. This version of the Parquet library has no annotation for variants. Readers
-   * recognize the column by the table's schema.
+   * Returns the group of a variant. The group has no logical type, because this version of the Parquet library does not
+   * support variants. Readers recognize the column by the table's schema.
    */
   private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
     Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
@@ -60,8 +60,8 @@ object ParquetSchemas {
   /**
    * Returns the element of a list, or the key or value of a map.
    *
-   * @throws Unsupported for the type `unknown`, because it is not stored, and a list or map without elements, keys or
-   *   values is not valid in Parquet
+   * @throws Unsupported if the type is `unknown`. Such a field is not stored, but in Parquet, a list must have
+   *   elements, and a map must have keys and values
    */
   private def part(f: NestedField): ParquetType =
     if (isStored(f)) field(f)

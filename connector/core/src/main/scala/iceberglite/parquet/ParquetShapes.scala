@@ -13,18 +13,18 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => Parqu
 /** The layouts of nested types in Parquet (parquet-format, LogicalTypes: "Nested Types"). */
 object ParquetShapes {
 
-  /** The layout of a group. */
+  /** The layout of a Parquet group: struct, list or map. */
   sealed trait Shape
   case object Struct extends Shape
 
-  /** A list. @param twoLevel whether the repeated field itself is the element, as in files of old writers */
+  /** A list. @param twoLevel whether the repeated field is itself the element, as in files of old writers */
   final case class ListShape(repeated: ParquetType, twoLevel: Boolean) extends Shape {
     def element: ParquetType = if (twoLevel) repeated else repeated.asGroupType.getType(0)
   }
   final case class MapShape(keyValue: GroupType) extends Shape
 
   /**
-   * Returns the shape of a group; absent if it is neither a struct nor a valid list or map, for example for a list
+   * Returns the shape of a group; absent if the group is neither a struct nor a valid list or map. An example is a list
    * without a repeated field.
    */
   def shapeOf(group: GroupType): Option[Shape] = Option(group.getLogicalTypeAnnotation) match {
@@ -57,8 +57,9 @@ object ParquetShapes {
     if (group.getFieldCount == 1 && group.getType(0).isRepetition(REPEATED)) Some(group.getType(0)) else None
 
   /**
-   * Returns whether the repeated field is the element of a two-level list, by Parquet's backward-compatibility rules.
-   * Spark's reader has the same rules, and both readers must give the same result.
+   * Returns whether the repeated field is the element of a two-level list, according to Parquet's
+   * backward-compatibility rules. Spark's reader has the same rules. The result must be the same, because both readers
+   * read the same files.
    */
   private def isElement(repeated: ParquetType, listName: String): Boolean = repeated match {
     case _: ParquetPrimitive => true

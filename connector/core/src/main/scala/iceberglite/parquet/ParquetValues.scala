@@ -19,13 +19,13 @@ import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts values of Parquet statistics to literals (spec: "Appendix A: Parquet"). */
+/** Converts the values in Parquet statistics to literals (spec: "Appendix A: Parquet"). */
 private[parquet] object ParquetValues {
 
   /**
-   * Returns the value as a literal of the column's type. Returns `None` if the file's type cannot be converted, or if
-   * an imported file has a value that the column's type does not allow. In these cases, the column has no bound,
-   * because scans could skip matching rows based on a wrong bound.
+   * Returns the value as a literal of the column's type. Returns `None` if the type in the file cannot be converted to
+   * the column's type, or if an imported file has a value that the column's type does not allow. In these cases, the
+   * column gets no bound, because a wrong bound could make scans skip matching rows.
    */
   def literal(value: Any, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = (value, target) match {
     case (v: Boolean, BooleanType) => Some(BooleanLiteral(v))
@@ -40,8 +40,8 @@ private[parquet] object ParquetValues {
   }
 
   /**
-   * Returns whether a column is unsigned. Only imported files have unsigned columns. The order of their statistics
-   * differs from the order of Iceberg's signed types.
+   * Returns whether a column has an unsigned type. Only imported files have such columns. Their statistics are in
+   * unsigned order, whereas Iceberg's integer types are signed.
    */
   private def isUnsigned(leaf: ParquetLeaf): Boolean = leaf.getLogicalTypeAnnotation match {
     case i: IntLogicalTypeAnnotation => !i.isSigned
@@ -68,13 +68,14 @@ private[parquet] object ParquetValues {
   }
 
   /**
-   * Converts to microseconds. Imported files may use milliseconds. Nanoseconds are not converted, because they would
-   * have to be rounded down for a lower bound and up for an upper bound.
+   * Converts a timestamp or time to microseconds. Imported files may contain milliseconds. Nanoseconds are not
+   * converted, because they would have to be rounded down for a lower bound and up for an upper bound.
    */
   private def micros(v: Long, leaf: ParquetLeaf): Option[Long] = unit(leaf) match {
     case Some(TimeUnit.MILLIS) if math.abs(v) < Long.MaxValue / 1000 => Some(v * 1000)
     case Some(TimeUnit.MICROS) => Some(v)
-    // A 32-bit column without a unit is a column of dates that was promoted to timestamps.
+    // Without a time unit, only 64-bit values are microseconds. A 32-bit column contains dates, and was promoted to
+    // timestamp later.
     case None if leaf.getPrimitiveTypeName == INT64 => Some(v)
     case _ => None
   }
@@ -87,7 +88,7 @@ private[parquet] object ParquetValues {
     }
 
   private def ofBytes(v: Binary, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = target match {
-    // The bound is ignored if it is not valid UTF-8. A writer may have truncated it within a character.
+    // A bound that is not valid UTF-8 is ignored. A writer may have truncated such a bound within a character.
     case StringType => SingleValue.decodeValid(StringType, java.nio.ByteBuffer.wrap(v.getBytes))
     case BinaryType => Some(BinaryLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))
     case FixedType(length) if v.length == length => Some(FixedLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))

@@ -11,17 +11,20 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts the schema of a Parquet file to a table schema. [[ParquetSchemas]] has the opposite conversion. */
+/**
+ * Converts the schema of a Parquet file to a table schema. [[ParquetSchemas]] converts a table schema to a Parquet
+ * schema.
+ */
 object SchemaOfParquet {
 
   /** First id of nested fields in files without ids. The top-level columns get 1, 2, 3 and so on. */
   private val FirstNestedId = 1000
 
   /**
-   * Returns the columns of a file with the field ids in the file. In a file without ids, the columns are numbered from
-   * 1 and their nested fields from 1000.
+   * Returns the columns of a file with the field ids in the file. If the file contains no field ids, the top-level
+   * columns get ids from 1 on, and nested fields get ids from 1000 on.
    *
-   * @throws Unsupported for a column whose type has no Iceberg equivalent, such as unsigned 64-bit integers
+   * @throws Unsupported if a column has a type without an Iceberg equivalent, such as unsigned 64-bit integers
    */
   def of(file: MessageType): Schema = {
     val columns = childrenOf(file)
@@ -85,7 +88,8 @@ object SchemaOfParquet {
       case (INT64, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned && i.getBitWidth == 64 => None
       case (INT32, _) => Some(IntType)
       case (INT64, _) => Some(LongType)
-      // INT96 is a timestamp with time zone, regardless of the writer.
+      // An INT96 column is always read as a timestamp with time zone, because the file does not state the kind of
+      // timestamp.
       case (INT96, _) => Some(TimestampTzType)
       case (FLOAT, _) => Some(FloatType)
       case (DOUBLE, _) => Some(DoubleType)
