@@ -7,17 +7,17 @@ import org.roaringbitmap.{IntConsumer, RoaringBitmap}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The deleted rows of one data file as row positions, starting at 0 (spec version 3: "Deletion vectors"). Immutable
- * and thread-safe.
+ * The deleted rows of one data file, as row positions that start at 0 (spec version 3: "Deletion vectors"). The object
+ * is immutable and thread-safe.
  *
- * A position is split into a key, its upper 32 bits, and its lower 32 bits, which are stored in the bitmap of that key.
+ * The upper 32 bits of a position are its key. The lower 32 bits are stored in the bitmap of this key.
  *
- * @param keys ascending and not negative, because the top bit of a position is 0
- * @param bitmaps one per key, none of them empty; must not be modified
+ * @param keys the keys in ascending order; not negative, because the top bit of a position is 0
+ * @param bitmaps one bitmap for each key; the bitmaps are not empty, and must not be modified
  */
 final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitmap]) {
 
-  /** The bitmap of key 0, which is the only one in nearly all files. */
+  /** The bitmap of key 0. Nearly all vectors have only this bitmap. */
   private val firstBitmap: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
 
   /** Returns whether the row at a position is deleted. */
@@ -35,10 +35,10 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   def isEmpty: Boolean = keys.isEmpty
 
-  /** The approximate heap usage in bytes. */
+  /** The approximate heap usage of the vector, in bytes. */
   lazy val bytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
 
-  /** Calls `f` for each position, ascending. */
+  /** Calls `f` for each position, in ascending order. */
   def foreach(f: Long => Unit): Unit = {
     var i = 0
     while (i < keys.length) {
@@ -50,7 +50,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     }
   }
 
-  /** Calls `f` for each position between `from` (inclusive) and `until` (exclusive), ascending. */
+  /** Calls `f` for each position between `from` (inclusive) and `until` (exclusive), in ascending order. */
   def foreachIn(from: Long, until: Long)(f: Long => Unit): Unit = {
     var i = 0
     while (i < keys.length && DeletionVector.high(keys(i)) < until) {
@@ -113,7 +113,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   override def toString: String = s"$cardinality deleted positions"
 
-  /** Passes each key and bitmap to `f`, which must not modify the bitmap. */
+  /** Passes each key and its bitmap to `f`, which must not modify the bitmap. */
   private def foreachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
 }
 
@@ -149,7 +149,8 @@ object DeletionVector {
   private def high(key: Int): Long = key.toLong << Integer.SIZE
 
   /**
-   * Collects positions in any order, with or without duplicates. Not thread-safe, and must not be used after `result`.
+   * Collects positions in any order, with or without duplicates. The builder is not thread-safe, and must not be used
+   * after `result` is called.
    */
   final class Builder private[DeletionVector] {
     private val bitmaps = new java.util.TreeMap[Int, RoaringBitmap]

@@ -8,9 +8,9 @@ import org.roaringbitmap.RoaringBitmap
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
 /**
- * Reads and writes the blob of a deletion vector (spec version 3: "Deletion vectors"). The blob consists of a
- * length, the magic, the bitmaps and a checksum. The length and the checksum cover the magic and the bitmaps. For
- * compatibility with Delta Lake, the length and the checksum are big-endian, and the rest is little-endian.
+ * Reads and writes the blob of a deletion vector (spec version 3: "Deletion vectors"). The blob consists of a length,
+ * the magic, the bitmaps and a checksum. The length and the checksum cover the magic and the bitmaps. For compatibility
+ * with Delta Lake, the length and the checksum are big-endian, and all other numbers are little-endian.
  */
 private[puffin] object DeletionVectorBytes {
   private val Magic = 0x6439d3d1
@@ -21,13 +21,13 @@ private[puffin] object DeletionVectorBytes {
   private val ChecksumSize = 4
   private val MinSize = LengthSize + MagicSize + CountSize + ChecksumSize
 
-  /** Minimum size of a bitmap in bytes. */
+  /** Minimum size of a serialized bitmap in bytes. */
   private val MinBitmapSize = 8
 
   /**
-   * Missing keys are written with empty bitmaps only if all keys are below this limit. Apache Iceberg writes an empty
-   * bitmap for each missing key below the highest key, without a limit. For files of realistic size, the limit does not
-   * change the bytes. Without the limit, a position of 2^60 would produce a blob of gigabytes.
+   * The limit for writing empty bitmaps. If all keys are below this limit, an empty bitmap is written for each missing
+   * key below the highest key. Apache Iceberg does this without a limit. For data files of realistic size, both
+   * implementations write the same bytes. Without the limit, a position of 2^60 would produce a blob of gigabytes.
    */
   private val MaxFilledKey = 1 << 10
 
@@ -50,8 +50,8 @@ private[puffin] object DeletionVectorBytes {
   }
 
   /**
-   * Returns a copy of the bitmap in which containers are run-length encoded if that makes them shorter. The bitmap
-   * itself is not changed, because a vector is immutable.
+   * Returns a copy of the bitmap in which each container is run-length encoded if this makes the container shorter. The
+   * bitmap itself is not changed, because a deletion vector is immutable.
    */
   private def runOptimized(bitmap: RoaringBitmap): RoaringBitmap = {
     val copy = bitmap.clone()
@@ -68,12 +68,12 @@ private[puffin] object DeletionVectorBytes {
     }
   }
 
-  /** Number of bytes needed to check whether a blob can be a deletion vector. */
+  /** Number of bytes that [[checkHeader]] needs to check whether a blob can be a deletion vector. */
   val HeaderSize: Int = LengthSize + MagicSize
 
   /**
-   * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used before a
-   * long vector is read as a whole.
+   * Checks the beginning of the blob of a deletion vector, before a large blob is read as a whole. Returns a
+   * description of the problem, if there is one.
    */
   def checkHeader(header: Array[Byte], size: Long): Option[String] = {
     val in = ByteBuffer.wrap(header)

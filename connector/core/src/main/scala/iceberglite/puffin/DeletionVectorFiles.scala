@@ -8,9 +8,9 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.storage.FileIO
 
 /**
- * The deleted rows of one data file, to be written.
+ * The deleted rows of one data file for which a deletion vector is written.
  *
- * @param dataFile path of the data file as in its manifest entry
+ * @param dataFile path of the data file, as in the manifest entry of the file
  * @param specId partition spec of the data file
  * @param partition partition of the data file
  */
@@ -19,11 +19,12 @@ final case class DeletedRows(dataFile: String, specId: Int, partition: Partition
 /** Reads and writes deletion vectors in Puffin files, and creates their delete file entries for manifests. */
 object DeletionVectorFiles {
 
-  /** The size in bytes above which the beginning of a vector is checked before the whole vector is read. */
+  /** The size in bytes above which the beginning of a vector's blob is checked before the whole blob is read. */
   private val LargeVectorBytes = 16L << 20
 
   /**
-   * Reads the deletion vector of a delete file with a single request; the footer of the Puffin file is not needed.
+   * Reads the deletion vector of a delete file. This takes a single request, because the footer of the Puffin file is
+   * not needed.
    *
    * @throws UnreadableFile if the vector cannot be read, or does not match the manifest entry
    */
@@ -56,11 +57,13 @@ object DeletionVectorFiles {
   }
 
   /**
-   * Writes the vectors of many data files to one Puffin file.
+   * Writes the deletion vectors of several data files to one Puffin file.
    *
-   * @param deleted entries without positions are ignored; if all are empty, no file is written
-   * @return a delete file for each vector, for the manifest of a commit
-   * @throws InvalidArgument if a data file has two vectors; only one is allowed
+   * @param deleted the deleted rows of each data file. Elements without positions are ignored. If there are no other
+   *   elements, no file is written
+   * @return a delete file for each vector, for a manifest entry
+   * @throws InvalidArgument if two elements have the same data file, because a data file can have only one deletion
+   *   vector
    */
   def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
     val rows = deleted.filterNot(_.positions.isEmpty).toVector
@@ -75,8 +78,8 @@ object DeletionVectorFiles {
   }
 
   /**
-   * Returns the blob of a vector. The blob's snapshot id and sequence number are written as -1, because they are
-   * inherited from the commit.
+   * Returns the blob of a deletion vector. The snapshot id and the sequence number of the blob are -1, which means that
+   * they are inherited from the commit.
    */
   private def blob(rows: DeletedRows): NewBlob = {
     val properties = Map(

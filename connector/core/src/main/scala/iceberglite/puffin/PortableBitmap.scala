@@ -5,28 +5,28 @@ import java.nio.ByteBuffer
 import org.roaringbitmap.RoaringBitmap
 
 /**
- * Reads 32-bit bitmaps in Roaring's portable format. All parts of a bitmap are checked before the library reads them,
- * because the library does not validate its input. An unsorted part would lead to wrong lookups, and a truncated part
- * to a later failure.
+ * Reads 32-bit bitmaps in Roaring's portable format. All parts of a bitmap are checked before the RoaringBitmap library
+ * reads them, because the library does not validate its input. An unsorted part would cause wrong results of lookups,
+ * and a truncated part would cause a failure later.
  */
 private[puffin] object PortableBitmap {
   private val CookieWithRuns = 12347
   private val CookieWithoutRuns = 12346
 
-  /** Minimum number of containers at which a bitmap with run containers stores the offsets of its containers. */
+  /** Minimum number of containers for which a bitmap with run containers stores the offsets of its containers. */
   private val MinContainersForOffsets = 4
   private val MaxContainers = 1 << 16
 
   /** Maximum number of values in an array container. */
   private val MaxArrayValues = 4096
 
-  /** Size of a bitmap container. */
+  /** Size of a bitmap container in bytes. */
   private val BitmapBytes = 8192
   private val HeaderBytes = 4
   private val OffsetBytes = 4
 
   /**
-   * Reads one bitmap and positions the buffer after it.
+   * Reads one bitmap and moves the position of the buffer behind the bitmap.
    *
    * @param in a buffer with little-endian byte order
    * @throws DamagedBlob if the bytes are not a bitmap
@@ -113,7 +113,7 @@ private[puffin] object PortableBitmap {
     cardinality
   }
 
-  /** Checks an array container with `count` values and returns `count`. */
+  /** Checks that an array container has `count` sorted values, and returns `count`. */
   private def countValues(in: ByteBuffer, count: Int): Int = {
     requireRemaining(in, count * 2)
     var last = -1

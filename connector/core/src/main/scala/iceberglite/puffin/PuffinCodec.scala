@@ -12,14 +12,14 @@ import net.jpountz.xxhash.XXHashFactory
 /** Compression codec of a blob or a footer (spec version 3: "Puffin's layout"). */
 sealed trait PuffinCodec {
 
-  /** The name in the footer; absent for no compression. */
+  /** The name of the codec in the footer; absent for no compression. */
   def name: Option[String]
 
   def compress(contents: Array[Byte]): Array[Byte]
 
   /**
-   * Decompresses a frame. If a frame claims a size to which its compressed bytes cannot expand, it is rejected before
-   * memory is allocated.
+   * Decompresses a frame. A frame that claims a larger size than its compressed bytes can have after decompression is
+   * rejected before memory is allocated.
    *
    * @throws DamagedBlob if the bytes are not a frame of this codec
    */
@@ -29,8 +29,8 @@ sealed trait PuffinCodec {
 object PuffinCodec {
 
   /**
-   * Maximum decompressed size in bytes. Longer content is treated as a decompression bomb, because statistics are far
-   * smaller.
+   * Maximum decompressed size in bytes. If the content is longer, the file is treated as a decompression bomb, because
+   * statistics are far smaller.
    */
   private val MaxDecompressedBytes = 1 << 28
 
@@ -41,12 +41,14 @@ object PuffinCodec {
   }
 
   /**
-   * One LZ4 frame with its content size. A decompressor in Java is used, because the native one does not validate its
-   * input.
+   * Content that consists of one LZ4 frame with a content size. A decompressor in Java is used, because the native
+   * decompressor does not validate its input.
    */
   case object Lz4 extends PuffinCodec {
 
-    /** Maximum ratio of decompressed to compressed size. One byte of a match length represents at most 255 bytes. */
+    /**
+     * Maximum ratio of decompressed to compressed size. One byte of a match length in LZ4 represents at most 255 bytes.
+     */
     private val MaxRatio = 255L
 
     override val name: Option[String] = Some("lz4")
@@ -75,10 +77,10 @@ object PuffinCodec {
     }
   }
 
-  /** One Zstandard frame with its content size. */
+  /** Content that consists of one Zstandard frame with a content size. */
   case object ZStandard extends PuffinCodec {
 
-    /** Maximum ratio of decompressed to compressed size. A block of four bytes represents at most 128 KiB. */
+    /** Maximum ratio of decompressed to compressed size. A Zstandard block of four bytes represents at most 128 KiB. */
     private val MaxRatio = (128L << 10) / 4
 
     override val name: Option[String] = Some("zstd")
@@ -86,7 +88,8 @@ object PuffinCodec {
     override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
 
     override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
-      // The size is also 0 if the frame has no content size. Decompression then fails unless the content is empty.
+      // The library returns the size 0 even if the frame states no content size. In this case, decompression fails
+      // unless the content is empty.
       val size = checkedSize(Zstd.decompressedSize(compressed), compressed.length * MaxRatio)
       val contents = new Array[Byte](size)
       val written = Zstd.decompressByteArray(contents, 0, size, compressed, 0, compressed.length)
@@ -122,9 +125,10 @@ object PuffinCodec {
   }
 
   /**
-   * Converts the exceptions that the libraries throw for malformed bytes.
+   * Runs a decompression. Converts the exceptions that the compression libraries throw for malformed bytes to
+   * [[DamagedBlob]].
    *
-   * @param what what the bytes should be, for messages
+   * @param what the expected kind of the bytes, for messages
    */
   private def guarded(what: String)(body: => Array[Byte]): Array[Byte] =
     try body

@@ -8,10 +8,10 @@ import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 import iceberglite.storage.FileIO
 
 /**
- * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually. The rest
- * of the file is not read if the storage supports range reads.
+ * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Each blob is read separately. If the
+ * storage supports range reads, other parts of the file are not read.
  *
- * @param fileSizeInBytes size of the file
+ * @param fileSizeInBytes size of the whole file
  * @param footerSizeInBytes size of the whole footer, as in the `statistics` of table metadata
  */
 final class PuffinFile private (
@@ -49,10 +49,13 @@ object PuffinFile {
   /** The flag of a compressed footer: bit 0 of the four flag bytes, which are read as one little-endian number. */
   private[iceberglite] val FooterCompressedFlag = 1
 
-  /** Size of the data after the payload: payload size, flags and magic. */
+  /**
+   * Size of the part of the footer after the payload in bytes. This part consists of the payload size, the flags and
+   * the magic.
+   */
   private[iceberglite] val TailSize = 12
 
-  /** Size of a footer without payload. */
+  /** Size of a footer with an empty payload in bytes. */
   private[iceberglite] val MinFooterSize: Int = Magic.length + TailSize
 
   /**
@@ -62,16 +65,17 @@ object PuffinFile {
   private val Role = "Puffin file"
 
   /**
-   * Size of the first read. It nearly always contains the whole footer, so that one request suffices instead of two.
+   * Number of bytes at the end of the file that are read first. They nearly always contain the whole footer, so that
+   * one request is sufficient.
    */
   private val FirstReadSize = 1 << 15
 
   /**
    * Reads the footer.
    *
-   * @param fileSize the file's size in bytes, if known from metadata
+   * @param fileSize the size of the file in bytes, if it is known from metadata
    * @throws UnreadableFile if the file is not a Puffin file, or is incomplete
-   * @throws InvalidMetadata if the footer's JSON violates the layout
+   * @throws InvalidMetadata if the JSON of the footer violates the Puffin specification
    */
   def open(io: FileIO, path: String, fileSize: Option[Long] = None): PuffinFile = {
     val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
@@ -112,7 +116,9 @@ object PuffinFile {
       catch { case DamagedBlob(reason) => fail(path, s"The footer is damaged. $reason") }
   }
 
-  /** Checks that every blob is between the magic and the footer, and that blobs do not overlap. */
+  /**
+   * Checks that every blob is between the magic at the start of the file and the footer, and that blobs do not overlap.
+   */
   private def checkBlobRanges(path: String, footer: PuffinFooter, footerStart: Long): Unit = {
     def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
     var last = Magic.length.toLong

@@ -36,8 +36,9 @@ object PuffinWriter {
   /**
    * Writes a new file, which becomes visible when it is complete.
    *
-   * @param blobs consumed one by one, so that only compressed blobs are held in memory
-   * @param properties the file's properties; `created-by` is added
+   * @param blobs the blobs; each blob is compressed before the next blob is requested, so that only compressed blobs
+   *   are kept in memory
+   * @param properties the file properties; the property `created-by` is added
    * @param compressFooter whether to compress the footer. Apache Iceberg cannot read a file with a compressed footer
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
@@ -64,7 +65,8 @@ object PuffinWriter {
   }
 
   /**
-   * Writes a copy of a file with other properties of its blobs. The blobs keep their positions and bytes.
+   * Writes a copy of a file in which the blobs have other properties. The positions and bytes of the blobs do not
+   * change.
    *
    * @param properties returns the new properties of a blob
    * @return the length of the copy in bytes

@@ -13,13 +13,13 @@ import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Snapshot
 import iceberglite.spec.types.{Literal, SingleValue}
 
 /**
- * The approximate number of distinct values (NDV) of a column (spec version 3: `apache-datasketches-theta-v1`).
- * Immutable.
+ * A sketch that estimates the number of distinct values (NDV) of a column (spec version 3:
+ * `apache-datasketches-theta-v1`). The object is immutable.
  */
 final class ThetaSketch private (sketch: CompactSketch) {
   def estimate: Double = sketch.getEstimate
 
-  /** The estimate truncated to an integer, as the blob's property `ndv` contains it. */
+  /** The estimate, truncated to an integer. This is the value of the blob property `ndv`. */
   def ndv: Long = estimate.toLong
 
   def union(that: ThetaSketch): ThetaSketch = that.unionWith(sketch)
@@ -67,12 +67,16 @@ object ThetaSketch {
       new ThetaSketch(CompactSketch.heapify(Memory.wrap(bytes), Util.DEFAULT_UPDATE_SEED))
     } catch {
       case DamagedBlob(reason) => throw UnreadableFile(file, "theta sketch in", reason)
-      // The library throws exceptions of its own, for example if the sketch was built with another seed.
+      // The DataSketches library throws exceptions of other classes, for example if the sketch was built with another
+      // seed.
       case NonFatal(e) =>
         throw UnreadableFile(file, "theta sketch in", s"The sketch is damaged (${e.getMessage})", Some(e))
     }
 
-  /** Checks the header and the hash count. The library does not validate the count and could read beyond the array. */
+  /**
+   * Checks the header and the hash count. The DataSketches library does not validate the count, and could read beyond
+   * the end of the array.
+   */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)
     if (bytes.length < LongBytes) fail(s"The blob has ${bytes.length} bytes, too few for a sketch")
@@ -109,13 +113,13 @@ object ThetaSketch {
     }
   }
 
-  /** Collects the values of a column. Not thread-safe. */
+  /** Collects the values of a column. The builder is not thread-safe. */
   final class Builder private[ThetaSketch] {
     private val sketch = UpdateSketch.builder.setFamily(Family.ALPHA).build
 
     /**
-     * Adds a value. Callers do not add null values, because they do not count as distinct values. The library ignores
-     * empty strings.
+     * Adds a value. Null values must not be added, because null does not count as a distinct value. The DataSketches
+     * library ignores empty strings.
      */
     def +=(value: Literal): this.type = {
       sketch.update(bytesOf(SingleValue.encode(value)))
@@ -125,7 +129,8 @@ object ThetaSketch {
     /**
      * Adds a value that is not null.
      *
-     * @param singleValue the value in its binary form (spec: "Appendix D: Single-value serialization"); not retained
+     * @param singleValue the binary form of the value (spec: "Appendix D: Single-value serialization"); the builder
+     *   does not retain the array
      */
     def addBytes(singleValue: Array[Byte]): Unit = {
       sketch.update(singleValue)
