@@ -3,10 +3,9 @@ package iceberglite.storage
 /**
  * Limits of the cache for immutable files.
  *
- * @param maxBytes maximum total size of the cached files, as an estimate of the memory they use; if absent, a share of
- *   the heap
- * @param maxFileBytes maximum size of a cached file; longer files are read each time
- * @param idleMs time after the last access at which an entry is evicted
+ * @param maxBytes maximum estimated memory use of all cached files, in bytes; if absent, a share of the heap
+ * @param maxFileBytes maximum size of a cached file in bytes; longer files are not cached
+ * @param idleMs time in milliseconds after which an entry that has not been accessed is evicted
  */
 final case class CacheBounds(
     maxBytes: Option[Long] = None,

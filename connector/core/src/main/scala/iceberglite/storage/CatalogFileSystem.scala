@@ -7,8 +7,9 @@ import org.apache.hadoop.fs.{FileSystem, FilterFileSystem}
 import org.apache.hadoop.security.UserGroupInformation
 
 /**
- * Wraps a file system that was created with a catalog's own settings. All users of equal settings share one file
- * system, and no other catalog uses it. [[StorageSettings]] sets this class in Hadoop's configuration.
+ * Wraps a file system that was created with a catalog's own settings. Catalogs with equal settings share one file
+ * system. Catalogs with other settings do not use this file system. [[StorageSettings]] sets this class in Hadoop's
+ * configuration.
  */
 final class CatalogFileSystem extends FilterFileSystem {
 
@@ -17,7 +18,7 @@ final class CatalogFileSystem extends FilterFileSystem {
     super.initialize(name, conf)
   }
 
-  /** Does nothing: the wrapped file system is shared. */
+  /** Does nothing, because other users may share the wrapped file system. */
   override def close(): Unit = ()
 }
 
@@ -29,8 +30,8 @@ private[storage] object CatalogFileSystem {
   }
 
   /**
-   * Maximum number of cached file systems. Vended credentials that expire hourly continually require new file systems.
-   * An evicted file system is released when nothing refers to it any more.
+   * Maximum number of cached file systems. The number is limited, because each renewal of vended credentials requires a
+   * new file system. An evicted file system can still be used by objects that refer to it.
    */
   private val MaxEntries = 100
 
@@ -43,7 +44,10 @@ private[storage] object CatalogFileSystem {
     entries.getOrAdd(key, 1L, Limits)(new Entry(name, conf)).fileSystem
   }
 
-  /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */
+  /**
+   * Returns the wrapped file system, or `fs` itself if it is not a wrapper. Operations that Hadoop's `FileSystem` does
+   * not offer need the original file system.
+   */
   def unwrapped(fs: FileSystem): FileSystem = fs match {
     case wrapper: CatalogFileSystem => wrapper.getRawFileSystem
     case other => other

@@ -3,7 +3,11 @@ package iceberglite.storage
 import java.util.concurrent.{ScheduledThreadPoolExecutor, ThreadFactory, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Creates threads that do not keep the JVM alive. @param name the name of the threads; a number is appended to it */
+/**
+ * Creates threads that do not keep the JVM alive.
+ *
+ * @param name the name of the threads, to which a number is appended
+ */
 final private[iceberglite] class DaemonThreads(name: String) extends ThreadFactory {
   private val count = new AtomicInteger
 
@@ -15,10 +19,10 @@ final private[iceberglite] class DaemonThreads(name: String) extends ThreadFacto
 }
 
 /**
- * Runs short work later in the background, such as dropping unused cached values. The whole JVM shares one thread, which
- * ends when idle. Three kinds of work have their own threads, because they would delay all other work: operations on
- * many files ([[iceberglite.tree.MetadataPool]]), delayed writes, for which the shutdown of the JVM waits
- * ([[WriteBehind]]), and heartbeats of locks, which must not be late ([[iceberglite.catalog.hive.HiveTimers]]).
+ * Runs short work later in the background, such as dropping unused cached values. The whole JVM shares one thread,
+ * which ends when it is idle. Three kinds of work do not use this thread. Operations on many files would delay other
+ * work ([[iceberglite.tree.MetadataPool]]). The shutdown of the JVM waits for delayed writes ([[WriteBehind]]).
+ * Heartbeats of locks must not be late ([[iceberglite.catalog.hive.HiveTimers]]).
  */
 private[iceberglite] object BackgroundWork {
   private val IdleSeconds = 30L
@@ -30,7 +34,7 @@ private[iceberglite] object BackgroundWork {
     executor
   }
 
-  /** Runs work once after a delay. The work handles its failures. @param delayMs the delay in milliseconds */
+  /** Runs work once after a delay. The work must handle its own exceptions. @param delayMs the delay in milliseconds */
   def in(delayMs: Long)(work: => Unit): Unit = {
     timer.schedule((() => work): Runnable, delayMs, TimeUnit.MILLISECONDS)
     ()

@@ -11,7 +11,7 @@ import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, Seekable
 
 import iceberglite.storage.StorageErrors.wrapReadErrors
 
-/** Opens data files on any storage for reading. [[DataOutput]] opens them for writing. */
+/** Opens data files on any storage for reading. [[DataOutput]] creates data files. */
 object DataInput {
 
   /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
@@ -38,7 +38,7 @@ object DataInput {
     }
   }
 
-  /** A file on storage that can only read whole files. The content is in memory. */
+  /** A file on storage that can only read whole files. The whole content is in memory. */
   final private class WholeInput(bytes: Array[Byte]) extends InputFile {
     override def getLength: Long = bytes.length.toLong
 

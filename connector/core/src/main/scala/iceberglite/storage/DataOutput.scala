@@ -12,14 +12,14 @@ import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import iceberglite.storage.StorageErrors.wrapErrors
 
 /**
- * Creates new data files as streams. Local files bypass Hadoop's local file system under the same conditions as in
- * [[HadoopFileIO]], because Hadoop forks a `chmod` and writes a checksum file for each file.
+ * Creates new data files as streams. Local files bypass Hadoop under the same conditions as in [[HadoopFileIO]]. The
+ * reason is that Hadoop's local file system forks a `chmod` and writes a checksum file for each file.
  */
 object DataOutput {
 
   /**
-   * Returns a file to write. The file and its directories exist once the stream is created, and the file is complete
-   * once the stream is closed.
+   * Returns a new file to write. The file and its directories are created when the stream is created. The file is
+   * complete when the stream is closed.
    */
   def of(io: FileIO, path: String): OutputFile = io match {
     case hadoop: HadoopFileIO =>
@@ -61,7 +61,7 @@ object DataOutput {
       }
     }
 
-    /** Opens the file. The directory nearly always exists, so it is created only if opening fails. */
+    /** Opens the file. The directory nearly always exists, so it is created only if opening the file fails. */
     private def openNew(): FileChannel =
       try FileChannel.open(local, CREATE_NEW, WRITE)
       catch {
@@ -93,8 +93,8 @@ object DataOutput {
   }
 
   /**
-   * A stream whose errors name the file. Without it, a file format would throw the exception of the storage, which may
-   * not contain the path.
+   * A stream whose exceptions name the file. The exceptions of the storage, which the writer of a file format would
+   * otherwise throw, may not contain the path.
    */
   final private class NamedStream(path: String, out: PositionOutputStream) extends PositionOutputStream {
     override def getPos: Long = out.getPos

@@ -24,16 +24,16 @@ final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirect
  */
 trait FileIO extends FileSink with Serializable {
 
-  /** Returns whether the content of immutable files may be cached in memory. */
+  /** Whether the content of immutable files may be cached in memory. */
   def mayCache: Boolean = true
 
-  /** Returns the limits of the cache for immutable files. */
+  /** The limits of the cache for immutable files. */
   def cacheBounds: CacheBounds = CacheBounds.Default
 
   /**
    * Returns a `FileIO` for the same storage with other settings, such as credentials vended for one table.
    *
-   * @param properties settings by their names in a catalog's configuration: `s3.access-key-id`,
+   * @param properties settings with the keys of a catalog's configuration, such as `s3.access-key-id` or
    *   `hadoop.fs.s3a.endpoint`
    */
   @nowarn("cat=unused-params") // not used by storages without settings
@@ -45,20 +45,21 @@ trait FileIO extends FileSink with Serializable {
   def read(path: String): Array[Byte]
 
   /**
-   * Reads a whole file within size limits. No more than the limit is read.
+   * Reads a whole file within size limits. If the file is longer than the limit, only bytes up to the limit are read.
    *
-   * @throws UnreadableFile if the file is longer than the limit, or is long and does not begin with the magic of its
-   *   format
+   * @throws UnreadableFile if the file is longer than the limit, or if it is longer than 16 MB and does not begin with
+   *   the magic of its format
    */
   private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
     bounds.read(path, new ByteArrayInputStream(read(path)))
 
   /**
-   * Reads a range of a file. If the storage supports it, the rest of the file is not read. Memory use is limited by the
-   * actual size of the file, regardless of `length`.
+   * Reads a range of a file. If the storage supports range reads, other parts of the file are not read. The method
+   * needs no more memory than the file has bytes, even if `length` is larger.
    *
    * @param offset the position of the first byte; not negative
-   * @param length the number of bytes; not negative. The file must have that many bytes from `offset` on
+   * @param length the number of bytes; not negative. The file must contain at least this number of bytes from `offset`
+   *   on
    */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val in = open(path)
@@ -74,47 +75,51 @@ trait FileIO extends FileSink with Serializable {
   def info(path: String): Option[FileInfo]
 
   /**
-   * Returns whether calls have a high latency, for example over a network, so that running them in parallel threads is
-   * faster.
+   * Returns whether calls for a path have a high latency, for example over a network. If they have, running them in
+   * parallel threads is faster.
    */
   @nowarn("cat=unused-params") // not used by storages with low latency
   def isRemote(path: String): Boolean = false
 
   /**
-   * Writes a new file and creates its directories if the storage has directories. On return, the content is as durable
-   * as that of any closed file on the storage.
+   * Writes a new file and creates its directories if the storage has directories. When the method returns, the content
+   * is as durable as the content of any closed file on the storage.
    */
   override def write(path: String, contents: Array[Byte]): Unit
 
   /**
-   * Creates a file atomically, and only if the path does not exist. File-system tables commit in this way.
+   * Creates a file atomically, and only if the path does not exist. Tables of a file-system catalog use this method to
+   * commit.
    *
    * @return false if the path already exists
    * @throws iceberglite.spec.IcebergError.Unsupported if the storage cannot create files exclusively
    * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the file was created. After any
-   *   other error the file was not created and will not be
+   *   other error, the file was not created, and it will not be created later
    */
   def createExclusively(path: String, contents: Array[Byte]): Boolean
 
-  /** Replaces a file's content. Readers see the old or the new content. Used only for version hints. */
+  /**
+   * Replaces the content of a file. Readers see either the old or the new content. The method is used only for version
+   * hints.
+   */
   def replace(path: String, contents: Array[Byte]): Unit
 
   /**
-   * Replaces a file's content in the background. The write may be delayed. If the content is replaced several times
-   * during the delay, possibly only the last content is written. Reads through this object see the new content
-   * immediately, and the JVM waits for pending writes before it exits. A failure is only logged.
+   * Replaces the content of a file in the background. The write may be delayed. If the content is replaced several
+   * times during the delay, only the last content may be written. Reads through this object return the new content
+   * immediately. The JVM waits for pending writes before it exits. A failure is only logged.
    */
   def replaceAsync(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
-  /** Deletes a file. Does nothing if it does not exist. */
+  /** Deletes a file. Does nothing if the file does not exist. */
   def delete(path: String): Unit
 
-  /** Lists a directory in no particular order; empty if it does not exist. */
+  /** Lists a directory in no particular order. The result is empty if the directory does not exist. */
   def list(directory: String): Vector[FileInfo]
 
   /**
-   * Returns the files in a directory at all depths, in no particular order; empty if it does not exist. Object stores
-   * list the files of many directories by one request.
+   * Returns the files in a directory at all depths, in no particular order. The result is empty if the directory does
+   * not exist. On object stores, one request lists the files of many directories.
    */
   def listBelow(directory: String): Iterator[FileInfo] =
     list(directory).iterator.flatMap(file => if (file.isDirectory) listBelow(file.path) else Iterator(file))
@@ -139,8 +144,8 @@ trait FileIO extends FileSink with Serializable {
   def defaultFileSystem: String = "file:///"
 
   /**
-   * Returns the path of the directory with symbolic links resolved. Returns the given path if the storage has no links
-   * or the directory does not exist.
+   * Returns the path of a directory with symbolic links resolved. Returns the given path if the storage has no symbolic
+   * links, or if the directory does not exist.
    */
   def realDirectory(directory: String): String = directory
 }
@@ -148,8 +153,8 @@ trait FileIO extends FileSink with Serializable {
 object FileIO {
 
   /**
-   * Skips bytes and returns whether the stream had that many bytes. A stream may skip fewer bytes per call than
-   * requested.
+   * Skips `count` bytes, and returns whether the stream had at least this number of bytes. A call of `InputStream.skip`
+   * may skip fewer bytes than requested.
    */
   private def skip(in: InputStream, count: Long): Boolean = {
     var bytesLeft = count
@@ -163,7 +168,11 @@ object FileIO {
     !reachedEnd
   }
 
-  /** Returns the bytes that were read for a range. @throws UnreadableFile if the file ended before the range did */
+  /**
+   * Returns the bytes that were read for a range.
+   *
+   * @throws UnreadableFile if the file ended before the end of the range
+   */
   private[iceberglite] def requireComplete(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
     if (read.length == length) read
     else throw UnreadableFile(

@@ -4,7 +4,7 @@ import org.apache.hadoop.util.VersionInfo
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Names the jars that contain file systems, for errors about missing classes. */
+/** Contains the names of the jars with Hadoop's file systems, for messages about missing classes. */
 private[storage] object FileSystemJars {
 
   private def hadoop(module: String): String = s"org.apache.hadoop:$module:${VersionInfo.getVersion}"
@@ -19,7 +19,7 @@ private[storage] object FileSystemJars {
 
   /**
    * Runs `body`, which loads the classes of a file system. If a class is missing, the error names the jar that contains
-   * it.
+   * the class.
    */
   def explainMissingJar[A](scheme: String)(body: => A): A =
     try body

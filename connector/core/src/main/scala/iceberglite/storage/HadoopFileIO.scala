@@ -11,15 +11,15 @@ import org.apache.hadoop.fs.FileSystem
 import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
 
 /**
- * Accesses files through Hadoop's file systems. Local files bypass Hadoop as long as the configured class for `file` is
- * Hadoop's own; with any other class, every call goes through that class.
+ * Accesses files through Hadoop's file systems. Local files bypass Hadoop if the configured class for the scheme `file`
+ * is Hadoop's own class. If another class is configured, every call uses this class.
  *
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
  * percent-encoded characters are not decoded.
  *
- * @param syncs whether local files are synced to the device when they are complete, and metadata files before a commit
- *   returns, so that a power failure loses nothing. Otherwise the operating system decides when to sync, as in Hadoop's
- *   local file system
+ * @param syncs whether local files are synced to the device when they are complete. Metadata files are then also synced
+ *   before a commit returns, so that a power failure loses no committed data. If false, the operating system decides
+ *   when to sync, as in Hadoop's local file system
  */
 final class HadoopFileIO(
     conf: SerializableConfiguration,
@@ -30,7 +30,7 @@ final class HadoopFileIO(
 
   def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
 
-  /** Hadoop's configuration for readers and writers of data files. */
+  /** The Hadoop configuration for readers and writers of data files. */
   def configuration: Configuration = conf.value
 
   override def configured(properties: Map[String, String]): HadoopFileIO =
@@ -46,7 +46,7 @@ final class HadoopFileIO(
 
   @transient private lazy val writeBehind = new WriteBehind(replaceIfDirectoryExists)
 
-  /** Whether `java.nio` may replace the file system of the scheme `file`. */
+  /** Whether `java.nio` may be used instead of the Hadoop file system for the scheme `file`. */
   @transient private lazy val bypassesHadoop: Boolean =
     Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
 
@@ -87,8 +87,8 @@ final class HadoopFileIO(
   override def replaceAsync(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
 
   /**
-   * Replaces a file in the background. Does nothing if the directory no longer exists, because writing would create it
-   * again.
+   * Replaces a file in the background. Does nothing if the directory no longer exists, because the write would create
+   * the directory again.
    */
   private def replaceIfDirectoryExists(path: String, contents: Array[Byte]): Unit =
     if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
@@ -142,7 +142,7 @@ final class HadoopFileIO(
 
   override def defaultFileSystem: String = FileSystem.getDefaultUri(configuration).toString
 
-  /** Resolves symbolic links on the local file system, even if a class other than Hadoop's own reads its files. */
+  /** Resolves symbolic links on the local file system, even if local files do not bypass Hadoop. */
   override def realDirectory(directory: String): String =
     StoragePath.of(directory, defaultFileSystem).filter(_.store == StoragePath.LocalStore).fold(directory) { path =>
       try LocalFiles.uri(Paths.get(path.names.mkString("/", "/", "")).toRealPath())
@@ -163,7 +163,7 @@ final class HadoopFileIO(
 object HadoopFileIO {
   private val LocalScheme = "file:"
 
-  /** Returns whether a path has a scheme. As in Hadoop, it has one if a colon comes before the first slash. */
+  /** Returns whether a path has a scheme. As in Hadoop, a path has a scheme if a colon comes before the first slash. */
   private def hasScheme(path: String): Boolean = {
     val colon = path.indexOf(':')
     val slash = path.indexOf('/')

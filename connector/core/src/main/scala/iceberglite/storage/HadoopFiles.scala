@@ -23,13 +23,13 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     openFile(fileSystem(file), file)
   }
 
-  /** Opens a file for reading. Rejects pipes, because reading one would block. */
+  /** Opens a file for reading. Rejects named pipes, because reading a pipe would block. */
   private def openFile(fs: FileSystem, file: Path): FSDataInputStream = {
     if (schemeOf(fs) == LocalScheme && Files.exists(localOf(file))) LocalFiles.requireRegular(localOf(file))
     fs.open(file)
   }
 
-  /** Reads a file to its end. The file's length is not requested first, which saves a round trip. */
+  /** Reads a whole file. The length of the file is not requested first, which saves a request. */
   def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
     val fs = fileSystem(file)
@@ -40,7 +40,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     }
   }
 
-  /** Reads a range. Returns fewer bytes if the file is shorter. */
+  /** Reads a range of a file. Returns fewer bytes if the file ends before the end of the range. */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val file = pathOf(path)
     val in = openFile(fileSystem(file), file)
@@ -78,7 +78,10 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     "Use a JDBC, REST or Hive catalog for tables on this storage"
   )
 
-  /** Replaces a file. Used for files for which a lost race between two writers is harmless. */
+  /**
+   * Replaces a file. This method is only for files for which it does not matter which of two concurrent writers writes
+   * last.
+   */
   def replace(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)
     val fs = fileSystem(file)
@@ -87,7 +90,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       case scheme if ExclusiveRename(scheme) =>
         val temporary = writeTemporary(fs, file, contents)
         deleteOnFailure(fs, temporary)(rename(fs, temporary, file))
-      // Object stores show the new file when it is closed, and the old one until then.
+      // On object stores, readers see the old file until the new file is closed.
       case _ => s3Of(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
     }
   }
@@ -100,8 +103,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Returns whether objects may be deleted. A setting of S3 keeps all objects, for example for a bucket whose
-   * life-cycle rules remove them.
+   * Returns whether files may be deleted. The setting `s3.delete-enabled` can disable deletes on S3, for example for a
+   * bucket whose life-cycle rules remove objects.
    */
   private def mayDelete(fs: FileSystem): Boolean =
     !StorageSettings.S3(schemeOf(fs)) || configuration.getBoolean(S3Settings.HadoopDeleteEnabled, true)
@@ -112,7 +115,10 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Vector.empty }
   }
 
-  /** Returns the files below a directory. Object stores override the listing so that it reads no directories. */
+  /**
+   * Returns the files below a directory. Hadoop's file systems for object stores override `listFiles`, and list the
+   * files without listing each directory.
+   */
   def listBelow(directory: String): Iterator[FileInfo] = {
     val path = pathOf(directory)
     try {
@@ -139,7 +145,10 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     ()
   }
 
-  /** Moves a directory. Hadoop moves a directory INTO an existing target directory, so the target is checked first. */
+  /**
+   * Moves a directory. Checks first that the target does not exist, because Hadoop would move the directory INTO an
+   * existing target directory.
+   */
   def renameDirectory(from: String, to: String): Unit = {
     val (source, target) = (pathOf(from), pathOf(to))
     val fs = fileSystem(source)
@@ -169,8 +178,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Returns the S3 operations of a file system; `None` for storages other than S3, and if a class other than S3A reads
-   * S3.
+   * Returns the S3 operations of a file system; `None` if the storage is not S3, or if the file system class for S3 is
+   * not S3A.
    */
   private def s3Of(fs: FileSystem): Option[S3Objects] = {
     val scheme = schemeOf(fs)
@@ -205,9 +214,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Creates a file exclusively on the local file system, if a class other than Hadoop's own is configured for the
-   * scheme `file`. That class writes a temporary file. A hard link, which fails if the target exists, then gives the
-   * file its name.
+   * Creates a file exclusively on the local file system. This method is used if the class that is configured for the
+   * scheme `file` is not Hadoop's own class. The configured class writes a temporary file. Then a hard link to the
+   * temporary file is created under the name of the file, which fails if the name exists.
    */
   private def createByLink(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
     val temporary = writeTemporary(fs, file, contents)
@@ -231,7 +240,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       catch { case NonFatal(e) => wasRenamed(fs, temporary, path, e) }
     if (renamed) true
     else {
-      // A lost race requires that the target exists. Any other refusal is a storage failure.
+      // If the target exists, another writer has created it first. If it does not exist, the storage has failed.
       val targetExists = deleteOnFailure(fs, temporary)(fs.exists(file))
       StorageErrors.quietly(fs.delete(temporary, false))
       if (!targetExists) throw StorageFailed("create", path, s"The storage refused to rename $temporary to $path")
@@ -240,8 +249,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Returns whether a rename took place, after the rename failed with an unknown outcome. If the temporary file can
-   * still be deleted, it was not renamed and will not be. If it no longer exists, only this rename can have moved it.
+   * Returns whether a rename took place, after the call failed and its outcome is unknown. If the temporary file can
+   * still be deleted, it was not renamed, and it will not be renamed later. If the temporary file no longer exists, the
+   * rename took place, because no other operation moves the file.
    */
   private def wasRenamed(fs: FileSystem, temporary: Path, path: String, failure: Throwable): Boolean = {
     val deleted =
@@ -257,8 +267,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Renames through a `FileContext`, whose rename replaces the target. If the scheme has no `FileContext`, deletes the
-   * target first.
+   * Renames a file through a `FileContext`, whose rename operation replaces the target. If the scheme has no
+   * `FileContext`, deletes the target first.
    */
   private def rename(fs: FileSystem, temporary: Path, file: Path): Unit =
     try FileContext.getFileContext(fs.getUri, configuration).rename(temporary, file, Options.Rename.OVERWRITE)
@@ -283,9 +293,9 @@ private[storage] object HadoopFiles {
   private val LocalScheme = "file"
 
   /**
-   * Schemes whose file rename is atomic and fails if the target exists. These are HDFS and stores with real
-   * directories. The schemes `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss` are not included, because their rename
-   * is a copy followed by a delete.
+   * Schemes for which renaming a file is atomic, and fails if the target exists. These are the schemes of HDFS and of
+   * object stores with real directories. The schemes `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss` are not
+   * included, because their rename is a copy followed by a delete.
    */
   private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
 

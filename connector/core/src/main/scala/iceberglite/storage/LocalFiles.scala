@@ -17,15 +17,15 @@ import scala.util.control.NonFatal
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * Accesses local files with `java.nio`. Hadoop's local file system forks a `chmod` and writes a checksum file for each
- * file, and neither its create nor its rename is exclusive.
+ * Accesses local files with `java.nio`. Hadoop's local file system is not used, because it forks a `chmod` and writes a
+ * checksum file for each file, and because neither its create operation nor its rename operation is exclusive.
  */
 private[storage] object LocalFiles {
 
-  /** Maximum number of attempts to empty a directory while other processes still create files in it. */
+  /** Maximum number of attempts to delete a directory while other processes still create files in the directory. */
   private val MaxAttempts = 10
 
-  /** Returns the URI of a local file in the same form as in Hadoop's listings. */
+  /** Returns the URI of a local file, in the same form as in Hadoop's directory listings. */
   def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
 
   def info(path: Path): Option[FileInfo] =
@@ -36,7 +36,8 @@ private[storage] object LocalFiles {
     FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
 
   /**
-   * Rejects special files: reading from a pipe would block until a writer opens it, and a device may have no end.
+   * Rejects special files. Reading from a named pipe would block until a writer opens the pipe, and reading from a
+   * device may never end.
    *
    * @throws IOException if the path is neither a file nor a directory
    */
@@ -59,7 +60,7 @@ private[storage] object LocalFiles {
     finally in.close()
   }
 
-  /** Reads a range. Returns fewer bytes if the file is shorter. */
+  /** Reads a range of a file. Returns fewer bytes if the file ends before the end of the range. */
   def readRange(path: Path, offset: Long, length: Int): Array[Byte] = {
     requireRegular(path)
     val channel = FileChannel.open(path, READ)
@@ -72,17 +73,18 @@ private[storage] object LocalFiles {
   }
 
   /**
-   * Writes a new file. If that fails, the incomplete file is removed.
+   * Writes a new file. If the write fails, the incomplete file is removed.
    *
    * @param sync whether to wait until the file is on the device
    */
   def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
 
   /**
-   * Creates a file exclusively through a hard link. The creation of a hard link fails if the name exists, whereas a
-   * rename would replace the existing file.
+   * Creates a file exclusively. The content is written to a temporary file, and a hard link gives the file its name.
+   * Creating a hard link fails if the name exists, whereas a rename would replace the existing file.
    *
-   * @param sync whether the content is synced before the name exists, and the name before this method returns
+   * @param sync whether the content is synced to the device before the name is created, and the name is synced before
+   *   this method returns
    */
   def createExclusively(path: Path, contents: Array[Byte], sync: Boolean): Boolean = {
     val temporary = temporarySibling(path)
@@ -98,7 +100,7 @@ private[storage] object LocalFiles {
   def link(written: Path, path: Path): Boolean =
     try {
       Files.createLink(path, written)
-      // A stale checksum file of an older file with this name would make the new file look damaged.
+      // If an older file with the same name has left a checksum file, Hadoop would report the new file as damaged.
       StorageErrors.quietly(Files.deleteIfExists(checksumOf(path)))
       true
     } catch {
@@ -110,14 +112,14 @@ private[storage] object LocalFiles {
         )
     }
 
-  /** Replaces a file atomically. Readers see the old or the new content, and the file is never missing. */
+  /** Replaces a file atomically. Readers see either the old or the new content, and the file always exists. */
   def replace(path: Path, contents: Array[Byte]): Unit = {
     val temporary = temporarySibling(path)
     writeNew(temporary, contents, sync = false)
     moveOver(temporary, path)
   }
 
-  /** Renames a written file to a name that may exist. */
+  /** Renames a written file. If the new name exists, the existing file is replaced. */
   def moveOver(written: Path, path: Path): Unit =
     try {
       // Hadoop would check the new content against an old checksum file. The checksum file is therefore deleted before
@@ -136,18 +138,18 @@ private[storage] object LocalFiles {
     StorageErrors.quietly(Files.deleteIfExists(checksumOf(path)))
   }
 
-  /** Lists a directory without Hadoop's checksum files; Hadoop's own listings omit them too. */
+  /** Lists a directory. As in Hadoop's own listings, Hadoop's checksum files are omitted. */
   def list(directory: Path): Vector[FileInfo] =
     try {
       val children = Files.newDirectoryStream(directory)
-      // A child may be deleted between the listing and this call.
+      // A file may be deleted after the directory was listed and before `info` is called.
       try children.asScala.filterNot(isChecksum).flatMap(child => info(child)).toVector
       finally children.close()
     } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
 
   /**
-   * Deletes a directory. Files that other processes create in the directory meanwhile, such as a delayed version hint,
-   * are deleted too.
+   * Deletes a directory. Also deletes files that other processes create in the directory at the same time, such as a
+   * delayed version hint.
    */
   def deleteDirectory(directory: Path): Unit = {
     @tailrec
@@ -165,13 +167,16 @@ private[storage] object LocalFiles {
     deleteTree(MaxAttempts)
   }
 
-  /** Moves a directory. Without the option to replace, the move fails if the target exists. */
+  /** Moves a directory. The move fails if the target exists, because the option `REPLACE_EXISTING` is not set. */
   def renameDirectory(from: Path, to: Path): Unit = {
     parentOf(to).foreach(parent => Files.createDirectories(parent))
     Files.move(from, to)
   }
 
-  /** Returns a hidden name that no pattern for metadata files matches. */
+  /**
+   * Returns a name for a temporary file. The file is hidden, and no pattern for the names of metadata files matches the
+   * name.
+   */
   def temporaryName(name: String): String = s".$name.${UUID.randomUUID}.tmp"
 
   def checksumOf(path: Path): Path = path.resolveSibling(s".${path.getFileName}.crc")
@@ -200,10 +205,7 @@ private[storage] object LocalFiles {
     }
   }
 
-  /**
-   * Opens a new file. The directory nearly always exists. It is therefore not checked first, but created if opening
-   * fails.
-   */
+  /** Opens a new file. The directory nearly always exists, so it is created only if opening the file fails. */
   private def openNew(path: Path): FileChannel =
     try FileChannel.open(path, CREATE_NEW, WRITE)
     catch {
@@ -213,8 +215,8 @@ private[storage] object LocalFiles {
     }
 
   /**
-   * Syncs the directory of a file, which makes the file's name durable. The caller ignores errors, because some systems
-   * cannot open a directory. On such systems, it depends on the system whether the name is durable.
+   * Syncs the directory of a file, which makes the file's name durable. The caller ignores errors, because some
+   * operating systems cannot open a directory. On such a system, the name may not be durable.
    */
   private def forceDirectory(path: Path): Unit = parentOf(path).foreach { parent =>
     val channel = FileChannel.open(parent, READ)
@@ -222,7 +224,7 @@ private[storage] object LocalFiles {
     finally channel.close()
   }
 
-  /** Deletes all files and directories that it visits. */
+  /** A file visitor that deletes all files and directories that it visits. */
   private object Deletion extends SimpleFileVisitor[Path] {
     override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
       Files.deleteIfExists(file)

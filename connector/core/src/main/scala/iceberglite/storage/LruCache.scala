@@ -4,9 +4,10 @@ import java.util.{LinkedHashMap, Map => JavaMap}
 import java.util.concurrent.TimeUnit
 
 /**
- * A cache of values with an estimated heap size. The least recently used values are dropped first. Thread-safe.
+ * A cache of values with an estimated heap size. The least recently used values are dropped first. The cache is
+ * thread-safe.
  *
- * @param nowMs a monotonic clock
+ * @param nowMs a monotonic clock, in milliseconds
  */
 final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
   private case class Slot(value: V, bytes: Long, idleMs: Long, usedMs: Long)
@@ -14,7 +15,7 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
   private var total = 0L
   private var shortestIdleMs = Long.MaxValue
 
-  /** Returns an estimate of the heap in use. */
+  /** Returns the estimated heap size of all values, in bytes. */
   def bytes: Long = synchronized {
     dropIdle()
     total
@@ -29,7 +30,7 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     slot.map(_.value)
   }
 
-  /** Adds a value, unless it is larger than the limits allow. */
+  /** Adds a value, unless the value is larger than the limits allow. */
   def put(key: K, value: V, bytes: Long, limits: LruCache.Limits): Unit = synchronized {
     dropIdle()
     if (bytes <= limits.maxEntryBytes && bytes <= limits.maxTotalBytes) {
@@ -41,8 +42,8 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
   }
 
   /**
-   * Returns a cached or loaded value. Values are loaded outside of the lock: two threads may load the same value, but
-   * neither waits for the other.
+   * Returns a cached or loaded value. Values are loaded outside of the lock. Therefore two threads may load the same
+   * value, but neither thread waits for the other.
    *
    * @param weigh returns the estimated heap size of a value, in bytes
    */
@@ -64,11 +65,11 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
 
   def remove(shouldRemove: K => Boolean): Unit = synchronized(drop(until = false)(entry => shouldRemove(entry.getKey)))
 
-  /** Drops values that have not been used for their idle time. */
+  /** Drops each value that has not been used for longer than its idle time. */
   def dropIdle(): Unit = synchronized {
     if (shortestIdleMs < Long.MaxValue) {
       val now = nowMs()
-      // The slots are in the order of their last use. The search ends at the first slot that was used recently.
+      // The values are in the order of their last use. The search ends at the first value that was used recently.
       var reachedRecent = false
       drop(reachedRecent) { entry =>
         val idle = now - entry.getValue.usedMs
@@ -78,7 +79,9 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     }
   }
 
-  /** Drops the slots that meet a condition, least recently used first, while `until` is false. */
+  /**
+   * Drops the values that meet a condition, until `until` is true. The least recently used values are dropped first.
+   */
   private def drop(until: => Boolean)(condition: JavaMap.Entry[K, Slot] => Boolean): Unit = {
     val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
     while (!until && eldest.hasNext) {
@@ -93,21 +96,21 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
 
 object LruCache {
 
-  /** A monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
   /**
    * Limits of a cache.
    *
    * @param maxEntryBytes a larger value is not cached
-   * @param maxTotalBytes limit for all values; 0 disables the cache
+   * @param maxTotalBytes limit for the total size of all values; 0 disables the cache
    * @param idleMs a value that is not used for this time is dropped; `Long.MaxValue` for no time limit
    */
   final case class Limits(maxEntryBytes: Long, maxTotalBytes: Long, idleMs: Long)
 
   object Limits {
 
-    /** Limits only the number of values. The size of each value is 1. */
+    /** Returns limits that restrict only the number of values. The size of each value must be given as 1. */
     def ofCount(values: Int): Limits = Limits(1L, values.toLong, Long.MaxValue)
   }
 }

@@ -31,38 +31,41 @@ object MetadataFiles {
     ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
       "partition-stats-.*)").r
 
-  /** The name of the file with the number of the newest version, in the metadata folder of a file-system table. */
+  /**
+   * The name of the version hint file, which contains the number of the newest version. It is in the metadata folder of
+   * a table of a file-system catalog.
+   */
   val VersionHint = "version-hint.text"
 
   private val Suffix = ".metadata.json"
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
   /**
-   * Maximum size of decompressed metadata for which the compression ratio is not checked. Longer content with a ratio
-   * above `MaxExpansion` is treated as a decompression bomb.
+   * Maximum size of decompressed metadata, in bytes, for which the compression ratio is not checked. Longer content
+   * with a ratio above [[MaxExpansion]] is treated as a decompression bomb.
    */
   private val UncheckedBytes = 64L << 20
 
   /** Maximum ratio of decompressed to stored size. */
   private val MaxExpansion = 200L
 
-  /** Maximum size of decompressed metadata. */
+  /** Maximum size of decompressed metadata, in bytes. */
   private val MaxBytes = 1L << 30
 
-  /** Number of bytes to read when only the UUID is needed. Writers put the UUID among the first fields. */
+  /** Number of bytes that are read if only the UUID is needed. The UUID is one of the first keys that writers write. */
   private val HeadBytes = 1 << 16
 
   /**
-   * Captures the version number in a file name, which begins with `v3` or `00003-<uuid>`. In the name of a compressed
-   * file, `.gz` is before the suffix `.metadata.json` or, in old files, after it.
+   * Captures the version number in a file name that begins with `v3` or `00003-<uuid>`, for example. In the name of a
+   * compressed file, `.gz` is before the suffix `.metadata.json` or, in old files, after this suffix.
    */
   private val Name = """(?:v(\d{1,9})|(\d{1,9})-[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?""".r
 
   /**
-   * Reads a table's metadata. Gzip is detected by the content.
+   * Reads the metadata of a table. The content of the file determines whether the file is compressed with gzip.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is incomplete
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the metadata violates the spec
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the metadata violates the specification
    */
   def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path, "table metadata"))
 
@@ -82,7 +85,7 @@ object MetadataFiles {
 
   private[iceberglite] def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
 
-  /** Decompresses the first bytes of a gzip file, which end in the middle of the stream. */
+  /** Decompresses the first bytes of a gzip file. The bytes may end at any position of the compressed stream. */
   private def decompressHead(stored: Array[Byte]): Array[Byte] = {
     val decompressed = new ByteArrayOutputStream
     try {
@@ -96,7 +99,7 @@ object MetadataFiles {
     decompressed.toByteArray
   }
 
-  /** Reads a view's metadata. Gzip is detected by the content. */
+  /** Reads the metadata of a view. The content of the file determines whether the file is compressed with gzip. */
   def readView(io: FileIO, path: String): ViewMetadata = ViewMetadataJson.parse(path, bytes(io, path, "view metadata"))
 
   private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
@@ -143,29 +146,33 @@ object MetadataFiles {
       out.toByteArray
   }
 
-  /** Returns the codec that the name of a metadata file states. */
+  /** Returns the codec that the name of a metadata file indicates. */
   def codecOf(path: String): MetadataCodec =
     if (path.endsWith(MetadataCodec.Gzip.infix + Suffix) || path.endsWith(Suffix + MetadataCodec.Gzip.infix))
       MetadataCodec.Gzip
     else MetadataCodec.Plain
 
-  /** Returns the file name of a version in a file-system table. */
+  /** Returns the name of the metadata file for a version of a table of a file-system catalog. */
   def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
 
-  /** Returns the name of a metadata file for catalogs that store its location. The UUID makes the name unique. */
+  /**
+   * Returns the name of a metadata file for a catalog that stores the location of the metadata file. The UUID makes the
+   * name unique.
+   */
   def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
     "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
 
   /**
-   * Returns whether a metadata file is named by its version alone, such as `v3.metadata.json`, as in file-system
-   * tables.
+   * Returns whether the name of a metadata file consists only of the version, as in tables of a file-system catalog. An
+   * example is `v3.metadata.json`.
    */
   def isVersionName(path: String): Boolean =
     path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
 
   /**
-   * Returns whether a file has the name of a table's metadata: a metadata file, a version hint, a temporary file, a
-   * manifest list, a manifest or statistics. Data and delete files have other names, even in a metadata folder.
+   * Returns whether the name of a file belongs to one of these kinds of files: a table metadata file, a version hint, a
+   * temporary file, a manifest list, a manifest, or a statistics file. Data and delete files have other names, even in
+   * a metadata folder.
    */
   def isMetadataName(path: String): Boolean =
     MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches
@@ -174,7 +181,7 @@ object MetadataFiles {
   def versionHint(metadataLocation: String): String =
     metadataLocation.substring(0, metadataLocation.lastIndexOf('/') + 1) + VersionHint
 
-  /** Returns the version in a file's name, in any directory; `None` for other files. */
+  /** Returns the version in the name of a metadata file; `None` if the path does not belong to a metadata file. */
   def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {
     case Name(fileSystem, catalog) => Try(Option(fileSystem).getOrElse(catalog).toInt).toOption
     case _ => None

@@ -7,18 +7,18 @@ import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
  * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
- * file may use more than a quarter of the heap. A file without an end, or a sparse file, therefore causes an error
- * instead of filling the memory.
+ * file may use more than a quarter of the heap. Therefore a file without an end, such as a device, or a huge sparse
+ * file causes an error, and does not exhaust the memory.
  *
  * @param format the name of the format, for messages
  * @param maxBytes maximum length of a file
- * @param hasMagic whether the first bytes match the format
+ * @param hasMagic returns whether the first bytes of a file match the format
  */
 final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, hasMagic: Array[Byte] => Boolean) {
   import ReadBounds._
 
   /**
-   * Checks the length that the storage reports before the file is read.
+   * Checks, before a file is read, the length that the storage reports.
    *
    * @throws UnreadableFile if the length exceeds the limit
    */
@@ -60,29 +60,32 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
 
 private[iceberglite] object ReadBounds {
 
-  /** Files up to this size are read without checks. Their parser reports errors in them. */
+  /**
+   * Files up to this size are read without a check of the magic. If they are not valid, the parser reports the error.
+   */
   private val UncheckedBytes: Long = 16L << 20
   private val UpperLimit: Long = 1L << 30
 
   /**
-   * The maximum length of a file of any format. It is a quarter of the heap, but at least 16 MB and at most 1 GB,
-   * because decoding needs additional memory, and several files are read concurrently.
+   * The maximum length of a file of any format. It is a quarter of the heap, but at least 16 MB and at most 1 GB. The
+   * whole heap is not available, because decoding needs additional memory, and because several files are read
+   * concurrently.
    */
   val MaxBytes: Long = math.max(UncheckedBytes + 1, math.min(UpperLimit, Runtime.getRuntime.maxMemory / 4))
 
   val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
 
-  /** Metadata as text or gzip. */
+  /** Limits for a metadata file, which is either JSON text or gzip. */
   val Metadata: ReadBounds = ReadBounds(
     "table metadata (JSON or gzip)",
     MaxBytes,
     bytes => MetadataFiles.isGzip(bytes) || isJson(bytes)
   )
 
-  /** A version hint: a number or a file name. */
+  /** Limits for a version hint, which is either a number or a file name. */
   val Hint: ReadBounds = ReadBounds("a version hint", 1L << 12, _ => true)
 
-  /** Returns advice for the error. More memory helps only if the limit is derived from the heap. */
+  /** Returns the advice in the error message. A larger heap is advised only if the limit depends on the heap size. */
   private def advice(limit: Long): String =
     if (limit == MaxBytes && limit < UpperLimit)
       "If the file is not damaged, give the driver more memory (spark.driver.memory)"

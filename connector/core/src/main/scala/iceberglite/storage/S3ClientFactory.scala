@@ -21,8 +21,8 @@ import org.apache.hadoop.fs.s3a.S3ClientFactory.S3ClientCreationParameters
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Creates S3A's clients for catalogs with `s3.write.storage-class` or `s3.write.tags.*`. S3A in this Hadoop release has
- * no settings for storage classes and tags. S3A instantiates this class by name.
+ * Creates the clients of S3A for catalogs with `s3.write.storage-class` or `s3.write.tags.*`. This class is needed,
+ * because S3A in this Hadoop release has no settings for storage classes and tags. S3A instantiates the class by name.
  */
 final class S3ClientFactory extends DefaultS3ClientFactory {
   override def createS3Client(uri: URI, parameters: S3ClientCreationParameters): AmazonS3 = {

@@ -16,9 +16,10 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
 
 /**
- * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A's
- * own operations send additional requests that check for directories. An object is created exclusively by a `PUT` with
- * `If-None-Match: *`, which the store rejects if the key exists. S3A in this Hadoop release cannot send such a request.
+ * Reads and writes whole S3 objects with one request for each object. The requests use S3A's client, which has S3A's
+ * settings. S3A's own operations are not used, because they send additional requests that check for directories. An
+ * object is created exclusively by a `PUT` with `If-None-Match: *`, which the store rejects if the key exists. S3A in
+ * this Hadoop release cannot send such a request.
  *
  * Only this class and [[S3ClientFactory]] require the `hadoop-aws` jars. This class is loaded on the first access to a
  * file on S3.
@@ -37,7 +38,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
         bounds.read(path.toString, s3Object.getObjectContent)
       } catch {
         case failure: UnreadableFile =>
-          // Closing the stream would read the rest of the object.
+          // Closing the stream without `abort` would read the remaining part of the object.
           s3Object.getObjectContent.abort()
           throw failure
       } finally s3Object.close()
@@ -59,7 +60,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   private def request(key: String, contents: Array[Byte]): PutObjectRequest = {
     val metadata = fs.getWriteOperationHelper.newObjectMetadata(contents.length.toLong)
     val request = fs.getRequestFactory.newPutObjectRequest(key, metadata, new ByteArrayInputStream(contents))
-    // Lets the client read the content again from the start when it retries.
+    // This limit allows the client to read the content again from the start when it retries the request.
     request.getRequestClientOptions.setReadLimit(contents.length + 1)
     request
   }
@@ -90,8 +91,8 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   }
 
   /**
-   * Checks that the store supports `If-None-Match`, once per bucket. A store that ignores the header accepts the second
-   * of two writes, and commits would be lost silently.
+   * Checks, once for each bucket, that the store supports `If-None-Match`. A store that ignores the header would also
+   * accept the second of two concurrent writes, and the first commit would be lost silently.
    */
   private def requireSupport(path: Path, key: String): Unit = if (!supportedBuckets.contains(bucketUrl)) {
     if (!isSupported(path, key)) throw unsupported(path)
@@ -104,7 +105,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     val probe = s"${key.substring(0, key.lastIndexOf('/') + 1)}.conditional-put-${UUID.randomUUID}"
     try !putExclusively(path, probe, ProbeContent) || !putExclusively(path, probe, ProbeContent)
     catch {
-      // Only the probe is affected: no data of the commit was sent.
+      // Only the outcome of the probe is unknown. The commit has sent no data, so its outcome is known.
       case unclear: CommitStateUnknown =>
         throw StorageErrors.storageFailed("create", path.toString, unclear.cause.getOrElse(unclear))
     } finally
@@ -135,7 +136,7 @@ private[storage] object S3Objects {
 
   private val PreconditionFailed = 412
 
-  /** The status of a request that the store rejected because another request for the key was in progress. */
+  /** The HTTP status of a request that the store rejected because another request for the same key was in progress. */
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501

@@ -12,11 +12,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Translates S3 settings with Apache Iceberg's names (`s3.endpoint`, `s3.access-key-id`, …) to the settings of Hadoop's
- * S3A. The S3 settings come from a catalog's configuration or are vended by a REST catalog.
+ * S3A. The S3 settings come from the configuration of a catalog, or are vended by a REST catalog.
  */
 object S3Settings {
 
-  /** Prefix of all settings except the region. */
+  /** Prefix of the keys of all settings except the region. */
   val Prefix = "s3."
 
   private val AccessKey = "s3.access-key-id"
@@ -31,12 +31,12 @@ object S3Settings {
   private val StorageClass = "s3.write.storage-class"
   private val DeleteEnabled = "s3.delete-enabled"
 
-  /** Prefix of a tag name; all written objects get these tags. */
+  /** Prefix of a key that sets a tag. The name of the tag follows the prefix. All written objects get the tag. */
   val TagPrefix = "s3.write.tags."
 
   /**
-   * Settings of this connector in Hadoop's configuration, for features without an S3A setting. They begin with S3A's
-   * prefix.
+   * Keys that this connector adds to Hadoop's configuration, for features for which S3A has no setting. They begin with
+   * S3A's prefix.
    */
   private[iceberglite] val HadoopStorageClass = "fs.s3a.iceberglite.storage-class"
   private[iceberglite] val HadoopTagPrefix = "fs.s3a.iceberglite.tags."
@@ -52,7 +52,7 @@ object S3Settings {
 
   private val Package = "org.apache.hadoop.fs.s3a"
 
-  /** Keys whose values are passed to S3A unchanged, with S3A's keys for them. */
+  /** Keys whose values are passed to S3A unchanged, with the corresponding keys of S3A. */
   private val renamed: Map[String, String] = Map(
     "s3.endpoint" -> "fs.s3a.endpoint",
     "s3.path-style-access" -> "fs.s3a.path.style.access",
@@ -68,7 +68,7 @@ object S3Settings {
   private val encryptions: Map[String, Option[String]] =
     Map("none" -> None, "s3" -> Some("AES256"), "kms" -> Some("SSE-KMS"), "custom" -> Some("SSE-C"))
 
-  /** The supported keys that begin with the prefix. */
+  /** The supported keys that begin with [[Prefix]], except the keys of tags. */
   val keys: Seq[String] =
     (renamed.keySet - Region ++ Seq(Encryption, EncryptionMd5, Acl, StorageClass, DeleteEnabled)).toVector.sorted
 
@@ -81,9 +81,9 @@ object S3Settings {
   def isVended(key: String): Boolean = isKnown(key) && key != StagingDirectory || key == Region
 
   /**
-   * Returns Hadoop's settings for the S3 settings; other keys are ignored.
+   * Returns the Hadoop settings that correspond to the S3 settings. Other keys are ignored.
    *
-   * @throws InvalidArgument if only one of a pair of keys is set, or the encryption type is unknown
+   * @throws InvalidArgument if a value is invalid, or if only one of access key and secret key is set
    */
   def hadoop(properties: Map[String, String]): Map[String, String] = {
     val configured = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
@@ -103,7 +103,7 @@ object S3Settings {
     if (settings.isEmpty) settings else settings + (ClientFactory -> "iceberglite.storage.S3ClientFactory")
   }
 
-  /** Converts an access control list to S3A's name for it, which has no dashes. */
+  /** Converts the name of a predefined access control list to S3A's name, which has no dashes. */
   private def acl(configured: Map[String, String]): Map[String, String] = configured.get(Acl).map { text =>
     val name = acls.getOrElse(
       text.toLowerCase,
@@ -123,8 +123,8 @@ object S3Settings {
   ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
 
   /**
-   * Converts the delete setting. If deletes are disabled, S3A is also configured to keep directory markers, which it
-   * deletes otherwise.
+   * Converts the delete setting. If deletes are disabled, S3A is also configured to keep directory markers, because by
+   * default S3A deletes these markers.
    */
   private def deletion(configured: Map[String, String]): Map[String, String] = configured.get(DeleteEnabled).fold(
     Map.empty[String, String]
@@ -136,7 +136,8 @@ object S3Settings {
   }
 
   /**
-   * Checks the MD5 of the encryption key. S3A computes it from the key, so a different value belongs to another key.
+   * Checks the MD5 sum of the encryption key. S3A computes the MD5 sum from the key. Therefore, if the configured MD5
+   * sum is different, it belongs to another key.
    */
   private def checkEncryptionMd5(configured: Map[String, String]): Unit =
     for (md5 <- configured.get(EncryptionMd5); key <- configured.get(EncryptionKey)) {
@@ -149,7 +150,8 @@ object S3Settings {
     }
 
   /**
-   * Sets the credentials provider. Configured keys take precedence over the environment and the role of the machine.
+   * Sets the credentials provider. A configured access key takes precedence over credentials from the environment and
+   * from the role of the machine.
    */
   private def provider(configured: Map[String, String]): Map[String, String] = {
     val pair = Seq(AccessKey, SecretKey)

@@ -11,8 +11,9 @@ import org.apache.hadoop.conf.Configuration
 
 /**
  * A Hadoop configuration that is sent to tasks and must not be modified afterwards. Hadoop's own serialization includes
- * the origin of each of more than a thousand values, which takes longer than a small task. This class serializes only
- * the values. Each configuration is serialized once, and equal configurations are deserialized once per process.
+ * the origin of each value. A configuration has more than a thousand values, so this serialization takes longer than a
+ * small task. This class serializes only the values. Each configuration is serialized once, and equal configurations
+ * are deserialized once in each process.
  */
 final class SerializableConfiguration(@transient private var configuration: Configuration) extends Serializable {
   @transient private lazy val bytes: Array[Byte] = SerializableConfiguration.bytesOf(configuration)
@@ -35,7 +36,7 @@ final class SerializableConfiguration(@transient private var configuration: Conf
 
 private object SerializableConfiguration {
 
-  /** Maximum number of cached configurations. Most programs have fewer catalogs. */
+  /** Maximum number of cached configurations. Most applications have fewer catalogs. */
   private val MaxCached = 16
 
   final private class Key(val bytes: Array[Byte]) {

@@ -33,8 +33,8 @@ private[iceberglite] object StorageErrors {
 
   /**
    * Runs a cleanup after a failed operation, or closes a resource that is no longer needed. A failure of the cleanup is
-   * ignored, because the failure of the operation is the one to report. [[iceberglite.table.Cleanup.quietly]] also logs
-   * the failure, for work whose failure a user should know about.
+   * ignored, because the failure of the operation must be reported instead. If users should know about a failure of the
+   * cleanup, [[iceberglite.table.Cleanup.quietly]] must be used, which also logs the failure.
    */
   def quietly(cleanup: => Any): Unit =
     try {
@@ -45,11 +45,11 @@ private[iceberglite] object StorageErrors {
   def storageFailed(operation: String, path: String, e: Throwable): StorageFailed =
     StorageFailed(operation, path, reason(e), Some(e))
 
-  /** Returns whether a failure means that the file does not exist, as opposed to a denied access. */
+  /** Returns whether a failure means that the file does not exist. The result is false if access was denied. */
   def isMissing(e: Throwable): Boolean = e match {
     case _: NoSuchFileException => true
     case f: FileNotFoundException => !isDeniedByText(f)
-    // ENOTDIR: a part of the path is a file, so the path does not exist.
+    // This is the error ENOTDIR. It means that a directory in the path is actually a file, so the path does not exist.
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
   }
@@ -71,16 +71,16 @@ private[iceberglite] object StorageErrors {
     Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
 
   /**
-   * Returns whether the storage is full. The JDK and Hadoop have no exception class for this, so the message of the
-   * operating system or of HDFS is matched.
+   * Returns whether a failure means that the storage is full. The JDK and Hadoop have no exception class for this
+   * error, so the method matches the message of the operating system or of HDFS.
    */
   private def isFull(e: Throwable): Boolean = Option(e.getMessage).exists { text =>
     Seq("No space left on device", "Disk quota exceeded", "quota of", "not enough space").exists(text.contains)
   }
 
   /**
-   * Returns whether access was denied. `java.io` and Hadoop's local file system throw a "not found" exception for this
-   * and state the reason in the message.
+   * Returns whether access was denied. In this case, `java.io` and Hadoop's local file system throw a
+   * `FileNotFoundException`, and state the reason only in the message.
    */
   private def isDeniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))

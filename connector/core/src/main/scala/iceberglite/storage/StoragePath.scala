@@ -3,12 +3,13 @@ package iceberglite.storage
 import java.util.Locale
 
 /**
- * The location to which a path refers. Different spellings of a location are equal: `s3://b/t` and `s3a://b//t/`,
- * `/wh/t` and `file:///wh/t`. Percent-encoded characters are not decoded, and the comparison is case-sensitive.
+ * The location to which a path refers. Objects for different spellings of a location are equal, for example for
+ * `s3://b/t` and `s3a://b//t/`, or for `/wh/t` and `file:///wh/t`. Percent-encoded characters are not decoded, and the
+ * comparison is case-sensitive.
  *
  * @param store the normalized scheme, such as `s3a` or `file`
  * @param authority the bucket or host; empty for the local file system
- * @param names the path elements: the directories, then the file
+ * @param names the path elements, which are the directories followed by the file
  */
 final case class StoragePath private (store: String, authority: String, names: Vector[String]) {
 
@@ -37,7 +38,7 @@ object StoragePath {
   private[iceberglite] val LocalStore = "file"
   private val Uri = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)".r
 
-  /** Schemes that name the same store. */
+  /** Schemes that refer to the same store, by a scheme that represents all of them. */
   private val sameStore: Map[String, String] =
     Map("s3" -> "s3a", "s3n" -> "s3a", "abfs" -> "abfss", "wasb" -> "wasbs")
 
@@ -50,9 +51,9 @@ object StoragePath {
   /**
    * Parses a path.
    *
-   * @param defaultFileSystem the file system of paths without a scheme, see [[FileIO.defaultFileSystem]]
-   * @return absent for paths that different storages interpret differently. These are relative paths, paths that
-   *   contain `.`, `..` or a control character, and paths that begin with two slashes
+   * @param defaultFileSystem the file system of paths without a scheme (see [[FileIO.defaultFileSystem]])
+   * @return absent if storages may interpret the path in different ways. Such paths are relative paths, paths that
+   *   contain the element `.` or `..` or a control character, and paths that begin with two slashes
    */
   def of(path: String, defaultFileSystem: String): Option[StoragePath] = (path match {
     case Uri(scheme, authority, rest) if rest.startsWith("/") || rest.isEmpty && Option(authority).exists(_.nonEmpty) =>

@@ -10,28 +10,29 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Creates Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
+ * Creates the Hadoop configuration for one catalog. It consists of the configuration of the session, overridden by the
+ * catalog's own settings.
  *
- * Hadoop caches one file system per scheme and host, and ignores the configuration of later requests. Catalogs with
- * their own settings therefore get separate file systems, see [[CatalogFileSystem]].
+ * Hadoop caches one file system for each scheme, host and user, and ignores the configuration of later requests.
+ * Catalogs with their own settings therefore get separate file systems (see [[CatalogFileSystem]]).
  */
 object StorageSettings {
 
-  /** Prefix of Hadoop settings in a catalog's configuration. The rest of the key is Hadoop's key. */
+  /** Prefix of Hadoop settings in a catalog's configuration. Hadoop's key follows the prefix. */
   val HadoopPrefix = "hadoop."
 
-  /** Key for a hash of the settings that a file system was created with. The hash does not reveal the settings. */
+  /** Key in Hadoop's configuration for a hash of the catalog's own settings. The hash does not reveal the settings. */
   private[iceberglite] val Fingerprint = "iceberglite.fs.settings"
 
   private val S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
-  /** Schemes that S3A reads. */
+  /** Schemes of S3 locations, for all of which S3A is used. */
   private[iceberglite] val S3 = Set("s3", "s3a", "s3n")
   private val Azure = Set("abfs", "abfss", "wasb", "wasbs")
 
   private val prefixes = Seq(HadoopPrefix, S3Settings.Prefix, "client.", "io.")
 
-  /** Returns those properties of a catalog that configure its storage. */
+  /** Returns the properties of a catalog that configure its storage. */
   def of(properties: Map[String, String]): Map[String, String] =
     properties.filter { case (key, _) => prefixes.exists(key.startsWith) }
 
@@ -43,7 +44,8 @@ object StorageSettings {
    */
   def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
     val conf = new Configuration(base)
-    // Metadata from other engines uses s3:// for paths that Hadoop reads as s3a://.
+    // Metadata of other Iceberg implementations contains paths with the scheme `s3`, whereas the Hadoop scheme for S3
+    // is `s3a`.
     S3.foreach(scheme => if (Option(conf.get(implKey(scheme))).isEmpty) conf.set(implKey(scheme), S3A))
     val overrides = S3Settings.hadoop(properties) ++ properties.collect {
       case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
@@ -74,7 +76,7 @@ object StorageSettings {
 
   private[iceberglite] def implKey(scheme: String): String = s"fs.$scheme.impl"
 
-  /** Returns the key that stores the original class for a scheme while [[CatalogFileSystem]] wraps it. */
+  /** Returns the key for the original file system class of a scheme, if [[CatalogFileSystem]] replaces this class. */
   private[iceberglite] def wrappedClassKey(scheme: String): String = s"iceberglite.fs.$scheme.impl"
 
   private def isolate(conf: Configuration, overrides: Map[String, String]): Unit = {

@@ -13,10 +13,9 @@ import org.slf4j.LoggerFactory
 
 /**
  * Writes small files in the background after a short delay. If a file is written several times within the delay, only
- * the last content is written. Reads through this object see the new content immediately. A failed write is only
- * logged.
+ * the last content is written. [[contentsOf]] returns the new content immediately. A failed write is only logged.
  *
- * @param write replaces a file
+ * @param write replaces the content of a file
  */
 final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
   private val pending = new LinkedHashMap[String, Array[Byte]]
@@ -33,12 +32,15 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
     if (idle) WriteBehind.schedule(() => drain())
   }
 
-  /** Returns the pending content of a file. */
+  /** Returns the content of a file that has not been completely written yet; `None` if there is no pending write. */
   def contentsOf(path: String): Option[Array[Byte]] = synchronized {
     Option(pending.get(path)).orElse(running.filter(_._1 == path).map(_._2))
   }
 
-  /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
+  /**
+   * Discards the pending writes of a file, or of the files in a directory. If such a write is in progress, waits until
+   * it ends.
+   */
   def discard(path: String): Unit = {
     val directoryPrefix = path.stripSuffix("/") + "/"
     def isAffected(pendingPath: String): Boolean = pendingPath == path || pendingPath.startsWith(directoryPrefix)
@@ -84,19 +86,23 @@ private[storage] object WriteBehind {
   private val Threads = 4
   private val IdleSeconds = 10L
 
-  /** Maximum time in seconds that the JVM's shutdown waits for storage that does not respond. */
+  /**
+   * Maximum time in seconds for which the shutdown of the JVM waits for pending writes if the storage does not respond.
+   */
   private val ShutdownSeconds = 10L
 
-  /** Priority of the shutdown hook. It must be above 10, the priority at which Hadoop closes its file systems. */
+  /**
+   * Priority of the shutdown hook. It must be higher than 10, the priority with which Hadoop closes its file systems.
+   */
   private val HookPriority = 20
 
   /**
-   * Delay of writes in milliseconds. The delay makes a burst of commits write only one version hint, and the write of
-   * the hint does not slow down the next commit.
+   * Delay of writes in milliseconds. Because of the delay, several commits in quick succession write only one version
+   * hint, and the write does not slow down the next commit.
    */
   private val DelayMs = 100L
 
-  /** Threads for the writes. They do not keep the JVM alive, but a shutdown hook waits for pending writes. */
+  /** The threads that write files. They do not keep the JVM alive, but a shutdown hook waits for pending writes. */
   private lazy val pool: ScheduledThreadPoolExecutor = {
     val executor = new ScheduledThreadPoolExecutor(Threads, new DaemonThreads("hints"))
     executor.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
