@@ -87,7 +87,7 @@ object AvroCodec {
   }
 
   /**
-   * Returns the decompressor for the blocks of one file. It is not thread-safe.
+   * Returns the decompressor for the blocks of one file. The decompressor is not thread-safe.
    *
    * @throws AvroFault if the codec in the file header is not supported
    */

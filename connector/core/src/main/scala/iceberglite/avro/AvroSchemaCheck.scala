@@ -20,7 +20,7 @@ private[iceberglite] object AvroSchemaCheck {
    * Rejects recursive schemas, and schemas that have too many nodes after references to named types are replaced by the
    * types. No decoder can be created for such schemas.
    *
-   * @throws AvroFault with a description of the problem
+   * @throws AvroFault if the schema is rejected; the message describes the problem
    */
   def check(schema: AvroSchema): Unit = {
     val nodes = new NodeCounter().of(schema)

@@ -63,7 +63,10 @@ final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveTy
 private[iceberglite] object LiteralWriter {
   def apply(what: String, target: PrimitiveType): LiteralWriter = new LiteralWriter(what, target)
 
-  /** Promotes a value from the type that its column had when the file was written to the column's current type. */
+  /**
+   * Promotes a value to the current type of its column. The value has the type that the column had when the file was
+   * written.
+   */
   def widen(value: Literal, target: Type): Literal = (value, target) match {
     case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
     case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)

@@ -61,7 +61,7 @@ object DeletionVectorFiles {
    *
    * @param deleted the deleted rows of each data file. Elements without positions are ignored. If there are no other
    *   elements, no file is written
-   * @return a delete file for each vector, for a manifest entry
+   * @return a delete file for each vector, which a commit can add to a manifest
    * @throws InvalidArgument if two elements have the same data file, because a data file can have only one deletion
    *   vector
    */

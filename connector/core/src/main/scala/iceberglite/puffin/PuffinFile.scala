@@ -50,16 +50,17 @@ object PuffinFile {
   private[iceberglite] val FooterCompressedFlag = 1
 
   /**
-   * Size of the part of the footer after the payload in bytes. This part consists of the payload size, the flags and
+   * Size in bytes of the part of the footer after the payload. This part consists of the payload size, the flags and
    * the magic.
    */
   private[iceberglite] val TailSize = 12
 
-  /** Size of a footer with an empty payload in bytes. */
+  /** Size in bytes of a footer with an empty payload. */
   private[iceberglite] val MinFooterSize: Int = Magic.length + TailSize
 
   /**
-   * Maximum footer size. A longer footer, which would describe hundreds of thousands of blobs, is treated as damaged.
+   * Maximum footer size in bytes. A longer footer would describe hundreds of thousands of blobs. It is treated as
+   * damaged.
    */
   private val MaxFooterSize = 1 << 26
   private val Role = "Puffin file"

@@ -79,8 +79,9 @@ private[iceberglite] object StorageErrors {
   }
 
   /**
-   * Returns whether access was denied. In this case, `java.io` and Hadoop's local file system throw a
-   * `FileNotFoundException`, and state the reason only in the message.
+   * Returns whether the exception means that access was denied. Even if access was denied,
+   * `java.io` and Hadoop's local file system throw a `FileNotFoundException`. They state the reason only in the
+   * message.
    */
   private def isDeniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))

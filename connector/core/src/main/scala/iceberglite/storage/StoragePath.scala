@@ -38,7 +38,7 @@ object StoragePath {
   private[iceberglite] val LocalStore = "file"
   private val Uri = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)".r
 
-  /** Schemes that refer to the same store, by a scheme that represents all of them. */
+  /** Maps each alternative scheme of a store to the scheme that represents the store. */
   private val sameStore: Map[String, String] =
     Map("s3" -> "s3a", "s3n" -> "s3a", "abfs" -> "abfss", "wasb" -> "wasbs")
 

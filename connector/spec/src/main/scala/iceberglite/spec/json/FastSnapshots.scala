@@ -31,7 +31,7 @@ private[json] object FastSnapshots {
     try Some(new Reader(document).read())
     catch {
       case UnsupportedJson => None
-      // The document ends within an escape sequence.
+      // This exception is thrown if the document ends within an escape sequence.
       case _: IndexOutOfBoundsException => None
     }
 

@@ -56,7 +56,7 @@ private[json] object SharedUpdates {
 
   type Shared = iceberglite.spec.update.MetadataUpdate with ViewUpdate
 
-  /** Reads an update; `None` for an action that does not apply to both tables and views. */
+  /** Reads an update; `None` if the action does not apply to both tables and views. */
   def read(json: JsonValue, action: String): Option[Shared] = action match {
     case Assign => Some(AssignUuid(json(Key.Uuid).uuid))
     case Upgrade => Some(UpgradeFormatVersion(version(json(Key.Version))))

@@ -119,7 +119,7 @@ private[json] object TableMetadataKey {
   /** The key of the current schema in version 1. */
   val V1Schema = "schema"
 
-  /** The key of the fields of the default spec in version 1. */
+  /** The key of the fields of the default partition spec in version 1. */
   val V1PartitionSpec = "partition-spec"
 
   // The keys of the entries of the snapshot log and the metadata log.

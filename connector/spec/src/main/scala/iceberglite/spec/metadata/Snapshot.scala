@@ -98,7 +98,7 @@ object SnapshotRef {
     override def kind: String = "tag"
   }
 
-  /** The branch that every table has. */
+  /** The name of the branch whose head is the current snapshot of the table. */
   val Main = "main"
 
   /**

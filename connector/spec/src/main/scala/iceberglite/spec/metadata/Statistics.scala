@@ -22,7 +22,7 @@ final case class StatisticsFile(
 /** A file with a row for each partition of one snapshot (spec: "Partition Statistics"). */
 final case class PartitionStatisticsFile(snapshotId: Long, statisticsPath: String, fileSizeInBytes: Long)
 
-/** A key with which files of the table are encrypted (spec, version 3). */
+/** A key that is used to encrypt files of the table (spec, version 3). */
 final case class EncryptionKey(
     keyId: String,
     encryptedKeyMetadata: String,

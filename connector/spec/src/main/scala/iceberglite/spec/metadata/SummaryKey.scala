@@ -30,15 +30,18 @@ object SummaryKey {
   val SourceSnapshotId = "source-snapshot-id"
 
   /**
-   * The key of the clustering columns. The value contains field ids, such as `1,2`. The snapshot added data files to a
-   * partition whose rows are clustered by these columns along a Hilbert curve.
+   * The key of the clustering columns. The value contains the field ids of these columns, such as `1,2`. In each
+   * partition, the data files that the snapshot added are clustered by these columns along a Hilbert curve.
    */
   val ClusteredBy = "iceberg-lite.clustered-by"
 
-  /** The key of the write-audit-publish id of a staged snapshot. */
+  /** The key in the summary of a staged snapshot. The value is the write-audit-publish id of the snapshot. */
   val WapId = "wap.id"
 
-  /** The key of the write-audit-publish id of the staged snapshot whose changes the snapshot publishes. */
+  /**
+   * The key in the summary of a snapshot that publishes a staged snapshot. The value is the write-audit-publish id of
+   * the staged snapshot.
+   */
   val PublishedWapId = "published-wap-id"
 
   val TotalRecords = "total-records"

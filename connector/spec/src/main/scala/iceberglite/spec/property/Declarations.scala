@@ -2,8 +2,8 @@ package iceberglite.spec.property
 
 /**
  * Collects the members of an object, such as all table properties, in the order of their declaration. The object has a
- * `private val declared = new Declarations[A]` before all members. It declares each member with `val Member: A =
- * declared(...)`, which adds the member to [[all]].
+ * `private val declared = new Declarations[A]` before all members. Each member is declared in the form
+ * `val Member: A = declared(...)`, which adds the member to [[all]].
  */
 final class Declarations[A] {
   private val members = Vector.newBuilder[A]

@@ -107,7 +107,7 @@ object DateTime {
 
   private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // The range of a long starts within a second. The start of this second is before the range and would overflow.
+    // The second that contains the minimum long starts before the minimum long, so its multiplication would overflow.
     // Therefore negative seconds are increased by one before the multiplication, and one second is subtracted
     // afterwards.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)

@@ -70,8 +70,8 @@ object LiteralConversion {
   }
 
   /**
-   * Converts an integer to another numeric type, or to a date, time or timestamp. In this case, the integer is the
-   * number of days or microseconds. The partition values of older tables may be such integers.
+   * Converts an integer to another numeric type, or to a date, time or timestamp. For a date, time or timestamp, the
+   * integer is a number of days or microseconds. The partition values of older tables may be such integers.
    */
   private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)

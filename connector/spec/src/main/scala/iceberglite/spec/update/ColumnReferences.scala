@@ -61,7 +61,7 @@ final private[update] case class ColumnReferences(
       }
     }
 
-  /** Checks that the transforms of the current sort order support the promoted type. */
+  /** Checks that the transforms of the default sort order support the promoted type. */
   def checkSortable(name: String, id: Int, to: Type): Unit =
     order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
       throw ValidationFailed(

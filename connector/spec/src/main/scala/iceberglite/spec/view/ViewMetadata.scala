@@ -111,6 +111,6 @@ object ViewMetadata {
   val HistorySizeProperty = "version.history.num-entries"
   val HistorySizeDefault = 10
 
-  /** The property that states whether a replacement of a view may lack a query in an existing dialect. */
+  /** The property that states whether a new version of a view may lack a query in a dialect of the previous version. */
   val DropDialectProperty = "replace.drop-dialect.allowed"
 }
