@@ -61,8 +61,17 @@ final class OwnedDeletion(
   @tailrec
   private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {
     val failed = environment.pool.map(paths, maxConcurrent)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
-    if (failed.isEmpty || !retries.waitForNext()) failed else deleteWithRetries(failed, retries)
+    if (failed.isEmpty || !mayRetry(retries)) failed else deleteWithRetries(failed, retries)
   }
+
+  /** Waits before the next retry. An interrupt ends the retries, but not the operation that deletes the files. */
+  private def mayRetry(retries: RetryPolicy): Boolean =
+    try retries.waitForNext()
+    catch {
+      case _: InterruptedException =>
+        Thread.currentThread.interrupt()
+        false
+    }
 
   private def isInSameFolder(path: String, other: String): Boolean = {
     def folder(file: String) = StoragePath.of(file, io.defaultFileSystem).map(_.parent)

@@ -1,5 +1,6 @@
 package iceberglite.table.action
 
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, DeleteApplicability}
@@ -40,7 +41,7 @@ trait DeleteCarrier {
  */
 final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[ContentFile], since: Long) {
   private val byPath = data.map(f => f.path -> f).toMap
-  private var carried: Option[(Set[FileKey], Vector[ContentFile])] = None
+  private var carried: Option[(CarriedDeletes.Key, Vector[ContentFile])] = None
   private var written = Set.empty[String]
   private var carriedMore = false
 
@@ -53,14 +54,14 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   /** Returns delete files for the new data files. @param sinceNumber the sequence number of the snapshot `since` */
   def of(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ContentFile] = {
     val deletes = newDeletes(sinceNumber, base, history)
-    val keys = deletes.iterator.map(e => FileKey.of(e.file)).toSet
+    val key = CarriedDeletes.Key(deletes.iterator.map(e => FileKey.of(e.file)).toSet, base.formatVersion)
     carriedMore = false
-    carried.collect { case (earlierKeys, files) if earlierKeys == keys => files }.getOrElse {
+    carried.collect { case (earlier, files) if earlier == key => files }.getOrElse {
       val deleted = byDataFile(deletes, base)
       carriedMore = deleted.nonEmpty
       val files = if (deleted.isEmpty) Vector.empty else carrier.carry(deleted, base)
       written ++= files.map(_.path)
-      carried = Some((keys, files))
+      carried = Some((key, files))
       files
     }
   }
@@ -86,4 +87,10 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
       if (all.isEmpty) None else Some(DeletedPositions(file, all))
     }
   }
+}
+
+private object CarriedDeletes {
+
+  /** What the carried deletes depend on. The format version determines whether they are deletion vectors. */
+  final private case class Key(deletes: Set[FileKey], version: FormatVersion)
 }

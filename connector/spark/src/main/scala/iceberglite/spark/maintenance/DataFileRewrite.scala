@@ -16,9 +16,9 @@ import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.spec.metadata.{Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{SnapshotTarget, Table}
-import iceberglite.table.action.RewriteFiles
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
 
 /**
  * Rewrites data files, to change their size and the order of their rows, and to remove deleted rows from them.
@@ -39,8 +39,11 @@ final private[iceberglite] class DataFileRewrite(
     deadline: Option[Deadline] = None
 ) {
 
-  /** Lets the commits of partial progress wait for each other instead of conflicting. */
+  /** Lets the commits of partial progress wait for each other instead of conflicting. It guards `newestOwn`. */
   private val commits = new Object
+
+  /** The version of the table after the last commit of this rewrite. */
+  private var newestOwn = table
 
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
@@ -114,7 +117,8 @@ final private[iceberglite] class DataFileRewrite(
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {
-      val carrier = new IncrementalCarrier(new MovedDeletes(table, rewritten.packed, search))
+      val moves = new IncrementalCarrier(new MovedDeletes(table, rewritten.packed, search))
+      val carrier = new RecordingCarrier(moves, writeCommit)
       val action = new RewriteFiles(
         tasks.map(_.file),
         rewritten.files,
@@ -125,7 +129,10 @@ final private[iceberglite] class DataFileRewrite(
       )
       val summary =
         EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
-      commits.synchronized(writeCommit.attempt(table.transaction(summary).add(action).commit()))
+      commits.synchronized {
+        newestOwn = carrier.attempt(newestOwn.transaction(summary).add(action).commit())
+        newestOwn
+      }
     } finally search.close()
   }
 
@@ -146,4 +153,24 @@ final private[iceberglite] class DataFileRewrite(
         throw e
     }
   }
+}
+
+/**
+ * Carries deletes over, and records whether this failed. It may fail with any error, because it runs Spark jobs. Such an
+ * error always precedes the commit of an attempt, so that the files of the rewrite can be removed.
+ */
+final private class RecordingCarrier(moves: DeleteCarrier, writeCommit: WriteCommit) extends DeleteCarrier {
+  private var hasFailed = false
+
+  override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
+    hasFailed = true
+    val files = moves.carry(deleted, base)
+    hasFailed = false
+    files
+  }
+
+  /** Runs a commit that calls this carrier. */
+  def attempt[A](commit: => A): A =
+    try writeCommit.attempt(commit)
+    finally if (hasFailed) writeCommit.recordNotCommitted()
 }

@@ -57,7 +57,8 @@ private[maintenance] object RowKey {
     case StructType(fields) => fields.forall(f => isSupported(f.dataType))
     case ArrayType(element, _) => isSupported(element)
     case MapType(key, value, _) => isSupported(key) && isSupported(value)
-    case _: NumericType | BooleanType | DateType | TimestampType | TimestampNTZType | StringType | BinaryType => true
+    case _: NumericType | BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
+    case StringType | _: CharType | _: VarcharType => true
     case _ => false
   }
 }

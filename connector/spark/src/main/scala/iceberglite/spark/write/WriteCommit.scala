@@ -110,6 +110,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     }
   }
 
+  /** Records that the table certainly does not refer to the files of this write. */
+  def recordNotCommitted(): Unit = maybeCommitted = false
+
   /**
    * Removes the files of a write that failed. The messages do not contain the files of tasks that did not finish; these
    * files are found by their names.

@@ -247,10 +247,10 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 private object EqualRows {
   val columns: String =
     "id BIGINT, s STRING, d DOUBLE, f FLOAT, dec DECIMAL(20, 3), day DATE, t TIMESTAMP, b BINARY, " +
-      "n STRUCT<a: INT, l: ARRAY<STRING>>, m MAP<STRING, INT>, flag BOOLEAN"
+      "n STRUCT<a: INT, l: ARRAY<STRING>>, m MAP<STRING, INT>, flag BOOLEAN, c CHAR(5), v VARCHAR(5)"
 
   /** The columns, without types whose texts differ for equal values. */
-  val texts: String = "id, s, d, f, dec, day, t, hex(b), n, array_sort(map_entries(m)), flag"
+  val texts: String = "id, s, d, f, dec, day, t, hex(b), n, array_sort(map_entries(m)), flag, c, v"
 
   private val numbers = Seq("double('NaN')", "-0.0D", "0.0D", "double('-Infinity')", "NULL", "1.5D", "2.5D")
 
@@ -265,6 +265,7 @@ private object EqualRows {
       "IF(id % 6 = 0, NULL, TIMESTAMP'2020-01-01 00:00:01.5'), CAST(concat('b', id % 2) AS BINARY), " +
       "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN named_struct('a', CAST(NULL AS INT), 'l', CAST(NULL AS ARRAY<STRING>)) " +
       "ELSE named_struct('a', 1, 'l', array('x', NULL)) END, " +
-      s"IF(id % 2 = 0, map('k', 1, 'l', NULL), map('l', NULL, 'k', 1)), id % 2 = 0 FROM range(0, ${200 + file * 30}, 1, 1)"
+      "IF(id % 2 = 0, map('k', 1, 'l', NULL), map('l', NULL, 'k', 1)), id % 2 = 0, concat('c', id % 2), " +
+      s"concat('v', id % 2) FROM range(0, ${200 + file * 30}, 1, 1)"
   }
 }
