@@ -16,10 +16,10 @@ final private[read] class BatchFormats(conf: Configuration) {
   private val all: Seq[BatchFormat] = Seq(new ParquetFiles(conf), OrcBatches, AvroBatches)
 
   /**
-   * Returns the reader of a format.
+   * Returns the reader for the given file format.
    *
    * @param path the path of the file, for messages
-   * @throws Unsupported there is no reader for the format
+   * @throws Unsupported if there is no reader for the format
    */
   def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
     throw Unsupported(

@@ -9,7 +9,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 
 /**
- * Reads the files of one Spark task one after the other, and returns their rows as batches.
+ * Reads the files of one Spark task, one after the other, and returns their rows as batches.
  *
  * @param open opens a file
  */

@@ -23,10 +23,10 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
 /**
  * The tasks of a scan, and the information that executors need to run them.
  *
- * @param runtimeFilter the runtime filter from the other side of a join. It may let rows through that do not match,
- *   because Spark evaluates the join condition for all rows.
- * @param selectedFiles the files to read; absent to read the planned files that match the runtime filter
- * @param packing how the selected files are packed into tasks; absent for the packing of ordinary scans
+ * @param runtimeFilter the runtime filter that Spark creates from the join keys of the other join side. The scan may
+ *   return rows that do not match the filter, because Spark evaluates the join condition for all rows.
+ * @param selectedFiles the files to read; if absent, the batch reads the planned files that match the runtime filter
+ * @param packing how the selected files are packed into tasks; if absent, they are packed as for ordinary scans
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
@@ -82,8 +82,8 @@ final private[read] class IcebergBatch(
   }
 
   /**
-   * The residual filter of the previous file. The values that are derived from it are cached, because files of one
-   * partition have the same residual filter.
+   * The residual filter of the previous file. The values that are derived from this filter are reused for the next
+   * file, because files of one partition usually have the same residual filter.
    */
   private var lastResidual: Expression = AlwaysTrue
   private var lastFilter: Option[(Expression, Set[Int])] = None

@@ -73,8 +73,9 @@ final private[iceberglite] class IcebergScan(
     new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping))
 
   /**
-   * Reports the grouping of the scan, if its tasks are grouped. The user can request a grouping; otherwise,
-   * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups the scans that benefit from it.
+   * Reports the grouping of the scan to Spark, if its tasks are grouped by partition key. The user can request a
+   * grouping with a read option; otherwise, [[iceberglite.spark.rules.StoragePartitionedJoins]] groups the scans that
+   * benefit from it.
    */
   override def outputPartitioning(): Partitioning = in {
     grouping.flatMap(_.reportedPartitioning).getOrElse(new UnknownPartitioning(0))
@@ -88,7 +89,7 @@ final private[iceberglite] class IcebergScan(
    * Returns a batch that reads only some files of the scan.
    *
    * @param tasks the files to read
-   * @param packing how the files are packed into tasks; absent for the packing of ordinary scans
+   * @param packing how the files are packed into tasks; if absent, they are packed as for ordinary scans
    */
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[TaskFilePacking]): Batch =
     new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
@@ -150,15 +151,15 @@ final private[iceberglite] class IcebergScan(
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = scanColumns.fields.filterNot(f => scanColumns.metadataIds(f.id))
 
-  // Spark's interface forces this state: `filter` returns nothing, and the scan of the plan cannot be replaced. Spark
-  // sets the filter when it has the keys of a join's other side, and requests a new batch directly afterwards. If two
-  // joins share the scan, only the filters that were set last apply.
+  // Spark's interface requires this mutable state: `filter` returns no new scan, and the scan in the query plan cannot
+  // be replaced. Spark calls `filter` when the join keys of the other join side are known, and requests a new batch
+  // directly afterwards. If two joins share the scan, only the filters that were set last apply.
   @volatile private var runtimeFilter: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
 
   private lazy val runtimeFilterColumns: Vector[NestedField] =
     RuntimeFilterColumns.of(files, files.widened.without(columns))
 
-  /** The columns for which a runtime filter with the keys of a join's other side can skip files. */
+  /** The columns for which a runtime filter with the join keys of the other join side can skip files. */
   override def filterAttributes(): Array[NamedReference] =
     in(runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray)
 

@@ -87,8 +87,8 @@ final class IcebergScanBuilder(
   }
 
   /**
-   * Converts filters. A filter whose conversion is not exact is converted again, with the values that string columns
-   * have in the files that the other filters select.
+   * Converts filters. If the conversion of a filter is not exact, the filter is converted again. The second conversion
+   * uses the values that string columns have in the files that the other filters select.
    */
   private def converted(predicates: Array[Predicate]): Array[(Predicate, Option[ConvertedFilter])] = {
     val (unusable, usable) = predicates.partition(files.widened.areUsedIn)

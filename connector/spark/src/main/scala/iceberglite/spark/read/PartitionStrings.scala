@@ -5,8 +5,8 @@ import iceberglite.spec.partition.Identity
 import iceberglite.spec.types.Literal.StringLiteral
 
 /**
- * The values of string columns that are identity partition fields of the planned files. With these values, conditions
- * can be decided that bounds cannot decide, such as conditions on suffixes.
+ * The partition values of string columns with an identity partition field in the planned files. These values decide
+ * conditions that column bounds cannot decide, such as conditions on suffixes.
  */
 final private[read] class PartitionStrings(files: ScanFiles) extends (Int => Option[Set[String]]) {
 
@@ -14,7 +14,7 @@ final private[read] class PartitionStrings(files: ScanFiles) extends (Int => Opt
    * Returns all values of a string column in the planned files.
    *
    * @param id the id of the column
-   * @return absent if the spec of a planned file does not have the column as an identity field
+   * @return absent if the partition spec of a planned file has no identity field for the column
    */
   override def apply(id: Int): Option[Set[String]] = {
     val positions = files.table.metadata.specs.map { spec =>

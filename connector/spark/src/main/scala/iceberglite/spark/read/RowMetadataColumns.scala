@@ -9,8 +9,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.NestedField
 
 /**
- * Converts metadata columns, which a query can select in addition to the table's columns, to the form that Spark
- * expects of a table.
+ * Converts metadata columns to the form that Spark expects from a table. A query can select metadata columns in
+ * addition to the table's columns.
  */
 object RowMetadataColumns {
 

@@ -31,7 +31,7 @@ final class FilesReadByRows extends ScanMetric("filesReadByRows", "files read by
 
 private[read] object ScanMetrics {
 
-  /** The metrics of planning, each with its value in a scan. */
+  /** The planning metrics, each with a function that returns its value from a scan report. */
   private val ofPlanning: Vector[(ScanMetric, ScanReport => Long)] = Vector(
     new ResultDataFiles -> (_.resultFiles),
     new SkippedDataFiles -> (report => report.skippedFiles.getOrElse(report.prunedFiles)),

@@ -9,13 +9,13 @@ import iceberglite.spec.metadata.TableMetadata
 /**
  * The files that one Spark task reads.
  *
- * @param key the key of the group of the files; absent if the scan is not grouped
+ * @param key the partition key that all rows of the files share; absent if the scan is not grouped by partition key
  */
 final private[read] case class PackedTask(files: Vector[FileScanTask], key: Option[Vector[Any]])
 
 /**
- * Packs the files of a scan into tasks. A task can have files of several partitions unless the files of the scan are
- * grouped.
+ * Packs the files of a scan into tasks. A task can have files of several partitions, unless the scan is grouped by
+ * partition key.
  */
 final private[read] class TaskPacking(
     settings: ReadSettings,
@@ -31,7 +31,7 @@ final private[read] class TaskPacking(
   /**
    * Packs files that a statement rewrites.
    *
-   * @param rewrite the packing that the statement's write needs; absent to pack the files as for ordinary scans
+   * @param rewrite the packing that the statement's write needs; if absent, the files are packed as for ordinary scans
    */
   def packForRewrite(files: Vector[FileScanTask], rewrite: Option[TaskFilePacking]): Vector[PackedTask] =
     packGroups(files).getOrElse {
@@ -59,9 +59,8 @@ final private[read] class TaskPacking(
     ))
 
   /**
-   * Packs files by size. Larger splits, and splits at row groups, are also tried if the result has more tasks than
-   * there are cores and more tasks than would be needed if each task were full. The packing with the fewest tasks is
-   * used.
+   * Packs files by size. If the result has more tasks than cores, and more tasks than full tasks would need, larger
+   * splits and splits at row groups are also tried. The packing with the fewest tasks is used.
    */
   private def packBySize(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum

@@ -38,8 +38,8 @@ private[read] object AggregateScan {
    * Returns a scan with the result of an aggregation.
    *
    * @param metadata the metadata of the table
-   * @param plan plans the scan and keeps the metrics of the columns with the passed ids. The filter of the scan must
-   *   select whole files. The function is called only if metadata may give an exact result.
+   * @param plan plans the scan and keeps the metrics of the columns with the given ids. The filter of the scan must be
+   *   true for all rows of each planned file. The function is called only if metadata may give an exact result.
    * @return absent if metadata does not give an exact result
    */
   def of(
@@ -95,7 +95,8 @@ final private[aggregate] class AggregateQuery(
     metadata.specs.exists(spec => groupColumns.forall(g => spec.identityPositions.contains(g.id)))
 
   /**
-   * Returns the result of the query from the files of a plan; absent if metadata does not determine the result exactly.
+   * Computes the result of the query from the metadata of the planned files; absent if metadata does not determine the
+   * result exactly.
    */
   def resultOf(plan: ScanPlan): Option[AggregateScan] = {
     val keys = new GroupKeys(groupColumns)

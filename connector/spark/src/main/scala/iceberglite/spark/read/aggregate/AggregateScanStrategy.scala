@@ -37,8 +37,8 @@ object AggregateScanStrategy extends SparkStrategy {
   }
 
   /**
-   * Whether an expression can be evaluated during planning. A subquery has no value yet, and user-defined code should
-   * run in a job.
+   * Whether an expression can be evaluated during planning. A subquery has no value yet during planning, and
+   * user-defined code should run in a job.
    */
   private def isEvaluable(e: Expression): Boolean = e.deterministic && !e.exists {
     case _: AttributeReference => false

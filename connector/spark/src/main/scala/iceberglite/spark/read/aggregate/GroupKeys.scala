@@ -11,8 +11,8 @@ import iceberglite.spec.types.{Literal, LiteralConversion}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * Determines the key of a file for GROUP BY. All rows of a file have the same key if the columns are identity partition
- * fields of the file's spec. Not thread-safe.
+ * Determines the key of a file for GROUP BY. All rows of a file have the same key if the file's partition spec has an
+ * identity field for each GROUP BY column. Not thread-safe.
  */
 final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
   private type Key = Vector[Option[Literal]]
@@ -20,8 +20,8 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
   private val keysByTuple = new IdentityHashMap[PartitionTuple, Option[Key]]
 
   /**
-   * Returns the GROUP BY key of the rows of a file; absent if the partition of the file does not determine the key.
-   * Keys are cached for files that share a partition tuple.
+   * Returns the GROUP BY key of the rows of a file; absent if the partition of the file does not determine the key. The
+   * key of each partition tuple is cached, because many files share a partition tuple.
    */
   def of(task: FileScanTask): Option[Key] =
     if (columns.isEmpty) GroupKeys.NoColumns
@@ -48,7 +48,7 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
 private object GroupKeys {
   private val NoColumns: Option[Vector[Option[Literal]]] = Some(Vector.empty)
 
-  /** Converts -0.0 to 0.0, because both are in one group. */
+  /** Converts -0.0 to 0.0, because SQL puts both into one group. */
   private def normalize(value: Literal): Literal = value match {
     case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
     case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)

@@ -22,7 +22,7 @@ sealed private[aggregate] trait PushedAggregate {
   /** Whether the result can be null: the minimum of no values is null, but a count is not. */
   def mayBeNull: Boolean
 
-  /** Creates an empty tally for the files of one group. */
+  /** Creates an empty tally for the files with one GROUP BY key. */
   def tally: Tally
 }
 

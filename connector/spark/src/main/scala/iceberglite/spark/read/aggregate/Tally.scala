@@ -6,8 +6,8 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.LongLiteral
 
 /**
- * The value of one aggregate over the files of a group; each file is added once. Whether the value is exact is known
- * only after all files are added.
+ * The value of one aggregate over the files with one GROUP BY key; each file is added once. Whether the value is exact
+ * is known only after all files are added.
  */
 sealed private[aggregate] trait Tally {
   def add(task: FileScanTask): Unit
@@ -52,8 +52,8 @@ final private[aggregate] class ValueTally(stats: ColumnStatsByFile) extends Tall
 /**
  * Finds the minimum or the maximum.
  *
- * The bound of a file may be the value of a deleted row, or a value that no row has. Such a bound does not matter if
- * another file has a row whose value precedes the bound in the ordering.
+ * The bound of a file may be the value of a deleted row, or a value that no row has. Such a bound does not affect the
+ * result if a row of another file has a value that precedes the bound in the ordering.
  *
  * @param bound returns the bound of a file: the lower bound for a minimum, the upper bound for a maximum
  * @param ordering the order of values: ascending for a minimum, descending for a maximum

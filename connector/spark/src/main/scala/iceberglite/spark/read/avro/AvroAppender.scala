@@ -116,7 +116,7 @@ private[avro] object AvroAppender {
    * Decodes the fields of a record in the order of the file.
    *
    * @param appenders the appender of each field; absent for a field that is not requested
-   * @param skippers functions that skip the value of each field
+   * @param skippers for each field, the function that skips its value
    * @param children index of each field among the children of the struct's vector
    */
   final class Fields(

@@ -39,8 +39,8 @@ final private[avro] case class AvroColumnConversion(
 final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int) {
 
   /**
-   * Returns the requested fields of a struct: the fields that are in the file, and how the columns of all requested
-   * fields are created.
+   * Returns the requested fields of a struct: the fields to read from the file, and how the Spark columns of all
+   * requested fields are created.
    */
   def of(struct: Struct[ColumnVector], expected: Vector[NestedField]): AvroFields = {
     val inFile = struct.fields.map {
@@ -124,7 +124,11 @@ final private[avro] case class AvroFields(
     views: Vector[AvroFields.View]
 ) {
 
-  /** Returns the columns of the requested fields, in order. @param child returns the vectors of [[stored]] by index */
+  /**
+   * Returns the columns of the requested fields, in order.
+   *
+   * @param child returns the vector of a field of [[stored]] by the field's index
+   */
   def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
     case AvroFields.Stored(ordinal, view) => view(child(ordinal))
     case AvroFields.Provided(vector) => vector

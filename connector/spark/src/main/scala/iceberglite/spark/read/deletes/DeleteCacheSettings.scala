@@ -18,8 +18,8 @@ import iceberglite.table.Table
 /**
  * The settings of the cache through which the tasks of an executor share decoded delete files.
  *
- * @param storageKey the table's full name and UUID, and a hash of its storage settings. If a table is read with other
- *   credentials, its storage key differs, so that decoded delete files are not shared between credentials.
+ * @param storageKey the table's full name and UUID, and a hash of its storage settings. Different credentials result in
+ *   different storage keys, so that tasks with different credentials do not share decoded delete files.
  * @param enabled whether tasks share a cache; otherwise, each task has its own cache
  */
 final private[iceberglite] case class DeleteCacheSettings(
@@ -42,7 +42,7 @@ final private[iceberglite] case class DeleteCacheSettings(
 
 private[iceberglite] object DeleteCacheSettings {
 
-  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument if a value is invalid */
   def of(session: SparkSession, table: Table, storage: Configuration): DeleteCacheSettings = {
     val settings = Settings.of(CaseInsensitiveStringMap.empty, session, table.properties)
     val pairs = storage.asScala.map(e => e.getKey -> e.getValue)

@@ -16,8 +16,8 @@ import iceberglite.spec.types.Type.StructType
  * marked.
  *
  * @param expected the columns that the scan returns
- * @param deletesOfChangedRows for a changelog: if present, the returned rows are the rows that these deletes delete and
- *   that `deletes` does not delete
+ * @param deletesOfChangedRows for a changelog: deletes of a commit. If present, only the rows that these deletes remove
+ *   are returned, without the rows that `deletes` already removes
  */
 final private[read] class FileDeletes(
     expected: ScanColumns,
@@ -49,11 +49,11 @@ final private[read] class FileDeletes(
     }
 
   /**
-   * Returns the object that converts each batch of the file to a batch without deleted rows.
+   * Returns a converter from each batch of the file to a batch without deleted rows.
    *
    * @param read the batch that the reader refills; it has the columns of [[columns]]
    * @param capacity maximum number of rows in a batch
-   * @param compactor moves remaining rows to the front of `read`; absent if its vectors are not writable
+   * @param compactor moves remaining rows to the front of `read`; absent if the vectors of `read` are not writable
    */
   def liveBatch(read: ColumnarBatch, capacity: Int, compactor: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
@@ -75,7 +75,7 @@ final private[read] class FileDeletes(
     new LiveRows(rowDeletes.positions, positions, keys, capacity)
   }
 
-  /** Removes the fields of structs that only the deletes need. These are the last fields of each struct. */
+  /** Removes the struct fields that only the deletes need. These are the last fields of each struct. */
   private def withoutDeleteFields(expected: Type, read: Type, vector: ColumnVector): ColumnVector =
     (expected, read) match {
       case (struct @ StructType(fields), StructType(all)) if expected != read && vector != null =>
@@ -88,7 +88,10 @@ final private[read] class FileDeletes(
     withoutDeleteFields(expected.fieldType, read.fieldType, vector)
 }
 
-/** Converts each batch that is read to a batch of its remaining rows or, if rows are marked, of all its rows. */
+/**
+ * Converts each batch of a file to a batch of its remaining rows. If deleted rows are marked instead of removed, the
+ * batch keeps all rows.
+ */
 final private[read] class LiveBatch(
     rows: RowSelection,
     outputColumns: Array[ColumnVector],
@@ -98,8 +101,8 @@ final private[read] class LiveBatch(
   private val allRows = new ColumnarBatch(outputColumns)
 
   /**
-   * The batch of remaining rows. If there is a compactor, it moves these rows to the front of the vectors. Otherwise,
-   * [[SelectedVector]] maps the index of each remaining row to its index in the read batch.
+   * The batch of remaining rows. If there is a compactor, the compactor moves these rows to the front of the vectors.
+   * Otherwise, [[SelectedVector]] maps the index of each remaining row to its index in the read batch.
    */
   private val selectedRows =
     if (compactor.isDefined) allRows else new ColumnarBatch(outputColumns.map(new SelectedVector(_, rows.rowIndexes)))

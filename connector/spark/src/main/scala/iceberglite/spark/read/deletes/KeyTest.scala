@@ -20,10 +20,10 @@ import org.apache.spark.unsafe.Platform
 import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
 import iceberglite.spec.types.NestedField
 
-/** Tests whether equality deletes delete rows of a batch (spec: "Equality Delete Files"). Not thread-safe. */
+/** Tests which rows of a batch are deleted by equality deletes (spec: "Equality Delete Files"). Not thread-safe. */
 private[read] trait KeyTest {
 
-  /** Whether a row is deleted. @param row index in the batch for which the test was created */
+  /** Whether a row is deleted. @param row index of the row in the batch for which the test was created */
   def isDeleted(row: Int): Boolean
 }
 
@@ -97,7 +97,7 @@ private object KeyVector {
   }
 }
 
-/** Tests one column of integers, dates or times. */
+/** Tests keys that consist of one column of integers, dates or times. */
 final private class LongKeyTest(column: KeyVector, keys: LongKeys) extends KeyTest {
   override def isDeleted(row: Int): Boolean =
     if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))
@@ -119,8 +119,8 @@ final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends 
 }
 
 /**
- * Tests several sets of keys. A row is deleted if its key is in one of the sets. There are several sets if the keys of
- * all delete files are too many for one set.
+ * Tests several sets of keys. A row is deleted if its key is in one of the sets. There are several sets if the delete
+ * files contain too many keys for one set.
  */
 final private class AnyOfTests(tests: Array[KeyTest]) extends KeyTest {
   override def isDeleted(row: Int): Boolean = {

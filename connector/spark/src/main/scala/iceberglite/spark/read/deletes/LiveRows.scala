@@ -6,7 +6,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.puffin.DeletionVector
 
-/** Selects rows of batches. */
+/** Determines which rows of each batch a scan returns. */
 private[read] trait RowSelection {
 
   /** The indexes of the selected rows in the current batch, ascending. [[find]] returns their number. */
@@ -29,7 +29,7 @@ private[read] trait RowSelection {
  *
  * @param deleted the positions of deleted rows in the file
  * @param positions the `_pos` column, which is ascending; absent if no row is deleted by position
- * @param keys tests for rows that equality deletes delete
+ * @param keys test whether equality deletes remove a row
  * @param capacity maximum number of rows in a batch
  */
 final private[read] class LiveRows(
@@ -93,10 +93,11 @@ final private[read] class LiveRows(
 }
 
 /**
- * Selects the rows of a batch that were live before further deletes applied and that these deletes delete.
+ * Selects the rows of a batch that a commit's deletes removed. Rows that older deletes had removed before are not
+ * selected.
  *
- * @param before selects the rows that were live
- * @param unchanged selects the rows that the further deletes do not delete
+ * @param before selects the rows that were live before the commit
+ * @param unchanged selects the rows that the commit's deletes do not remove
  */
 final private[read] class NewlyDeleted(before: LiveRows, unchanged: LiveRows, capacity: Int) extends RowSelection {
   override val rowIndexes: Array[Int] = new Array[Int](capacity)

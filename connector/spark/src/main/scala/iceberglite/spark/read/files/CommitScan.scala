@@ -32,9 +32,9 @@ private[iceberglite] object CommitScan {
   }
 
   /**
-   * The rows that commits inserted and deleted.
+   * The rows that the commits of a range inserted and deleted.
    *
-   * @param changeFilter a bound condition on [[changelogColumns]], which selects changes
+   * @param changeFilter a bound condition on [[changelogColumns]]; only changes that satisfy it are read
    */
   final case class Changes(range: SnapshotRange, changeFilter: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
@@ -49,7 +49,11 @@ private[iceberglite] object CommitScan {
   val changelogColumns: Vector[NestedField] =
     Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
 
-  /** Returns a function from a change to its value of one of [[changelogColumns]]. @param id the id of the column */
+  /**
+   * Returns a function that computes the value of one of the [[changelogColumns]] for a change.
+   *
+   * @param id the id of the column
+   */
   def value(id: Int): RowChange => Option[Literal] = id match {
     case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
     case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))

@@ -9,11 +9,11 @@ import iceberglite.spec.types.Type.StructType
 
 /**
  * Maps the columns of a scan to the columns of an Avro or ORC file. Determines which columns the file may contain, and
- * provides columns that replace those that the file does not contain.
+ * replaces the columns that the file does not contain.
  *
  * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
- * @param values provides values that are not in the file but in the table's metadata
+ * @param values provides the values that are in the table's metadata instead of the file
  */
 final private[iceberglite] class FileColumns(
     expected: Vector[NestedField],
@@ -34,7 +34,8 @@ final private[iceberglite] class FileColumns(
   /**
    * Returns the column that replaces a [[stored]] column if the file does not contain it.
    *
-   * @return Left with the path of a required field without a value, beginning with the name of the column
+   * @return Left if a required field has no value. Left contains the path of that field, beginning with the name of the
+   *   column
    */
   def replacement(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
@@ -46,7 +47,7 @@ final private[iceberglite] class FileColumns(
   /**
    * Returns the columns of the scan, in order.
    *
-   * @param storedColumns the columns that the reader returned for [[stored]]: read from the file, or replaced
+   * @param storedColumns one column for each field of [[stored]]: read from the file, or its [[replacement]]
    */
   def of(task: FileTask, storedColumns: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
     val inFile = stored(task).fields.map(_.id).zip(storedColumns).toMap

@@ -50,7 +50,7 @@ private[iceberglite] object FileTask {
   /** Returns the role of the file, for messages. */
   def role(tableName: String): String = s"data file of table $tableName"
 
-  /** Adds the path of the file and the name of the table to any error of a read. */
+  /** Runs `read`, and adds the path of the file and the name of the table to any error. */
   def withErrorContext[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
@@ -81,10 +81,13 @@ sealed private[iceberglite] trait IcebergInputPartition extends InputPartition {
 
 private[iceberglite] object IcebergInputPartition {
 
-  /** Files that were packed into a task by their size. */
+  /** The files of a task, packed by size. */
   final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
 
-  /** Files, or pieces of files, of one group; see [[iceberglite.spark.read.partitioning.KeyGrouping]]. */
+  /**
+   * The files of a task, or parts of files, that share one partition key; see
+   * [[iceberglite.spark.read.partitioning.KeyGrouping]].
+   */
   final case class Grouped(tasks: Vector[FileTask], override val partitionKey: InternalRow)
       extends IcebergInputPartition
       with HasPartitionKey

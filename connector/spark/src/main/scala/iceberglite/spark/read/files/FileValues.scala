@@ -49,7 +49,10 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
 
   private def dataTypeOf(field: NestedField): DataType = SparkTypes.toSpark(field.fieldType)
 
-  /** Returns the file's partition as a struct of the partition fields of all specs; fields of other specs are null. */
+  /**
+   * Returns the file's partition as a struct of the partition fields of all partition specs. Fields that the file's
+   * partition spec does not have are null.
+   */
   private def partition(struct: StructType, task: FileTask): ColumnVector = {
     val fieldIds = specs.get(task.specId).fold(Vector.empty[Int])(_.fields.map(_.fieldId))
     val byId = fieldIds.zip(task.partition.values).toMap
@@ -57,7 +60,10 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
     ConstantVectors.struct(SparkTypes.toSpark(struct).asInstanceOf[SparkStruct], values, capacity)
   }
 
-  /** Returns the value of an identity partition field; absent if the file's spec has no such field for the column. */
+  /**
+   * Returns the column's value from the file's partition; absent if the file's partition spec has no identity field for
+   * the column.
+   */
   private def partitionValue(field: NestedField, task: FileTask): Option[Option[Any]] =
     for {
       spec <- specs.get(task.specId)

@@ -31,8 +31,8 @@ object MetadataFields {
   )
 
   /**
-   * Returns a struct of the partition fields of all specs. If the specs of a version 1 table contradict each other, the
-   * struct is empty, so that the table can still be read.
+   * Returns a struct of the partition fields of all partition specs. If the partition specs of a version 1 table
+   * contradict each other, the struct is empty, so that the table can still be read.
    */
   private def partitionType(metadata: TableMetadata): StructType =
     Try(new PartitionStruct(metadata).structType).getOrElse(StructType(Vector.empty))

@@ -9,9 +9,9 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * The columns that a scan returns. Structs have only the requested fields.
+ * The columns that a scan returns. Their structs contain only the requested fields.
  *
- * @param metadataIds the ids of those of the columns that are metadata columns
+ * @param metadataIds the ids of the metadata columns among `fields`
  */
 final private[iceberglite] case class ScanColumns(fields: Vector[NestedField], metadataIds: Set[Int])
 
@@ -19,7 +19,7 @@ private[iceberglite] object ScanColumns {
 
   def all(schema: Schema): ScanColumns = ScanColumns(schema.fields, Set.empty)
 
-  /** Returns the columns. @throws NotFound for a name that is neither in the schema nor a metadata column */
+  /** Returns the columns. @throws NotFound if a name is neither in the schema nor the name of a metadata column */
   def of(
       required: SparkStruct,
       schema: Schema,
@@ -49,8 +49,8 @@ private[iceberglite] object ScanColumns {
   }
 
   /**
-   * Finds a field. Spark passes names as the table reports them, so a field with exactly the same name takes precedence
-   * over a field whose name differs in case.
+   * Finds a field. Spark passes names exactly as the table reports them. Therefore, a field with exactly the same name
+   * takes precedence over a field whose name differs only in case.
    */
   private def find(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))

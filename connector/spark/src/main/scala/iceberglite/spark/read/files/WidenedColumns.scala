@@ -11,12 +11,13 @@ import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
 
 /**
- * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files,
- * partitions and column metrics of the snapshot may contain values that the DataFrame's type cannot represent.
+ * The columns whose type was widened after a DataFrame was created and before the snapshot that it reads was committed.
+ * Files, partitions and column metrics of the snapshot may contain values that the column types of the DataFrame cannot
+ * represent.
  *
- * Planning does not fail for these columns, but does not use them either, for example to skip files. It must not fail,
- * because Spark also plans the cached DataFrames of a table again after a statement has changed the table, and an error
- * in their plans would fail the statement.
+ * Planning does not fail for these columns, but does not use them, for example to skip files. Planning must not fail,
+ * because after a statement has changed a table, Spark plans the table's cached DataFrames again, and an error in these
+ * plans would fail the statement.
  *
  * @param readSchema the columns of the DataFrame
  * @param snapshotSchema the columns of the snapshot
@@ -57,13 +58,13 @@ final private[iceberglite] class WidenedColumns(tableName: String, readSchema: S
   def without(fields: Vector[NestedField]): Vector[NestedField] =
     if (ids.isEmpty) fields else fields.filterNot(isAffected)
 
-  /** Whether an expression uses a widened column. */
+  /** Whether an expression refers to a widened column. */
   def areUsedIn(expression: Expression): Boolean = ids.nonEmpty && expression.references.exists(isColumn)
 
   private def isColumn(reference: NamedReference): Boolean =
     columns.exists(_.name.equalsIgnoreCase(reference.fieldNames.head))
 
-  /** Checks the columns to read. @throws ColumnWidened one of them is widened */
+  /** Checks the columns to read. @throws ColumnWidened if one of the columns is widened */
   def check(fields: Vector[NestedField]): Unit = if (ids.nonEmpty) {
     Schema(0, fields).byId.keys.toVector.sorted.find(ids).foreach { id =>
       def typeIn(schema: Schema) = SparkTypes.toSpark(schema.byId(id).fieldType).simpleString

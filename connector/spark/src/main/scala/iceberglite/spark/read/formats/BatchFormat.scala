@@ -16,7 +16,7 @@ private[read] trait BatchFormat {
   /**
    * Opens a part of a file.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is invalid or cannot be read
    */
   def open(task: FileTask, read: FileRead): FileBatches
 }
@@ -27,8 +27,8 @@ private[read] trait BatchFormat {
  * @param fields columns of the table and metadata columns, in the order of the result, followed by columns that only
  *   the deletes need
  * @param mapping the table's name mapping, for files without field ids
- * @param values provides values that are not in the file but in the table's metadata
- * @param deletes the deletes of the file; absent if no row is deleted
+ * @param values provides the values that are in the table's metadata instead of the file
+ * @param deletes the deletes that apply to the file; absent if no row is deleted
  * @param conf the configuration of the table's storage, with the settings that Spark's Parquet reader needs
  * @param tableName the name of the table, for messages
  */
@@ -43,6 +43,6 @@ final private[read] case class FileRead(
     tableName: String
 ) {
 
-  /** The columns of the scan in Avro and ORC files. */
+  /** Maps the columns of the scan to the columns of Avro and ORC files. */
   def columns: FileColumns = new FileColumns(fields, mapping, values)
 }

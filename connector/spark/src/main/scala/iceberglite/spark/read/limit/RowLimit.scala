@@ -9,8 +9,8 @@ sealed private[read] trait RowLimit extends Product with Serializable {
   /**
    * Returns the files to read.
    *
-   * @param existingPlan the plan of all files, if it exists already
-   * @param planFiles plans enough files for the passed number of rows, or all files if no number is passed
+   * @param existingPlan the plan of all files, if all files have already been planned
+   * @param planFiles plans enough files for the given number of rows, or all files if no number is given
    */
   def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan
 
@@ -36,8 +36,8 @@ private[read] object RowLimit {
     override def description: Option[String] = Some(s"limit=$rows")
 
     /**
-     * Returns enough files for the limit. All rows of the files match, because Spark pushes a limit down only if it
-     * applies no filter to rows.
+     * Returns enough files for the limit. All rows of the files match the filter of the scan, because Spark pushes a
+     * limit down only if Spark itself applies no filter to rows.
      */
     private def enoughFiles(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
       var minRowCount = 0L

@@ -7,8 +7,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 
 /**
- * The first column of the order in which rows are requested. Other columns may decide between rows that are equal in
- * this column.
+ * The first column of the requested sort order. Further columns may order the rows that have equal values in this
+ * column.
  */
 final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean, nullsFirst: Boolean)(
     metadata: TableMetadata
@@ -24,7 +24,7 @@ final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean
 
 private[read] object RowOrder {
 
-  /** Returns the order; absent if its first expression is not a column of the table. */
+  /** Returns the first column of a sort order; absent if the first expression is not a column of the table. */
   def of(
       orders: Array[SortOrder],
       schema: Schema,

@@ -9,17 +9,17 @@ import iceberglite.spec.types.Literal
 /**
  * Skips files whose bounds show that they contain none of the first rows in an order.
  *
- * The class finds a bound such that certainly enough rows have values up to the bound, and skips files whose values are
- * all beyond the bound. A file that may have values equal to the bound is read, because other columns decide between
- * equal rows. The bound becomes part of the residual filter of the remaining files, so that parts of these files are
- * skipped too.
+ * This class finds a bound such that at least the requested number of rows have values up to the bound. It skips files
+ * whose values are all beyond the bound. A file that may have values equal to the bound is read, because further sort
+ * columns may order equal rows. The bound becomes part of the residual filter of the remaining files, so that parts of
+ * these files are skipped too.
  *
  * @param rows the number of requested rows. All rows of the files are candidates, because Spark applies no filter to
  *   them.
  */
 final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
 
-  /** The requested order of the values. */
+  /** The order of the values in the requested sort order. */
   private val ordering: Ordering[Literal] =
     if (order.isAscending) Literal.ordering else Literal.ordering.reverse
 
@@ -42,8 +42,8 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
   }
 
   /**
-   * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows than
-   * requested.
+   * Returns the bound up to which the files have at least the requested number of rows; absent if the files may have
+   * fewer rows.
    */
   private def cutoffAmongValues(stats: Vector[ColumnStats], minNullCount: Long): Option[Cutoff] = {
     var minRowCount = if (order.nullsFirst) minNullCount else 0L

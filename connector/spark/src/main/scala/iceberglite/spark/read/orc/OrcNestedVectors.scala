@@ -11,8 +11,8 @@ import iceberglite.data.VariantJson
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * A vector of structs. If a struct is null, the ORC library also sets its fields to null. The library never marks a
- * vector as repeating if its structs are not null.
+ * A vector of structs. If a struct is null, the ORC library also sets the fields of the struct to null. The library
+ * marks a vector of structs as repeating only if the structs are null.
  */
 final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
     extends OrcVector(inner, dataType) {
@@ -30,8 +30,8 @@ abstract private[orc] class OrcSequences(
 ) extends OrcVector(inner, dataType) {
 
   /**
-   * Returns the index of the first element of a list, or of the first entry of a map. Checks that the vector of the
-   * elements or keys has all of them.
+   * Returns the index of the first element of a list, or of the first entry of a map. Checks that the vector of
+   * elements or keys contains the whole range.
    */
   final protected def startOf(index: Int, elements: HiveVector): Int = {
     val (start, length) = (inner.offsets(index), inner.lengths(index))
@@ -75,7 +75,7 @@ final private[orc] class OrcMaps(
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
 }
 
-/** Variants as JSON text; a variant without metadata or value is null. */
+/** Variants, which are returned as JSON text; a variant without metadata or value is null. */
 final private[orc] class OrcVariants(
     inner: StructColumnVector,
     metadata: ColumnVector,

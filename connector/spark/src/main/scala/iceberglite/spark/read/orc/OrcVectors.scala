@@ -18,8 +18,8 @@ abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) ext
   override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(index(rowId))
 
   /**
-   * Counts the nulls in the whole capacity of the vector, because the library does not report how many values a vector
-   * inside a list has.
+   * Counts the nulls up to the capacity of the vector, because the library does not report how many values a vector of
+   * list elements has.
    */
   override def numNulls: Int =
     if (inner.noNulls) 0
@@ -65,7 +65,7 @@ final private[orc] class OrcTimestamps(
   override protected def exactLong(index: Int): Long = OrcTimestamp.exactly(inner, index, unitsPerSecond)
 }
 
-/** Dates of a column that was promoted to a timestamp. */
+/** Dates of a column that was promoted from date to timestamp. */
 final private[orc] class OrcDays(
     inner: LongColumnVector,
     unitsPerDay: Long,
@@ -75,7 +75,7 @@ final private[orc] class OrcDays(
   override protected def exactLong(index: Int): Long = Math.multiplyExact(inner.vector(index), unitsPerDay)
 }
 
-/** Decimals that fit a long. */
+/** Decimals whose unscaled value fits a long. */
 final private[orc] class OrcSmallDecimals(
     inner: Decimal64ColumnVector,
     maxUnscaled: Long,
@@ -128,7 +128,9 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, invali
       Arrays.copyOfRange(inner.vector(i), inner.start(i), inner.start(i) + inner.length(i))
     }
 
-  /** Checks the range of a value, because Spark reads beyond an array without an error. */
+  /**
+   * Checks that a value lies within its byte array, because Spark reads beyond the end of an array without an error.
+   */
   private def checkedIndex(i: Int): Int = {
     val (bytes, start, length) = (inner.vector(i), inner.start(i), inner.length(i))
     if (start < 0 || length < 0 || start > bytes.length - length) {

@@ -12,7 +12,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import iceberglite.data.parquet.ByteStreamSplit
 
 /**
- * How a file must be read because of the encodings of its columns.
+ * Requirements for reading a file that follow from the encodings of its columns.
  *
  * @param byRows whether the file must be read row by row, because Spark's vectorized reader cannot decode a column
  * @param wholePages whether pages must be read as a whole, because Spark's vectorized reader cannot skip values of a
@@ -24,7 +24,7 @@ private[parquet] object ChunkEncodings {
   private val Dictionaries: Set[Encoding] = Encoding.values.filter(_.usesDictionary).toSet
 
   /**
-   * Returns how a file must be read.
+   * Returns the requirements for reading a file.
    *
    * @param unreadable creates the error for a column that no reader can decode. Its arguments are the name of the
    *   column and the encoding.
@@ -65,8 +65,8 @@ private[parquet] object ChunkEncodings {
     }
 
   /**
-   * Whether an encoding is BIT_PACKED, which is used only for levels. Writers list it for levels that are always zero,
-   * and very old writers also use it for other levels.
+   * Whether an encoding is BIT_PACKED, which is used only for levels. Writers list BIT_PACKED for levels that are
+   * always zero, and very old writers also use it for other levels.
    */
   private def isPackedLevel(e: Encoding): Boolean = e.name == "BIT_PACKED"
 

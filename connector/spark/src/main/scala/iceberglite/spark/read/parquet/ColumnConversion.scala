@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** The conversion of a column, as Spark's reader returns it, to a column of the table. */
+/** The conversion of a column that Spark's reader returns to a column of the table. */
 sealed private[read] trait ColumnConversion
 
 private[read] object ColumnConversion {
@@ -39,10 +39,10 @@ private[read] object Source {
   case object Position extends Source
 
   /**
-   * The row's id: the value in the file or, if the file has no value, the sum of the file's first row id and the row's
-   * position (spec, version 3: "Row Lineage").
+   * The row id: the value in the file or, if that value is null or missing, the sum of the file's first row id and the
+   * row's position (spec, version 3: "Row Lineage").
    *
-   * @param inFile index of the column among the columns that are read; absent if the file does not have the column
+   * @param inFile index of the stored row id among the columns that are read; absent if the file does not store row ids
    */
   final case class RowId(inFile: Option[Int], firstRowId: Long) extends Source
 
@@ -56,17 +56,17 @@ private[read] object Source {
 }
 
 /**
- * A column that a filter may use: a primitive of the file outside lists and maps.
+ * A column that a filter may use: a primitive column of the file that is not inside a list or map.
  *
  * @param path the path of names in the file
  */
 final private[read] case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
 
 /**
- * The columns to read of one file, and their conversion.
+ * The columns to read from one file, and their conversion to the columns of the scan.
  *
  * @param requested a part of the file's schema, with its names and types
- * @param readSchema the types in which Spark reads `requested`, with the same names
+ * @param readSchema the Spark types of the columns in `requested`, with the same names
  * @param columns the sources of the requested columns, in order
  * @param filterable the columns that a filter may use, by field id
  */
@@ -83,7 +83,7 @@ final private[read] case class FileProjection(
     case _: Source.FromFile | _: Source.Constant | _: Source.LastUpdated => false
   }
 
-  /** Returns the projection with positions from Spark's reader as the last column. */
+  /** Returns this projection with one more column at the end, in which Spark's reader returns the positions of rows. */
   def withPositions: FileProjection = copy(
     requested = new MessageType(requested.getName, FileProjection.withRowIndex(requested)),
     readSchema = readSchema.add(FileProjection.RowIndexName, LongType)
@@ -93,8 +93,8 @@ final private[read] case class FileProjection(
 private object FileProjection {
 
   /**
-   * Spark's reader fills a column with this name with the positions of rows, which are also correct if pages are
-   * skipped.
+   * The name of the column in which Spark's reader returns the positions of rows. The positions are correct even if
+   * pages are skipped.
    */
   private val RowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
 

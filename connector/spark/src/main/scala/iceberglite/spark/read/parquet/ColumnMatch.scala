@@ -11,10 +11,10 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
 
 /**
- * A node of a file's schema that is read.
+ * A node of a file's schema, with the part of the node that is read.
  *
  * @param requested the part of the node to request from Parquet
- * @param dataType the type in which Spark reads the requested part
+ * @param dataType the Spark type of the requested part
  * @param conversion the conversion of the values that were read
  * @param columns the primitive columns of the node that a filter may use, by field id
  */
@@ -25,7 +25,7 @@ final private[parquet] case class MatchedNode(
     columns: Map[Int, FileColumn] = Map.empty
 )
 
-/** The result of matching a struct: the children to read from the file, and the source of each requested field. */
+/** The match of a struct: the children to read from the file, and the source of each requested field. */
 final private[parquet] case class StructMatch(children: Vector[MatchedNode], sources: Vector[Source])
 
 /**
@@ -56,7 +56,7 @@ final private[parquet] class ColumnMatch(
     }
   }
 
-  /** Matches a node. @param id the id of the field, if a filter may use it */
+  /** Matches a node. @param id the id of the field; absent if filters cannot use the field */
   private def node(file: ParquetType, expected: Type, path: NodePath, id: Option[Int]): MatchedNode = {
     def mismatchError = mismatch(path.names.mkString("."), file, expected)
     (file, expected) match {
@@ -91,9 +91,7 @@ final private[parquet] class ColumnMatch(
     )
   }
 
-  /**
-   * Whether the children that are read are exactly the requested fields, in the same order and without a conversion.
-   */
+  /** Whether the children that are read are exactly the requested fields, in the same order and without conversions. */
   private def areInPlace(sources: Vector[Source], read: Int): Boolean =
     sources.size == read && sources.zipWithIndex.forall {
       case (Source.FromFile(ordinal, AsIs), i) => ordinal == i
@@ -116,8 +114,8 @@ final private[parquet] class ColumnMatch(
   }
 
   /**
-   * Matches the struct of a two-level list, and reads all its fields. With fewer fields, the repeated group could no
-   * longer be distinguished from the repeated group of a three-level list.
+   * Matches the element struct of a two-level list, and reads all its fields. With fewer fields, the repeated group
+   * could not be distinguished from the repeated group of a three-level list.
    */
   private def wholeStruct(group: GroupType, expected: StructType, path: NodePath): MatchedNode = {
     val matched = struct(group, expected.fields, path)
@@ -189,7 +187,7 @@ private[parquet] object UnrequestedNodes {
       .getOrElse(whole(group.getType(0)))
   }
 
-  /** Returns a node with all its children, which Spark reads as values of their physical types. */
+  /** Returns a node with all its children. Spark reads their values as values of their physical types. */
   def whole(file: ParquetType): MatchedNode = MatchedNode(file, typeOf(file), AsIs)
 
   def structOf(children: Vector[MatchedNode]): SparkStruct =
@@ -209,8 +207,8 @@ private[parquet] object UnrequestedNodes {
   }
 
   /**
-   * Returns the type of an element, key or value. In a two-level list, the element is a repeated field, which is not a
-   * list of its own.
+   * Returns the type of an element, key or value. In a two-level list, the repeated field is the element; it is not
+   * another list.
    */
   private def typeOfPart(file: ParquetType): DataType = typeOf(file) match {
     case ArrayType(element, _) if file.isRepetition(REPEATED) => element

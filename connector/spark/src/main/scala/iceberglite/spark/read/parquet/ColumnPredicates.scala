@@ -30,8 +30,8 @@ private[parquet] trait ColumnPredicates {
 private[parquet] object ColumnPredicates {
 
   /**
-   * The maximum number of values of an IN list that are tested one by one. For a longer list, these tests cost more
-   * than they save.
+   * The maximum number of values of an IN list that are compared with statistics one by one. For a longer list, these
+   * comparisons cost more than they save.
    */
   val MaxTestedValues = 20
 
@@ -62,8 +62,8 @@ private[parquet] object ColumnPredicates {
   }
 
   /**
-   * Converts a literal to the file's type. If a date column was promoted to a timestamp, the literals are timestamps
-   * and are not converted.
+   * Converts a literal to the file's type. Literals for a date column that was promoted to a timestamp are timestamps;
+   * they are not converted.
    */
   private def asInt(expected: Type)(value: Literal): Option[Integer] = (value, expected) match {
     case (IntLiteral(v), _) => Some(v)
@@ -202,8 +202,8 @@ final private class BooleanPredicates(path: Array[String]) extends ColumnPredica
 }
 
 /**
- * Creates filters on strings, binaries and decimals. Parquet compares the bytes of strings and binaries as unsigned
- * numbers, and decimals by their value.
+ * Creates filters on strings, binaries and decimals. Parquet compares strings and binaries by their bytes, which are
+ * unsigned, and decimals by their value.
  */
 final private class BytesPredicates(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedPredicates(SparkFilterApi.binaryColumn(path), convert) {

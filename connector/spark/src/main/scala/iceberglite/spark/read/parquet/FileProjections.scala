@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type.StructType
  *
  * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
- * @param values provides values that are not in the file but in the table's metadata
+ * @param values provides the values that are in the table's metadata instead of the file
  * @param tableName the name of the table, for messages
  */
 final private[read] class FileProjections(
@@ -29,10 +29,10 @@ final private[read] class FileProjections(
 ) {
 
   /**
-   * Returns the columns to read of one file.
+   * Returns the columns to read from one file.
    *
    * @param file the schema of the file
-   * @throws UnreadableFile a column of the file has the wrong type, or a required column is missing
+   * @throws UnreadableFile if a column of the file has the wrong type, or a required column is missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
     val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task))
@@ -90,7 +90,7 @@ final private[read] class FileProjections(
     s"A value of column $name is not a variant: $reason. Remove the column from the query, or restore the file"
   )
 
-  /** Returns the error for an encoding. @param column the name in the file */
+  /** Returns the error for an encoding that no reader can decode. @param column the name of the column in the file */
   def undecodable(task: FileTask)(column: String, encoding: Encoding): Throwable = unreadable(
     task,
     s"Column $column has values in the encoding $encoding, which is not supported. Rewrite the file with " +

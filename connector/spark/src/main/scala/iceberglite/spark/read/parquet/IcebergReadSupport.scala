@@ -16,8 +16,8 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * Tells Spark's vectorized Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
- * columns by name, whereas this class passes on the columns that were matched by field id. Parquet creates the instance
- * from the name of this class, so the columns are passed in the [[ReadJob]].
+ * columns by name, whereas this class returns the columns that were matched by field id. Parquet instantiates this
+ * class by its name, so the [[ReadJob]] contains the columns.
  */
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {
@@ -44,13 +44,14 @@ final private[read] class ReadJob(base: Configuration, val key: ReadJobs.Key) ex
   set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, key.readSchema.json)
   key.filter.foreach(ParquetInputFormat.setFilterPredicate(this, _))
   if (key.readsWholePages) setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
-  // Hadoop looks up this class by its name, and the class loader that loaded Hadoop may not find the connector.
+  // Hadoop looks up `IcebergReadSupport` by its name, and the class loader that loaded Hadoop may not find the
+  // connector.
   setClassLoader(classOf[IcebergReadSupport].getClassLoader)
 }
 
 /**
  * Creates the configurations for the files of one Spark task. Consecutive files with the same columns and the same
- * filter share a configuration, because copying a configuration takes as long as opening a small local file.
+ * filter share a configuration, because copying a configuration is about as expensive as opening a small local file.
  *
  * @param base the configuration of the table's storage
  */
@@ -67,9 +68,9 @@ final private[read] class ReadJobs(val base: Configuration) {
 private[read] object ReadJobs {
 
   /**
-   * What the configuration of a file depends on.
+   * The inputs that determine the configuration for a file.
    *
-   * @param requested the columns to read, as in the file
+   * @param requested the columns to read, in the file's schema
    * @param readSchema the columns to read, as Spark's types
    * @param readsWholePages whether no page is skipped
    */

@@ -44,7 +44,10 @@ private[parquet] object LeafConverter {
 
   private def unscaled(value: Binary): BigInteger = new BigInteger(value.getBytesUnsafe)
 
-  /** Converts an INT96 timestamp, the nanoseconds of a day and the Julian day number, to microseconds since 1970. */
+  /**
+   * Converts an INT96 timestamp to microseconds since 1970. An INT96 timestamp contains the nanoseconds of the day and
+   * the Julian day number.
+   */
   private def micros(value: Binary): Long = {
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
     val offset = bytes.position()

@@ -125,8 +125,8 @@ private[read] object ParquetBatches {
       deletes: Option[FileDeletes]
   ): ParquetBatches = {
     import read.{footer, projection, task}
-    // If no filter skips rows, the positions of the rows follow from the footer. Spark's reader would create an object
-    // for each position.
+    // If no filter skips rows, the positions of the rows are computed from the footer, because Spark's reader would
+    // create an object for each position.
     val positions =
       if (read.filter.isEmpty && projection.needsPosition) RowPositions.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && positions.isEmpty
@@ -178,8 +178,8 @@ private[read] object ParquetBatches {
       .getOrElse(throw new IllegalStateException("The footer does not state the positions of row groups"))
 
   /**
-   * Reads the footer with only the row groups in the task's part of the file. The reader uses this footer and does not
-   * read the footer again.
+   * Reads the footer, and keeps only the row groups in the task's part of the file. The file's reader uses this footer
+   * and does not read it again.
    */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
     val file = ParquetInput.of(HadoopInputFile.fromPath(path, base))

@@ -8,8 +8,8 @@ import iceberglite.spec.expr.Expression._
 /**
  * Converts a condition on a table's columns to a Parquet filter, with the names and types of one file. Parquet uses the
  * filter to skip row groups by statistics and dictionaries, and pages by the column index. Parquet does not apply the
- * filter to rows, so the filter may be weaker than the condition: it omits tests that the file's statistics cannot
- * decide.
+ * filter to rows. Therefore, the filter may be weaker than the condition: it omits tests that the file's statistics
+ * cannot decide.
  *
  * @param columns the columns that are read, by field id. Parquet treats any other column as null in all rows.
  * @param withoutNan the ids of columns that certainly contain no NaN

@@ -28,7 +28,7 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
     }
   }
 
-  /** Restarts the count after the vectors were emptied. */
+  /** Sets the number of records to 0. The caller has emptied the vectors. */
   def reset(): Unit = count = 0
 
   override def getCurrentRecord: Int = count
@@ -42,13 +42,13 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
  */
 sealed private class NodeVector(val vector: WritableColumnVector, val converter: Converter) {
 
-  /** Called before an entry of the enclosing node. */
+  /** Prepares for the next entry of the enclosing node. Called before each entry. */
   def begin(): Unit = ()
 
   /**
-   * Called after an entry of the enclosing node. Appends a null if the entry has no value for this node.
+   * Appends a null if the last entry of the enclosing node has no value for this node. Called after each entry.
    *
-   * @param entries the number of entries so far
+   * @param entries the number of entries of the enclosing node so far
    */
   def complete(entries: Int): Unit = if (vector.getElementsAppended < entries) {
     if (vector.dataType.isInstanceOf[StructType]) vector.appendStruct(true) else vector.appendNull()
@@ -73,7 +73,7 @@ private object NodeVector {
     case _ => single(file, vector)
   }
 
-  /** Creates the node of a single value, even if the field is repeated. */
+  /** Creates a node for single values of a field, even if the field is repeated. */
   private def single(file: ParquetType, vector: WritableColumnVector): NodeVector = (file, vector.dataType) match {
     case (primitive: ParquetPrimitive, _) => new NodeVector(vector, LeafConverter.of(primitive, vector))
     case (group: GroupType, _: StructType) =>

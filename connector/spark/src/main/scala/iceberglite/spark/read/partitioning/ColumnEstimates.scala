@@ -18,11 +18,11 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
+ * Statistics of a column in the files of a scan, for Spark's cost-based optimizer.
  *
  * @param minValue the minimum in Spark's internal format; absent for strings and binaries, because Spark uses no bounds
  *   for these types
- * @param maxValue the maximum, under the same conditions
+ * @param maxValue the maximum in Spark's internal format; absent for strings and binaries
  * @param length the average size of a value in bytes; absent unless values are longer than Spark assumes
  */
 final private[read] case class ColumnEstimate(
@@ -39,7 +39,7 @@ final private[read] case class ColumnEstimate(
   override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
 }
 
-/** Statistics of a column whose values are longer than Spark assumes, without other information. */
+/** Statistics of a column that contain only the average length of its values, in bytes. */
 final private[read] case class AverageLength(bytes: Long) extends ColumnStatistics {
   override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }
@@ -98,7 +98,7 @@ private[read] object ColumnEstimates {
 
   /**
    * Returns the number of integers, dates or times between the bounds, which is the maximum number of distinct values.
-   * Because most join keys are dense, this number is accurate enough to choose the order of joins.
+   * Most join keys are dense, so this number is accurate enough for choosing the order of joins.
    */
   private def countBetween(minValue: Option[AnyRef], maxValue: Option[AnyRef]): Option[Long] =
     (minValue, maxValue) match {
@@ -141,8 +141,8 @@ private[read] object ColumnEstimates {
   }
 
   /**
-   * Reads the number of distinct values from a sketch. A statistics file that cannot be read results in a worse plan,
-   * but not in an error.
+   * Reads the number of distinct values from a sketch. A statistics file that cannot be read may result in a slower
+   * query plan, but not in an error.
    */
   private def ndvOf(files: ScanFiles, path: String, blob: BlobMetadata): Option[Long] =
     try {

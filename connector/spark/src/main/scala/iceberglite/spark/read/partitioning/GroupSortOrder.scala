@@ -12,15 +12,18 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Determines the columns by which the rows of each group are sorted in ascending order, nulls first, if the files of
- * the group are read one after the other.
+ * Determines the columns by which the rows of each file group are sorted in ascending order, nulls first, if the files
+ * of the group are read one after the other. The files of a group share a partition key.
  *
  * The sort order id of a file states how its rows are sorted (spec: "Sorting"). The files of a group must have bounds
  * that do not overlap.
  */
 private[read] object GroupSortOrder {
 
-  /** Returns the columns. @return empty if the rows of a group may not be sorted */
+  /**
+   * Returns the columns by which all groups are sorted; empty if it is not certain that the rows of each group are
+   * sorted.
+   */
   def of(files: ScanFiles, groups: Vector[Vector[FileScanTask]]): Vector[NestedField] = {
     val metadata = files.table.metadata
     val orders = groups.iterator.flatten.map(_.file.sortOrderId).toSet.toVector
@@ -37,13 +40,17 @@ private[read] object GroupSortOrder {
   private val none: Vector[Int] = Vector.empty
 
   /**
-   * Returns the ids of the sort columns before the first one whose transform or direction Spark's joins do not support.
+   * Returns the ids of the first sort columns, up to the first column whose transform or direction Spark's joins do not
+   * support.
    */
   private def supportedColumns(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
   }.map(_.sourceId)
 
-  /** Whether all engines sort a column in the same way. They order strings, binaries, zeros and NaN differently. */
+  /**
+   * Whether all engines sort a column in the same way. Engines differ in how they order strings, binaries, zeros and
+   * NaN.
+   */
   private def hasCommonOrder(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
     case _ => false

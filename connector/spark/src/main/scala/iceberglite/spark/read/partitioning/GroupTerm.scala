@@ -20,14 +20,17 @@ import iceberglite.spec.types.Type._
 final private[iceberglite] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
   private val result: PrimitiveType = transform.resultType(source)
 
-  /** Converts a value to Spark's internal format; absent if the value cannot be converted to the type of the term. */
+  /**
+   * Converts a partition value to Spark's internal format; absent if the value cannot be converted to the type of the
+   * term.
+   */
   def toSpark(value: Option[Literal]): Option[Any] = value match {
     case None => Some(null)
     case Some(literal) => LiteralConversion.to(literal, result).map(SparkValues.toSpark(_, result))
   }
 
   /**
-   * Returns the expression by which Spark compares the term to a term of another scan.
+   * Returns the expression with which Spark compares the term to a term of another scan.
    *
    * @param attribute the attribute of the column
    */
@@ -47,8 +50,8 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
 private[iceberglite] object GroupTerm {
 
   /**
-   * Returns the term of a column. It is absent if Spark compares other values than the results of the transform, or if
-   * values that are equal in Spark can be in two partitions.
+   * Returns the term of a column and a transform. The term is absent if Spark compares other values than the results of
+   * the transform, or if values that are equal in Spark can be in two partitions.
    */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
     case t: PrimitiveType if hasSparkEquality(t) && isSupported(transform) && transform.canTransform(t) =>
@@ -58,8 +61,8 @@ private[iceberglite] object GroupTerm {
 
   /**
    * Whether two values are equal in Spark if and only if their partition values are equal. This is false for
-   * floating-point numbers, because 0.0 and -0.0 are equal in Spark, and for types that Spark does not have, because
-   * Spark reads them as values of other types.
+   * floating-point numbers, because 0.0 and -0.0 are equal in Spark. It is also false for types that Spark does not
+   * have, because Spark reads their values as values of other types.
    */
   private def hasSparkEquality(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |

@@ -19,8 +19,8 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 
 /**
- * The grouping of the files of a scan by the values of terms. Rows that differ in the value of a term are in different
- * groups.
+ * The grouping of the files of a scan by partition values. The values of the terms form the key of a group. Rows that
+ * differ in the value of a term are in different groups.
  *
  * @param order the columns by which the rows of each group are sorted in ascending order, nulls first, if the files of
  *   the group are read in the order of [[GroupSortOrder.inAscendingOrder]]
@@ -31,7 +31,9 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
   def ordered(files: ScanFiles): KeyGrouping =
     copy(order = of(files.plan.tasks).fold(order)(groups => GroupSortOrder.of(files, groups.map(_._2))))
 
-  /** Returns this grouping with an order that ends before the first column that the scan does not read. */
+  /**
+   * Returns this grouping with its order shortened: the order ends before the first column that the scan does not read.
+   */
   def withoutUnread(read: Set[Int]): KeyGrouping = copy(order = order.takeWhile(c => read(c.id)))
 
   /** Returns the order in the form that Spark expects of a scan. */
@@ -76,7 +78,10 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
   private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
     (keys.of(files.head).getOrElse(Vector.empty), files)
 
-  /** Caches keys by partition tuple, which files of one partition share. */
+  /**
+   * Computes the keys of files, and caches them by partition tuple, because the files of a partition have the same
+   * tuple.
+   */
   final private class Keys {
     private val positions = mutable.Map.empty[Int, Option[Vector[Option[Int]]]]
     private val keysByTuple = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
@@ -95,8 +100,8 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
     }
 
     /**
-     * Returns the position of each term among the partition fields of a spec; absent if the spec has no field for a
-     * term.
+     * Returns the position of each term among the fields of a partition spec; absent if the partition spec has no field
+     * for a term.
      */
     private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
       val termPositions = terms.map { term =>
@@ -114,8 +119,8 @@ private[iceberglite] object KeyGrouping {
   private val Ungrouped: Any = 0
 
   /**
-   * Returns the grouping that the user requested by an option. Its terms are the partition fields whose columns are
-   * read.
+   * Returns the grouping that the user requested with a read option. Its terms are the partition fields whose columns
+   * are read.
    */
   def requested(files: ScanFiles, scanColumns: ScanColumns): Option[KeyGrouping] = {
     val read = scanColumns.fields.map(_.id).toSet
@@ -125,15 +130,15 @@ private[iceberglite] object KeyGrouping {
   }
 
   /**
-   * Whether Spark reads each group in one task, which the order requires. Partially clustered distribution splits
-   * groups.
+   * Whether Spark reads each group in one task. Otherwise, the order of rows in a group is lost. With partially
+   * clustered distribution, Spark splits groups.
    */
   def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
 
   /** Returns the key of a group as a Spark row. */
   def row(key: Vector[Any]): InternalRow = new GenericInternalRow(key.toArray)
 
-  /** Returns the terms by which all files of a scan are partitioned, regardless of their specs. */
+  /** Returns the terms that the partition specs of all files of a scan have in common. */
   def terms(files: ScanFiles): Vector[GroupTerm] = {
     val specs = files.plan.tasks.iterator.map(_.spec.specId).toSet.toVector.map(files.table.metadata.specsById)
     specs.headOption.fold(Vector.empty[GroupTerm]) { first =>

@@ -8,9 +8,9 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The columns for which a runtime filter, which has the keys of a join's other side, may skip files. These are source
- * columns of partition fields, and columns for which the bounds of files do not overlap much. Other columns are not
- * reported, because Spark may not create a Bloom filter for a reported column.
+ * The columns for which a runtime filter may skip files. The runtime filter contains the join keys of the other join
+ * side. The columns are the source columns of partition fields, and the columns for which the bounds of files overlap
+ * little. Other columns are not reported, because Spark may not create a Bloom filter for a reported column.
  */
 private[read] object RuntimeFilterColumns {
 
@@ -18,8 +18,8 @@ private[read] object RuntimeFilterColumns {
   private val SampleSize = 64
 
   /**
-   * Returns those of the columns for which a runtime filter may skip files. A struct is returned if a runtime filter on
-   * one of its fields may skip files.
+   * Returns the columns, among the given columns, for which a runtime filter may skip files. A struct is returned if a
+   * runtime filter on one of its fields may skip files.
    */
   def of(files: ScanFiles, columns: Vector[NestedField]): Vector[NestedField] = {
     val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
@@ -47,8 +47,8 @@ private[read] object RuntimeFilterColumns {
     else Vector.tabulate(SampleSize)(i => tasks((i.toLong * tasks.size / SampleSize).toInt))
 
   /**
-   * Whether the values of a column differ between files. A bound of one file must be within the bounds of at most half
-   * of the files, on average.
+   * Whether the value ranges of a column differ between files: on average, a bound of one file must be within the
+   * bounds of at most half of the files.
    */
   private def haveDistinctRanges(stats: ColumnStatsByFile, tasks: Vector[FileScanTask]): Boolean = {
     val ranges = tasks.map(stats).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
@@ -58,7 +58,7 @@ private[read] object RuntimeFilterColumns {
     ranges.nonEmpty && 2 * ranges.size >= tasks.size && hits <= ranges.size.toLong * ranges.size
   }
 
-  /** Returns the number of ranges that contain a value. */
+  /** Returns the number of ranges that contain the given value. */
   private def countContaining(ranges: Vector[(Literal, Literal)], value: Literal): Long =
     ranges.count { case (low, high) =>
       Evaluate.ordering.lteq(low, value) && Evaluate.ordering.lteq(value, high)

@@ -16,8 +16,8 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.types.Literal
 
 /**
- * A runtime filter, which Spark creates from the rows of a join's other side, and its effect on a scan. The filter is
- * converted and bound only once, and files are planned with it only once, because it may contain many thousands of
+ * A runtime filter and its effect on a scan. Spark creates the filter from the rows of the other join side. The filter
+ * is converted and bound only once, and files are planned with it only once, because it may contain many thousands of
  * values.
  *
  * @param bound the filter, bound to the columns of the scan
@@ -36,18 +36,18 @@ final private[read] class RuntimeFilterResidual private (val bound: Expression, 
 private[read] object RuntimeFilterResidual {
 
   /**
-   * The maximum number of values in the filter for rows. A longer list is replaced by its range, because the filter is
-   * sent with every task and tested for every row group and page.
+   * The maximum number of values in the filter for rows. A longer list is replaced by its range, because each task
+   * contains the filter and tests it for every row group and page.
    */
   private val MaxValues = 100
 
   /**
-   * The maximum number of values in the filter for files, unless there are many files. A longer list is replaced by its
-   * range, because the list would skip only a few more files.
+   * The maximum number of values in the filter for files; scans of many files use a higher maximum. A longer list is
+   * replaced by its range, because the list would skip only a few more files.
    */
   private val MaxValuesForFiles = 10000
 
-  /** The number of values for each planned file that the filter for files may have if there are many files. */
+  /** The higher maximum for scans of many files, in values per planned file. */
   private val MaxValuesForEachFile = 10
 
   def none(files: ScanFiles): RuntimeFilterResidual = new RuntimeFilterResidual(AlwaysTrue, files)

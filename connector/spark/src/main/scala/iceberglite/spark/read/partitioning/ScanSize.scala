@@ -13,15 +13,16 @@ import iceberglite.spec.types.Type._
 /**
  * Estimates the size of a scan in memory. The estimate is the number of rows that remain after planning, times the
  * width that Spark assumes for the columns that are read. Apache Iceberg computes the same estimate, with two
- * differences. Rows that deletion vectors delete are not counted here. A column of strings, binaries, lists or maps
- * counts with at least its bytes in the files, because its values are at least as long in memory.
+ * differences. First, this class does not count the rows that deletion vectors remove. Second, the size of a column of
+ * strings, binaries, lists or maps is at least the number of its bytes in the files, because the values are at least as
+ * long in memory.
  *
  * @param columns the columns of the table that the scan reads
  * @param schema these columns and the metadata columns that the scan reads
  */
 final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField], schema: SparkStruct) {
 
-  /** Returns the estimate. The scan is planned only if the summary of the snapshot is not enough for the estimate. */
+  /** Returns the estimate. The scan is planned only if the snapshot summary is not sufficient for the estimate. */
   def estimate: SizeEstimate =
     (if (files.isPlanNeeded) None else fromSummary).getOrElse {
       val fixedSize = SizeEstimate.of(rows, schema)
@@ -33,8 +34,8 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
     excessBytes.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
 
   /**
-   * Returns the estimate from the snapshot summary. It is the size of the whole table, and is absent if rows may be
-   * deleted, or if the files are so large that values may be longer than Spark assumes.
+   * Returns the estimate from the snapshot summary. The estimate is the size of the whole table. It is absent if rows
+   * may be deleted, or if the files are so large that values may be longer than Spark assumes.
    */
   private def fromSummary: Option[SizeEstimate] = files.snapshot match {
     case None => Some(SizeEstimate(0L, 0L))
@@ -84,7 +85,7 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
       }.filter(_._2 > 0).toMap
     }
 
-  /** Returns the bytes of the columns in a file, for its remaining rows. */
+  /** Returns the number of bytes that the remaining rows of a file have in the given columns. */
   private def storedBytes(task: FileScanTask, leaves: Vector[Int]): Double = {
     val stored = leaves.iterator.flatMap(task.file.metrics.columnSize(_)).filter(_ > 0).sum.toDouble
     if (task.file.recordCount > 0) stored * task.liveRecords / task.file.recordCount else stored

@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.StructType
 /**
  * The number of rows of a scan and their size in memory, for Spark's choice of joins.
  *
- * The total size of the files is not used, because a column that compresses to almost nothing needs as much memory as
- * any other.
+ * The total size of the files is not used, because it says little about the size in memory: a column that compresses
+ * very well in files needs as much memory as any other column.
  */
 final private[iceberglite] case class SizeEstimate(rows: Long, bytes: Long) {
 

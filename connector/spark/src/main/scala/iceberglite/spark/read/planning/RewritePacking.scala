@@ -15,7 +15,7 @@ sealed private[iceberglite] trait TaskFilePacking {
   def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]]
 }
 
-/** A packing that was decided before. @param tasks the files, or splits of files, of each task */
+/** A packing that was computed before the scan. @param tasks the files, or splits of files, of each task */
 final private[iceberglite] case class GivenPacking(tasks: Vector[Vector[FileScanTask]]) extends TaskFilePacking {
   override def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] = tasks
 }
@@ -26,7 +26,7 @@ final private[iceberglite] case class GivenPacking(tasks: Vector[Vector[FileScan
  *
  * @param byPartition whether each partition gets its own files
  * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
- * @param smallestFileSize minimum that replaces `fileSize` if larger parts would leave cores idle
+ * @param smallestFileSize minimum that is used instead of `fileSize` if parts of `fileSize` would leave cores idle
  * @param cores number of tasks that run at the same time
  */
 final private[iceberglite] case class RewritePacking(
@@ -47,8 +47,8 @@ final private[iceberglite] case class RewritePacking(
   private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
 
   /**
-   * Returns the number of tasks that rewrite unpartitioned files. All cores get rows, unless that results in very small
-   * files.
+   * Returns the number of tasks that rewrite unpartitioned files. Each core gets a task, unless this would result in
+   * very small files.
    *
    * @param total the bytes of the files
    */

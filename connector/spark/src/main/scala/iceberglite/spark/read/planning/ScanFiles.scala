@@ -14,11 +14,11 @@ import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 
 /**
- * What a scan reads.
+ * The data that a scan reads, and how it is planned.
  *
  * @param schema the columns to which filters refer
- * @param commits the commits that are read; absent to read the snapshot itself
- * @param planning where manifests are read; absent to read them on the driver
+ * @param commits the commits whose changes are read; if absent, the scan reads the snapshot itself
+ * @param planning where manifests are read; if absent, the driver reads them
  * @param wholeFiles whether all rows of the files are read
  */
 final private[iceberglite] case class ScanSource(
@@ -32,12 +32,12 @@ final private[iceberglite] case class ScanSource(
 )
 
 /**
- * The files of one scan. They are planned once, for filter pushdown, statistics, EXPLAIN and reading.
+ * The files of one scan. They are planned only once, and used for filter pushdown, statistics, EXPLAIN and reading.
  *
  * @param filter a condition that is true for all rows that Spark needs
  * @param limit the limit on the rows that Spark needs
  * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
- * @param existingPlan the plan of all files and the duration of its planning, if it exists already
+ * @param existingPlan the plan of all files and the duration of planning, if all files have already been planned
  */
 final private[iceberglite] case class ScanFiles(
     source: ScanSource,
@@ -73,11 +73,12 @@ final private[iceberglite] case class ScanFiles(
 
   @volatile private var isPlanned = false
 
-  /** The columns that are wider in the snapshot than in the schema of the scan. */
+  /** The columns that have a wider type in the snapshot than in the schema of the scan. */
   val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
 
   /**
-   * Returns the files of this scan with a limit on the rows. The query must not apply a filter to rows.
+   * Returns the files that this scan needs with a limit on the rows. The caller ensures that Spark applies no filter to
+   * rows.
    *
    * @param newLimit the limit
    */
@@ -100,17 +101,18 @@ final private[iceberglite] case class ScanFiles(
   def planningMs: Long = planAndDuration._2
 
   /**
-   * Whether the size of the scan must be taken from the plan. This is the case if the plan exists already, or if the
-   * snapshot summary does not describe the rows, because the scan does not return all rows of the snapshot.
+   * Whether the size of the scan must be taken from the plan. This is the case if the scan has already been planned. It
+   * is also the case if the scan does not return all rows of the snapshot, because the snapshot summary describes all
+   * rows.
    */
   def isPlanNeeded: Boolean =
     isPlanned || filter != AlwaysTrue || limit != RowLimit.Unlimited || commits.isDefined
 
   /**
    * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply this part to
-   * rows. This is determined by the partitions of the files.
+   * rows. The partitions of the files decide this.
    *
-   * @param byMetrics whether it is also determined by the metrics of the files
+   * @param byMetrics whether the column metrics of the files may also decide this
    */
   def isTrueForAllRows(condition: Expression, byMetrics: Boolean = false): Boolean = {
     val bound = bind(condition)

@@ -9,7 +9,8 @@ import iceberglite.spark.conf.PlanningModes
 /**
  * How the scans of one query are planned: where manifests are read, and which metrics the driver keeps.
  *
- * @param manifestBytes size of manifests above which the driver keeps only metrics that are requested
+ * @param manifestBytes total size of manifests in bytes; if the manifests are larger, the driver keeps only requested
+ *   metrics
  */
 final private[read] class ScanPlanning(
     session: SparkSession,
@@ -32,12 +33,12 @@ final private[read] class ScanPlanning(
 private[read] object ScanPlanning {
 
   /**
-   * The default size of manifests above which the driver keeps only requested metrics. Decoded manifests are about ten
-   * times as large as their files, so manifests of this size use about an eighth of the heap.
+   * The default total size of manifests in bytes above which the driver keeps only requested metrics. Decoded manifests
+   * are about ten times as large as their files, so manifests of this total size use about an eighth of the heap.
    */
   private val ManifestBytes: Long = Runtime.getRuntime.maxMemory / 80
 
-  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument if a value is invalid */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ScanPlanning =
     new ScanPlanning(session, PlanningModes.of(options, session, properties))
 }

@@ -13,8 +13,9 @@ import iceberglite.tree.FilePart
  * Reads the parts of a metadata tree on the executors, in a Spark job. The result of each part is a small manifest with
  * the entries that the scan needs.
  *
- * @param cores the number of cores of the driver, which reads the parts if no Spark job does
- * @param localBytes the number of bytes for each core of the driver above which a Spark job is faster
+ * @param cores the number of cores of the driver, which reads the parts if no Spark job is used
+ * @param localBytes the number of bytes per core of the driver above which a Spark job is faster than reading on the
+ *   driver
  */
 final private[read] class SparkPlanning(
     context: SparkContext,
@@ -66,9 +67,9 @@ private object SparkPlanning {
   private val TasksPerCore = 4
 
   /**
-   * Divides the parts into runs of about the same length, one for each task.
+   * Divides the parts into sequences of about the same length, one for each task.
    *
-   * @return the serialized runs, and the index of the first part of each run
+   * @return the serialized sequences, and the index of the first part of each sequence
    */
   private def splitIntoRuns(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
     val firsts = (0 until slices).map(i => (i.toLong * parts.size / slices).toInt).toVector

@@ -8,13 +8,13 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
  * The files that a row-level statement has read.
  *
  * @param tasks the data files, with the delete files that apply to them
- * @param filter an unbound condition that all rows of the statement satisfy
+ * @param filter an unbound condition that all rows affected by the statement satisfy
  */
 final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
   /**
-   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because the number of
-   * rows that they delete is unknown.
+   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because it is unknown
+   * how many rows these deletes remove.
    */
   def liveRecords: Option[Long] =
     if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None
@@ -22,8 +22,6 @@ final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask]
 
 private[iceberglite] object StatementFiles {
 
-  /**
-   * The files of a statement whose condition no row can satisfy. Spark does not read the table for such a statement.
-   */
+  /** The files of a statement whose condition is never true. Spark does not read the table for such a statement. */
   val Empty: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
 }

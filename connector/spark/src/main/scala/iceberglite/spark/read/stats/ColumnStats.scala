@@ -8,8 +8,8 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
  * a value, and is greater than all other values.
  *
  * @param nulls the number of nulls, if known
- * @param lower a lower bound of the values
- * @param upper an upper bound of the values
+ * @param lower a lower bound of the values, if known
+ * @param upper an upper bound of the values, if known
  * @param boundsAreValues whether the bounds are values of rows of the file
  */
 final private[read] case class ColumnStats(
@@ -20,7 +20,7 @@ final private[read] case class ColumnStats(
     boundsAreValues: Boolean
 ) {
 
-  /** Whether no remaining row has a value. */
+  /** Whether every remaining row has null. */
   def hasNoValue: Boolean = rows.exactCount.contains(0L) || nulls.contains(rows.total)
 
   def mayBeNull: Boolean = !nulls.contains(0L)
@@ -31,14 +31,14 @@ final private[read] case class ColumnStats(
   /** Returns the minimum number of remaining rows with null. */
   def minNullCount: Long = nulls.fold(0L)(rows.minCountOf)
 
-  /** Returns the number of remaining rows with a value, if it is certain. */
+  /** Returns the number of remaining rows with a value, if metadata determines this number. */
   def valueCount: Option[Long] =
     if (hasNoValue) Some(0L)
     else if (rows.hasNoDeletedRow && rows.total >= 0) nulls.map(rows.total - _)
     else if (!mayBeNull) rows.exactCount
     else None
 
-  /** Whether a remaining row certainly has this bound as its value. */
+  /** Whether it is certain that a remaining row has this bound as its value. */
   def isLiveValue(bound: Literal): Boolean =
     !ColumnStats.isZero(bound) &&
       (if (rows.hasNoDeletedRow) boundsAreValues || isConstant else isConstant && minValueCount > 0)

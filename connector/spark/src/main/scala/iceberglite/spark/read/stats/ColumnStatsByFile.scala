@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type._
 /**
  * Returns the statistics of one column for each file. If the file's partition determines the value of the column, the
  * statistics follow from the partition. If the column is newer than the file, they follow from the default value of the
- * column. Otherwise, they are the file's metrics. Not thread-safe.
+ * column. Otherwise, the statistics are the file's column metrics. Not thread-safe.
  */
 final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnStats) {
@@ -59,11 +59,12 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
   }
 
   /**
-   * Returns the bounds. They do not cover NaN, which is greater than all other values. If a writer did not count NaN
-   * values, a NaN may have affected its bounds.
+   * Returns the bounds, which do not include NaN, the greatest value. If a writer did not count NaN values, a NaN may
+   * have affected the bounds that it wrote.
    */
   private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
-    // Writers did not agree on the order of UUIDs; bounds of the other types are not values of the type.
+    // Some writers compared UUIDs in another order than others. The bounds of the other types are not values of these
+    // types.
     case UuidType | UnknownType | VariantType | _: GeometryType | _: GeographyType => (None, None)
     case t @ (FloatType | DoubleType) =>
       val nans = metrics.nanValueCount(column.id)

@@ -3,12 +3,12 @@ package iceberglite.spark.read.stats
 import iceberglite.scan.FileScanTask
 
 /**
- * The number of rows of a file that are not deleted, as far as metadata determines this number. The entry of a deletion
- * vector states how many rows it deletes. For other delete files, the number of rows that they delete in a data file is
- * unknown.
+ * The number of rows of a file that are not deleted, as far as metadata determines this number. The manifest entry of a
+ * deletion vector states how many rows the vector deletes. For other delete files, the number of rows that they delete
+ * in a data file is unknown.
  *
- * @param total number of all rows of the file, including deleted rows; negative if the entry of the file has no record
- *   count
+ * @param total number of all rows of the file, including deleted rows; negative if the file's manifest entry has no
+ *   record count
  * @param deletedByVectors the number of rows that deletion vectors delete
  * @param isExact whether only deletion vectors determine which rows remain
  */
@@ -21,7 +21,7 @@ final private[read] case class RowCount(total: Long, deletedByVectors: Long, isE
 
   def minCount: Long = minCountOf(total)
 
-  /** Returns how many of any `count` rows of the file certainly remain. */
+  /** Returns the minimum number of rows that remain of any `count` rows of the file. */
   def minCountOf(count: Long): Long = if (isExact) math.max(0L, count - deletedByVectors) else 0L
 }
 

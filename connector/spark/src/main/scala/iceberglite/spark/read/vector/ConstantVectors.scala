@@ -13,7 +13,7 @@ private[read] object ConstantVectors {
   /**
    * Returns a constant column.
    *
-   * @param value in Spark's internal format; absent for null
+   * @param value the value in Spark's internal format; absent for null
    * @param capacity maximum number of rows in a batch, which [[ColumnVector.numNulls]] counts
    */
   def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = value match {
@@ -26,7 +26,8 @@ private[read] object ConstantVectors {
   }
 
   /**
-   * A column of nulls. For a null decimal of large precision, Spark's constant vector fails instead of returning null.
+   * A column of nulls. This class exists because Spark's own constant vector fails for a null decimal of large
+   * precision.
    */
   final private class NullVector(dataType: DataType, capacity: Int) extends ConstantColumnVector(capacity, dataType) {
     setNull()

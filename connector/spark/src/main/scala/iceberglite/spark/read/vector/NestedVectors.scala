@@ -5,8 +5,8 @@ import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 
 /**
- * A column of structs whose children differ from the children in the file, because some are constant, converted or
- * omitted.
+ * A column of structs whose children differ from the children in the file, because some children are constant,
+ * converted or omitted.
  */
 final private[read] class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
     extends ForwardingVector(inner, dataType) {

@@ -20,8 +20,8 @@ final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingV
 }
 
 /**
- * A decimal column for which Spark expects another physical type than the file has, for example because its precision
- * was increased.
+ * A decimal column for which Spark expects another physical type than the type in the file, for example because the
+ * precision of the column was increased.
  *
  * @param read the decimal type of the stored values
  * @param expected the decimal type of the column
@@ -37,21 +37,24 @@ final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalTyp
   }
 }
 
-/** Times of day that an imported file stores in milliseconds. */
+/**
+ * Times of day that a file stores in milliseconds. Only files that other systems wrote and that were added to the table
+ * store them in this unit.
+ */
 final private[read] class MillisAsMicros(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId) * 1000L
 }
 
 /**
- * A date column that was promoted to timestamp. The timestamp is midnight of the day. Fails if the timestamp is out of
- * range.
+ * A date column that was promoted to timestamp. The timestamp is midnight at the start of the day. Reading fails if the
+ * timestamp is out of range.
  */
 final private[read] class DateAsMicros(inner: ColumnVector) extends ForwardingVector(inner, TimestampNTZType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.MicrosPerDay)
 }
 
-/** A date column that was promoted to timestamp_ns. Fails outside the years 1677 to 2262. */
+/** A date column that was promoted to timestamp_ns. Reading fails for dates outside the years 1677 to 2262. */
 final private[read] class DateAsNanos(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.NanosPerDay)

@@ -20,13 +20,13 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * Removes deleted rows from a batch by moving the remaining rows to the front of the vectors. Mapping the index of each
- * value on access, as [[SelectedVector]] does, would cost several times as much.
+ * Removes deleted rows from a batch by moving the remaining rows to the front of the vectors. Moving rows is several
+ * times faster than mapping the index of each value on access, as [[SelectedVector]] does.
  */
 final private[read] class RowCompactor private (columns: Array[RowMover]) {
 
   /**
-   * Moves rows to the front.
+   * Moves rows to the front of each vector.
    *
    * @param rowIndexes the indexes of the remaining rows, ascending; only the first `count` indexes are used
    */

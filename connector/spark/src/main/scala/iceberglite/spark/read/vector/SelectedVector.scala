@@ -5,7 +5,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A view of the selected rows of another vector. The other vector owns the values.
+ * A view of another vector that contains only selected rows. The other vector owns the values.
  *
  * @param rowIndexes the index of each selected row in the other vector; refilled for each batch
  */
@@ -13,8 +13,8 @@ final private[read] class SelectedVector(inner: ColumnVector, rowIndexes: Array[
     extends ColumnVector(inner.dataType) {
 
   /**
-   * The views of the fields of a struct, which have a value for each row. Elements of lists and maps need no view,
-   * because offsets refer to them.
+   * The views of the fields of a struct, because a field has one value for each row. Elements of lists and maps need no
+   * view, because lists and maps refer to their elements by offset.
    */
   private val children: Array[SelectedVector] = inner.dataType match {
     case struct: StructType => new Array(struct.size)
@@ -43,8 +43,8 @@ final private[read] class SelectedVector(inner: ColumnVector, rowIndexes: Array[
   override def getBinary(rowId: Int): Array[Byte] = inner.getBinary(rowIndexes(rowId))
 
   /**
-   * Returns the view of a field. It is created on demand, because the vector of a struct that is null in all rows has
-   * no fields.
+   * Returns the view of a struct field. The view is created on demand, because the vector of a struct that is null in
+   * all rows has no fields.
    */
   override def getChild(ordinal: Int): ColumnVector =
     if (children.isEmpty) inner.getChild(ordinal)

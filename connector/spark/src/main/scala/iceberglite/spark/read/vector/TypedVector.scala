@@ -4,7 +4,10 @@ import org.apache.spark.sql.types.{DataType, Decimal}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A vector with values of one type. A subclass overrides the methods for its type; Spark calls no others. */
+/**
+ * A vector with values of one type. A subclass overrides the access methods for its type; Spark calls no other access
+ * methods.
+ */
 abstract private[read] class TypedVector(dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
   override def closeIfFreeable(): Unit = ()

@@ -7,7 +7,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A column of values in memory, such as the elements of a list that is the same in all rows.
+ * A column whose values are in an array in memory, such as the elements of a constant list.
  *
  * @param values the values in Spark's internal format
  */

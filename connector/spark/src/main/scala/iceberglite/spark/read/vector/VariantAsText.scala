@@ -14,10 +14,10 @@ import iceberglite.spec.types.Literal
 /**
  * A column of variants as JSON text.
  *
- * @param struct the column of the file
- * @param metadata the metadata of the variants, which contains the names of their fields
- * @param column the values of the variants
- * @param unreadable creates the error for bytes that are not a variant, from the reason
+ * @param struct the struct column of the file that contains the variants
+ * @param metadata the metadata of the variants, which contains the names of object fields
+ * @param column the values of the variants, which may be shredded
+ * @param unreadable creates the error for bytes that are not a valid variant; its argument is the reason
  */
 final private[read] class VariantAsText(
     struct: ColumnVector,
@@ -37,14 +37,14 @@ final private[read] class VariantAsText(
 }
 
 /**
- * A variant, or a part of one, that may be shredded (Parquet: "Variant Shredding").
+ * A variant or a part of a variant, which may be shredded (Parquet: "Variant Shredding").
  *
  * @param value the encoded value; for an object, the fields that are not in `typed`
  * @param typed the shredded value
  */
 final private[read] case class ShreddedColumn(value: Option[ColumnVector], typed: Option[ShreddedColumn.Typed]) {
 
-  /** Returns the JSON text of a row; absent if this is a field that the object of the row does not have. */
+  /** Returns the JSON text of a row; absent if this is an object field that the row's object does not have. */
   def text(row: Int, metadata: ByteBuffer): Option[String] = {
     val rest = value.filterNot(_.isNullAt(row)).map(v => ByteBuffer.wrap(v.getBinary(row)))
     typed.filterNot(_.vector.isNullAt(row)) match {
@@ -64,7 +64,7 @@ private[read] object ShreddedColumn {
     def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String
   }
 
-  /** Primitive values. @param literal returns the value at an index of the vector */
+  /** Primitive values. @param literal returns the value of a vector at an index */
   final case class Values(vector: ColumnVector, literal: (ColumnVector, Int) => Literal) extends Typed {
     override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String =
       VariantJson.of(literal(vector, row))
