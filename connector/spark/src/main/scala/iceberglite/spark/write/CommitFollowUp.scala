@@ -4,10 +4,10 @@ import iceberglite.spark.conf.AutoCompact
 import iceberglite.table.{SnapshotTarget, Table}
 
 /**
- * The maintenance that a write requests after its commit.
+ * The table maintenance that a write requests after its commit.
  *
- * @param steps the kinds of maintenance, which run in this order
- * @param to the branch that the write has committed to, or a staged snapshot
+ * @param steps the kinds of maintenance, in the order in which they run
+ * @param to the branch that the write has committed to; or a staged snapshot
  */
 final private[iceberglite] case class FollowUpRequest(
     steps: Seq[CommitFollowUp],
@@ -20,8 +20,9 @@ final private[iceberglite] case class FollowUpRequest(
 }
 
 /**
- * Maintenance of a table after the commit of a write. It must not fail: the write has already succeeded. The catalog
- * passes the maintenance to its tables, and a table to its writes, so that this package does not depend on it.
+ * Maintenance of a table after the commit of a write. It must not fail, because the write has already succeeded. The
+ * catalog passes implementations of this trait to its tables, and a table passes them to its writes, so that this
+ * package does not depend on the implementations.
  */
 private[iceberglite] trait CommitFollowUp {
 

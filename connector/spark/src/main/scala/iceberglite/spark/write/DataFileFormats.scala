@@ -20,7 +20,7 @@ private[write] object DataFileFormats {
   /**
    * Returns the format of a write with its settings.
    *
-   * @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
+   * @throws iceberglite.spec.IcebergError if a setting is invalid, or if a codec is not available
    */
   def of(table: Table, input: Vector[InputField], order: SortOrder, settings: Settings): DataFileFormat = {
     val modes = MetricsModes.of(table.properties, table.schema, order)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spark.write.partition.{PartitionKey, Partitioner}
 
 /**
- * The limits on the open files of a task.
+ * The limits for the open files of a task.
  *
  * @param files maximum number of open files
  * @param bytes approximate maximum number of bytes that the open files buffer in memory
@@ -19,8 +19,8 @@ final private[write] case class FanOutBounds(files: Int, bytes: Long)
 private[write] object FanOutBounds {
 
   /**
-   * The maximum number of open files of a task. With one task for each core, the total number remains below the usual
-   * limit of open files in a process.
+   * The maximum number of open files of a task. With one task per core, the number of open files on an executor remains
+   * below the usual limit for a process.
    */
   private val MaxFiles = 64
   private val HeapDivisor = 4L
@@ -38,10 +38,10 @@ private[write] object FanOutBounds {
 }
 
 /**
- * Routes rows that come in any order: a file is open for each partition. Rows of partitions beyond
- * [[FanOutBounds.files]] are sorted by Spark's external sorter and written at the end, one partition after the other.
- * Therefore, each partition has one file, for any number of partitions, and the memory use is limited to that of a
- * sort.
+ * Routes rows that come in any order: one file is open for each partition. If there are more partitions than
+ * [[FanOutBounds.files]], the rows of the further partitions are sorted with Spark's external sorter, and written at
+ * the end, one partition after the other. Therefore, each task writes only one file for each partition, unless the file
+ * reaches its target size, and uses at most the memory of a sort.
  */
 final private[write] class FanOutRouter(
     files: TaskFiles,
@@ -67,7 +67,7 @@ final private[write] class FanOutRouter(
     if (current != null && nextKey == current.key) write(current, row) else switchTo(row)
   }
 
-  /** Writes a row whose partition differs from that of the previous row. */
+  /** Writes a row whose partition differs from the partition of the previous row. */
   private def switchTo(row: InternalRow): Unit = openPartitions.get(nextKey) match {
     case null if openPartitions.size >= bounds.files => getOrCreateOverflow.put(nextKey, row)
     case null =>

@@ -19,8 +19,8 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     in(TaskWriterFactory.of(plan, writeCommit.operationId))
 
   /**
-   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
-   * committed.
+   * Returns false, because the attempts of a task use different file names, and the commit adds only the files of the
+   * attempt that Spark reports.
    */
   override def useCommitCoordinator: Boolean = false
 
@@ -43,7 +43,7 @@ private[iceberglite] object TaskWriterFactory {
   /**
    * Creates the factory.
    *
-   * @param operationId the id of the write, which is a part of the names of its files
+   * @param operationId the id of the write, which the names of its files contain
    */
   def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
     plan.rows,

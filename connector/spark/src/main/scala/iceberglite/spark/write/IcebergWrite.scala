@@ -20,12 +20,15 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
 
   override def requiredDistribution: Distribution = plan.requirements.distribution
 
-  /** False, so that Spark may split a large partition and combine small ones. */
+  /** Returns false, so that Spark may split large shuffle partitions and combine small ones. */
   override def distributionStrictlyRequired: Boolean = false
 
   override def requiredOrdering: Array[SortOrder] = plan.requirements.ordering
 
-  /** Returns 0 without a required distribution, because Spark then rejects an advisory size. */
+  /**
+   * Returns the advisory size. Returns 0 if no distribution is required, because Spark rejects an advisory size without
+   * a distribution.
+   */
   override def advisoryPartitionSizeInBytes: Long =
     in(if (plan.requirements.isDistributed) plan.advisorySize else 0L)
 

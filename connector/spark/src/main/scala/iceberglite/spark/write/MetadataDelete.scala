@@ -18,7 +18,10 @@ import iceberglite.tree.MetadataTree
 /** Deletes whole files for DELETE and TRUNCATE, without reading rows. */
 object MetadataDelete {
 
-  /** Whether the statement can delete whole files: in each file, either all rows or no rows satisfy the conditions. */
+  /**
+   * Whether the statement can delete whole files. This is possible if, in each file, either all rows or no rows satisfy
+   * the conditions.
+   */
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
@@ -28,10 +31,10 @@ object MetadataDelete {
     }
 
   /**
-   * Deletes the files whose rows satisfy the conditions. It may only be called after [[canDelete]] has returned true
-   * for the conditions. Matching files of concurrent commits are deleted too, as if the statement had run after these
-   * commits. This order is serializable, so that no conflict detection is needed. The statement fails if only some rows
-   * of a concurrently added file satisfy the conditions.
+   * Deletes the files whose rows satisfy the conditions. This method may be called only after [[canDelete]] has
+   * returned true for the conditions. Matching files of concurrent commits are deleted too, as if the statement had run
+   * after these commits. This order is serializable, so no conflict detection is needed. The statement fails if only
+   * some rows of a concurrently added file satisfy the conditions.
    *
    * @param options the options of the statement
    */

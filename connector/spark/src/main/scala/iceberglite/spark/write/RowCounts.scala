@@ -3,8 +3,9 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 /**
- * Codes for the change of a row in copy-on-write. The column of the partition spec id holds the code instead of the
- * spec id of the row's file, which is never negative. An unchanged row keeps the spec id.
+ * Codes for the change of a row in copy-on-write. The `_spec_id` column of a changed row contains a code instead of the
+ * partition spec id of the row's file. Codes are negative, and partition spec ids are not. The column of an unchanged
+ * row contains the partition spec id.
  */
 private[iceberglite] object RowChangeCode {
   val Updated: Int = -1
@@ -40,7 +41,7 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
 }
 
 /**
- * How the changed rows of a copy-on-write statement are counted.
+ * Determines how the changed rows of a copy-on-write statement are counted.
  *
  * @param marksDeletes whether the tasks count deleted rows
  */

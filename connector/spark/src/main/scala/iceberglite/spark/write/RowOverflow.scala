@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
 /**
- * Stores rows, each with a number, and returns the rows in the order of their numbers. Rows are spilled to disk if
- * memory is low.
+ * Stores rows with a number for each row, and returns the rows in the order of their numbers. Rows are spilled to disk
+ * if memory is low.
  */
 private[write] trait RowOverflow extends AutoCloseable {
   def put(number: Long, row: InternalRow): Unit
@@ -25,7 +25,9 @@ private[write] trait RowOverflow extends AutoCloseable {
  */
 final private[write] class SparkRowOverflow(schema: StructType) extends RowOverflow {
 
-  /** The number of the current row. It is a field because the sorter passes only the row to `computePrefix`. */
+  /**
+   * The number of the current row. This number is a field, because the sorter passes only the row to `computePrefix`.
+   */
   private var current = 0L
 
   private val numbers = new PrefixComputer {

@@ -32,8 +32,8 @@ import iceberglite.spec.types.Type.{TimestampNsType, TimestampTzNsType, UuidType
 /**
  * The requirements of a write for the distribution and order of its rows.
  *
- * @param clustered whether the ordering makes the rows of a task come partition by partition
- * @param sorted whether the ordering also puts the rows of a partition in the table's sort order
+ * @param clustered whether, with the ordering, the rows of a partition follow one another in a task
+ * @param sorted whether, with the ordering, the rows of a partition also have the table's sort order
  * @param partitions the partition transforms that Spark can compute
  */
 final private[iceberglite] case class RowRequirements(
@@ -94,13 +94,16 @@ private[iceberglite] object RowRequirements {
     Expressions.sort(term, direction, nulls)
   }
 
-  /** Removes each term whose expression already occurs in an earlier term, because it does not change the order. */
+  /**
+   * Removes each term whose expression already occurs in an earlier term, because such a term does not change the
+   * order.
+   */
   private def withoutRepetition(orders: Vector[SparkSortOrder]): Vector[SparkSortOrder] =
     orders.zipWithIndex.filterNot { case (o, i) => orders.take(i).exists(_.expression == o.expression) }.map(_._1)
 
   /**
-   * Returns the transform of a column as Spark computes it; absent if its values would differ from those that the
-   * specification defines.
+   * Returns the expression with which Spark computes the transform of a column; absent if Spark's results would differ
+   * from the results that the specification defines.
    */
   private def term(schema: Schema, sourceIds: Vector[Int], transform: Transform): Option[SparkExpression] =
     for {
@@ -112,14 +115,17 @@ private[iceberglite] object RowRequirements {
       if transform == Identity || hasFunction(spark.name, spark.arguments.length, source)
     } yield spark
 
-  /** Whether a row has exactly one value of a field. Sort orders of other writers may name elements of lists. */
+  /**
+   * Whether a row has exactly one value of a field. This is false for fields in lists and maps, which the sort orders
+   * of other writers may contain.
+   */
   private def hasOneValuePerRow(schema: Schema, id: Int): Boolean =
     ColumnPath.require(schema, schema.paths(id), caseSensitive = true).init
       .forall(_.fieldType.isInstanceOf[Type.StructType])
 
   /**
-   * Whether the transforms of Spark's values have the results of the specification. The results differ for types that
-   * Spark represents as strings or plain numbers.
+   * Whether transforms of Spark's values have the results that the specification defines. The results differ for types
+   * that Spark represents as strings or numbers.
    */
   private def hasSameTransforms(source: PrimitiveType): Boolean = source match {
     case UuidType | TimestampNsType | TimestampTzNsType => false

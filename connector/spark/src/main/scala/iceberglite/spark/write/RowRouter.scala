@@ -28,8 +28,8 @@ final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
 }
 
 /**
- * The router for rows that are clustered by partition. If rows of a partition follow after rows of another partition, a
- * second file of the partition is created, which is also correct.
+ * The router for rows that are clustered by partition. If the rows of a partition are not consecutive, several files
+ * are created for the partition, which is also correct.
  */
 final private[write] class ClusteredRouter(files: TaskFiles, partitioner: Partitioner) extends RowRouter {
   private val nextKey = partitioner.newKey()

@@ -11,12 +11,11 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.MergeSchema
 
 /**
- * The schema changes of a write whose rows have columns that the table lacks, or columns of wider types. The commit of
- * the rows also commits these changes, so that a write that fails, or is only shown by EXPLAIN, does not change the
- * table.
+ * The schema changes of a write whose rows have columns that the table lacks, or columns of wider types. The commit
+ * that adds the rows also commits these changes. Therefore, EXPLAIN and a failed write do not change the table.
  *
  * @param base the current table
- * @param merged the table with the changes, to which the rows are written
+ * @param merged the table with the schema changes; the write uses this version
  * @param rowColumns the columns of the rows
  */
 final private[iceberglite] class SchemaMerge private (
@@ -26,17 +25,17 @@ final private[iceberglite] class SchemaMerge private (
     caseSensitive: Boolean
 ) {
 
-  /** Returns the action that changes the schema, which precedes the other actions of the commit. */
+  /** Returns the action that changes the schema. It precedes the other actions of the commit. */
   def action: Action = new MergeSchema(merged.schema, rowColumns, caseSensitive)
 }
 
 private[iceberglite] object SchemaMerge {
 
   /**
-   * Returns the merge.
+   * Returns the schema changes that the given rows require.
    *
    * @return absent if the table has all columns of the rows
-   * @throws iceberglite.spec.IcebergError with the name of a column with incompatible types
+   * @throws iceberglite.spec.IcebergError if a column has incompatible types; the message names the column
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
     val rowColumns = new RowColumnConverter(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
@@ -57,8 +56,8 @@ private[iceberglite] object SchemaMerge {
     }
 
   /**
-   * Converts the columns of rows to Iceberg types. If Spark represents a type of the table by another type, as uuid by
-   * string, the table's type is used.
+   * Converts the columns of rows to Iceberg types. If Spark represents a type of the table by another type, such as
+   * uuid by string, the table's type is used.
    */
   final private class RowColumnConverter(caseSensitive: Boolean) {
     def fields(columns: Vector[NestedField], rows: Vector[NestedField], struct: SparkStruct): Vector[NestedField] =

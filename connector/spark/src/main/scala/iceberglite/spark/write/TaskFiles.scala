@@ -35,13 +35,13 @@ final private[write] class TaskFiles(
 
   def fileCount: Int = finished.size + openFiles.size
 
-  /** The number of bytes in complete files. */
+  /** The total number of bytes of the completed files. */
   def byteCount: Long = finishedBytes
 
   /** Returns a writer for the files of one partition. A file is created when the first row is written. */
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
-  /** Removes every file, after a failure or if the task's result is not used. */
+  /** Removes all files of the attempt. Called after a failure, or if the task's result is not used. */
   def abandon(): Unit = {
     openFiles.foreach(file => Try(file.writer.abandon()))
     Cleanup.delete(io, openFiles.map(_.path) ++ finished.map(_.path))
@@ -55,7 +55,7 @@ final private[write] class TaskFiles(
     val writer: DataFileWriter = files.open(path)
   }
 
-  /** Writes the files of one partition. When a file has the target size, the next row begins a new file. */
+  /** Writes the files of one partition. When a file has reached the target size, the next row begins a new file. */
   final class PartitionFiles private[TaskFiles] (tuple: PartitionTuple) {
     private var current: Option[OpenFile] = None
     private var writer: DataFileWriter = _

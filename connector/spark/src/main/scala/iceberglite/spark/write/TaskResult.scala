@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.spec.file.ContentFile
 
-/** The result of a task for the driver. */
+/** The result that a task sends to the driver. */
 private[iceberglite] trait TaskResult extends WriterCommitMessage {
 
   /** The paths of the files that the task has written. */

@@ -9,7 +9,8 @@ import org.apache.spark.sql.iceberglite.TaskOutput
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
  *
- * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is none
+ * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
+ *   column
  */
 final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeColumnIndex: Option[Int])
     extends DataWriter[InternalRow] {
@@ -24,7 +25,7 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
     records += 1
   }
 
-  /** Counts the change of a row. @return whether the row is written */
+  /** Counts a row by its change. @return whether the row is written */
   private def countChange(change: Int): Boolean = {
     change match {
       case RowChangeCode.Updated => updated += 1

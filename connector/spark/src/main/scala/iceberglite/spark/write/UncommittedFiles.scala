@@ -6,8 +6,9 @@ import iceberglite.storage.{FileIO, FileInfo}
 import iceberglite.table.{Cleanup, DataLocations}
 
 /**
- * Removes the files of tasks whose result Spark did not report. When a job fails, Spark kills running tasks, and
- * ignores a task that ends at that moment. The files of such a task are found by the id of the write in their names.
+ * Removes the files of tasks whose result Spark did not report. When a job fails, Spark kills the running tasks, and
+ * ignores the result of a task that ends at the same time. The names of the files contain the id of the write, by which
+ * the files of such a task are found.
  */
 private[iceberglite] object UncommittedFiles {
 

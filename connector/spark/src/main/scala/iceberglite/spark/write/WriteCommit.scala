@@ -16,8 +16,8 @@ import iceberglite.table.action.RecordApplicationVersion
  *
  * @param base the table at the start of the write
  * @param summary entries for the snapshot's summary
- * @param action the change of the table's files; absent if nothing changes
- * @param application records the version of an application's write, even if it changes nothing
+ * @param action the change to the table's files; absent if nothing changes
+ * @param application records the version of an application's write in the table, even if the write changes nothing
  * @param precedingAction an action that precedes `action` in the same commit
  * @param followUp the maintenance that follows the commit; absent for none
  */
@@ -33,19 +33,19 @@ final private[iceberglite] case class PendingCommit(
 }
 
 /**
- * The single commit of a write of any kind. The class names the files of the write, commits them, and removes them if
- * they are certainly not committed. Spark calls `abort` after every failure, including a failed commit.
+ * Performs the single commit of a write. This class determines the names of the write's files, commits the files, and
+ * removes them if they are certainly not committed. Spark calls `abort` after every failure, including a failed commit.
  */
 final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary {
   import WriteCommit._
 
-  /** The id in the names of the files of this write, which no other write uses. */
+  /** The unique id of this write. The names of the write's files contain this id. */
   val operationId: String = UUID.randomUUID().toString
 
   /** The locations of the files of this write. */
   val locations: DataLocations = in(DataLocations.of(table.location, table.properties))
 
-  /** Whether the table may refer to the files of this write. */
+  /** Whether the table's metadata may refer to the files of this write. */
   @volatile private var maybeCommitted = false
   @volatile private var driverFiles = Vector.empty[String]
 
@@ -58,8 +58,8 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   /**
    * Commits the results of the tasks, and then runs the maintenance that the write requests.
    *
-   * @return whether the table contains the write; false if it already contained it from the same application, in which
-   *   case the files are removed
+   * @return false if the table already contained this version of the application's write. In this case, the files of
+   *   this write are removed; otherwise, the write is committed
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
     in {
@@ -79,11 +79,16 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   /**
    * Commits changes for which no task has written files.
    *
-   * @return whether the table contains the write; false if it already contained it from the same application
+   * @return false if the table already contained this version of the application's write; true if the changes are
+   *   committed
    */
   def submit(pending: PendingCommit): Boolean = submitted(pending).isDefined
 
-  /** Commits changes. @return the table after the commit; absent if it already contained the write */
+  /**
+   * Commits changes.
+   *
+   * @return the table after the commit; absent if the table already contained this version of the application's write
+   */
   private def submitted(pending: PendingCommit): Option[Table] =
     if (pending.actions.isEmpty) Some(pending.base)
     else {
@@ -97,13 +102,14 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
       }
     }
 
-  /** Runs a commit that another class has prepared, with files of this write. */
+  /** Runs a commit of files of this write that the caller has prepared. */
   def attempt[A](commit: => A): A = {
     maybeCommitted = true
     try commit
     catch {
       case unknown: CommitStateUnknown => throw unknown
-      // The commit certainly failed. After any other exception, such as an interrupt, it may have succeeded.
+      // The commit has certainly failed. After any other exception, such as an interrupt, the commit may have
+      // succeeded.
       case failure: IcebergError =>
         maybeCommitted = false
         throw failure
@@ -114,14 +120,14 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   def recordNotCommitted(): Unit = maybeCommitted = false
 
   /**
-   * Removes the files of a write that failed. The messages do not contain the files of tasks that did not finish; these
+   * Removes the files of a failed write. The messages do not contain the files of tasks that did not finish; these
    * files are found by their names.
    */
   def abort(messages: Array[WriterCommitMessage]): Unit =
     remove(messages.toVector.collect { case result: TaskResult => result.paths }.flatten)
 
   /**
-   * Removes the files of a write, unless the table may refer to them.
+   * Removes the files of a write, unless the table's metadata may refer to them.
    *
    * @param known the paths that tasks have reported
    */

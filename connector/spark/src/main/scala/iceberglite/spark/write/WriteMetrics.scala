@@ -19,7 +19,10 @@ final class InsertedRows extends WriteMetric("insertedRows", "number of inserted
 
 final class UpdatedRows extends WriteMetric("updatedRows", "number of updated rows")
 
-/** Counts the deleted rows of merge-on-read. With copy-on-write, tasks usually do not see deleted rows. */
+/**
+ * Counts the rows that merge-on-read statements delete. In copy-on-write, the write usually does not receive deleted
+ * rows.
+ */
 final class DeletedRows extends WriteMetric("deletedRows", "number of deleted rows")
 
 final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")

@@ -25,7 +25,7 @@ sealed private[iceberglite] trait WriteMode {
   def countSummary(tasks: Vector[RowCounts]): Map[String, String]
 }
 
-/** A write whose rows are not new versions of existing rows. */
+/** A write of new rows only, as opposed to new versions of existing rows. */
 sealed private[write] trait NewRows extends WriteMode {
   override def countSummary(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
 }
@@ -40,7 +40,7 @@ private[iceberglite] object WriteMode {
   /**
    * Replaces the files whose rows satisfy a filter.
    *
-   * @param filter bound to the table's columns; in each file, all rows or no rows satisfy it
+   * @param filter the filter, bound to the table's columns; in each file, either all rows or no rows satisfy the filter
    */
   final case class OverwriteWhere(filter: Expression) extends NewRows {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
@@ -51,7 +51,7 @@ private[iceberglite] object WriteMode {
   /**
    * Replaces the files that a statement has read.
    *
-   * @param readFiles returns the files that the statement has read; called after its tasks have finished
+   * @param readFiles returns the files that the statement has read; called after the statement's tasks have finished
    * @param counting how changed rows are counted; absent if they are not counted
    */
   final case class ReplaceRead(readFiles: () => StatementFiles, counting: Option[RowCounting]) extends WriteMode {

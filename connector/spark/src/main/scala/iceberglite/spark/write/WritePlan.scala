@@ -26,7 +26,7 @@ import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Tabl
 import iceberglite.table.action.RecordApplicationVersion
 
 /**
- * What a statement requests from a write.
+ * The request of a statement for a write.
  *
  * @param info Spark's description of the rows, and the options of the write
  * @param settings the options of the write, the settings of the session, and the properties of the table
@@ -47,11 +47,12 @@ final private[iceberglite] case class WriteRequest(
 }
 
 /**
- * The rows of a write.
+ * The columns of the rows that a write receives.
  *
  * @param schema the columns of the rows, with their Spark types
  * @param input the columns to store, and the sources of their values
- * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is none
+ * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
+ *   column
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
@@ -60,9 +61,10 @@ final private[iceberglite] case class RowsToWrite(
 )
 
 /**
- * The data files of a write.
+ * The properties of the data files that a write creates.
  *
- * @param partitionType the partition type of the spec in the table; the rows may have values of narrower types
+ * @param partitionType the partition type of the partition spec in the table; partition values of the rows may have
+ *   narrower types
  * @param sortOrder the order of the rows in each file, if they are sorted
  * @param targetSize the target size of a file, in bytes
  */
@@ -75,7 +77,7 @@ final private[iceberglite] case class FilesToWrite(
     targetSize: Long
 ) {
 
-  /** Returns a partition tuple with values of the partition type (spec: "Schema Evolution", promotion). */
+  /** Promotes the values of a partition tuple to the partition type (spec: "Schema Evolution"). */
   def promoted(tuple: PartitionTuple): PartitionTuple =
     PartitionTuple(tuple.values.zip(partitionType.fields).map { case (value, field) =>
       value.map { v =>
@@ -95,7 +97,7 @@ final private[iceberglite] case class FilesToWrite(
  * @param summary entries for the snapshot's summary
  * @param application records the version of an application's write, so that a repeated write is ignored
  * @param followUp the maintenance that follows the commit; absent for none
- * @param merge the changes of the table's columns, which `WritePlan.table` already has
+ * @param merge the changes to the table's columns; `WritePlan.table` already has these changes
  */
 final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
@@ -107,7 +109,7 @@ final private[iceberglite] case class CommitSettings(
 )
 
 /**
- * The plan of a write: everything that is determined on the driver before tasks process rows.
+ * The plan of a write, which the driver creates before tasks process rows.
  *
  * @param advisorySize the number of bytes of shuffled rows for one task
  */
@@ -143,10 +145,10 @@ private[iceberglite] object WritePlan {
   /**
    * Creates a plan.
    *
-   * @param lineage the additional fields of the rows for row lineage
-   * @param distribution the distribution of the rows; absent to use the distribution of the settings
+   * @param lineage the row lineage fields that the rows contain in addition to the table's columns
+   * @param distribution the distribution of the rows; if absent, the settings determine the distribution
    * @param unstoredColumn the index of a column of the rows that is not stored
-   * @throws iceberglite.spec.IcebergError for a setting or a column that is not valid for the table
+   * @throws iceberglite.spec.IcebergError if a setting or a column is not valid for the table
    */
   def of(
       table: Table,
@@ -239,7 +241,10 @@ private[iceberglite] object WritePlan {
       )
     }
 
-  /** Returns the table's columns that the rows contain. Spark can distribute and sort only by these columns. */
+  /**
+   * Returns the columns of the table that the rows contain. Spark can distribute and sort the rows only by these
+   * columns.
+   */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
     val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
     table.schema.copy(fields = table.schema.fields.filter(f => writtenIds(f.id)))
@@ -261,7 +266,7 @@ private[iceberglite] object WritePlan {
       WriteOptions.Fanout.get(settings).getOrElse(true)
     )
 
-  /** Returns the session's advisory size for all shuffles; 0 if there is an advisory size for writes. */
+  /** Returns the session's advisory partition size for all shuffles; 0 if an advisory size for writes is set. */
   private def sessionAdvisorySize(settings: Settings, session: SparkSession): Long =
     if (WriteOptions.AdvisoryPartitionSize.get(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)

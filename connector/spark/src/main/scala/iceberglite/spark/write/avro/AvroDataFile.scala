@@ -10,7 +10,7 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 
-/** An Avro file of a task. Rows are encoded one after the other. */
+/** An Avro data file that a task writes. Rows are encoded one after the other. */
 final private[avro] class AvroDataFile(
     path: String,
     file: AvroRowsOutput,
@@ -35,12 +35,12 @@ final private[avro] class AvroDataFile(
 
   override def buffered: Long = file.buffered
 
-  /** Does nothing, because the blocks in memory are so small that writing them early would free little memory. */
+  /** Does nothing, because blocks are small: writing a block early would free little memory. */
   override def flush(): Unit = ()
 
   /**
-   * Completes the file. The result has no column sizes, because Avro stores rows and not columns. It has no split
-   * offsets, because blocks are too short.
+   * Completes the file. The result has no column sizes, because Avro stores rows, not columns. The result has no split
+   * offsets, because Avro blocks are too small to be used as splits.
    */
   override def finish(): WrittenFile =
     WrittenFile(

@@ -7,13 +7,13 @@ import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
-/** Encodes the values of one field of all rows, as [[iceberglite.avro.AvroSchemas]] defines. */
+/** Encodes the values of one field, according to the schema that [[iceberglite.avro.AvroSchemas]] creates. */
 private[avro] trait AvroField {
 
   /** Encodes the value at an ordinal of a row, a struct or an array. The value may be null. */
   def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
 
-  /** Counts a null of this field, because an enclosing struct is null. */
+  /** Counts a null of this field in the metrics. Called if an enclosing struct is null. */
   def countAbsent(): Unit
 }
 
@@ -25,7 +25,7 @@ private[avro] trait AvroField {
  */
 abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
 
-  /** Returns whether the value is not null. If it is null, this method encodes the null. */
+  /** Encodes a null if the value is null. @return whether the value is not null */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !values.isNullAt(ordinal)
     if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
@@ -80,7 +80,10 @@ final private[avro] class ListField(name: String, required: Boolean, element: Av
   override def countAbsent(): Unit = ()
 }
 
-/** A map: one block of pairs, and the end marker. Avro's own maps have the same bytes as arrays of pairs. */
+/**
+ * A map, which is encoded as one block of key-value pairs and an end marker. Avro's map type and an array of pairs have
+ * the same encoding.
+ */
 final private[avro] class MapField(name: String, required: Boolean, key: AvroField, value: AvroField)
     extends StoredField(name, required) {
 
@@ -104,7 +107,7 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
 }
 
 /**
- * A field of the table that the rows do not have. The same value is written for every row.
+ * A field of the table that the rows do not have. The same value is written to every row.
  *
  * @param constant a row that contains the value of the field
  */
@@ -114,8 +117,8 @@ final private[avro] class ConstantField(field: AvroField, constant: InternalRow)
 }
 
 /**
- * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
- * null.
+ * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
+ * return null.
  */
 final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =

@@ -37,7 +37,10 @@ final private[write] class AvroFormat(
 
   override def unitSize: Long = AvroContainer.BlockSize.toLong
 
-  /** False, because the writer reads each value of a row separately, which is slower from vectors. */
+  /**
+   * Returns false, because the writer reads each value of a row separately. Such reads are slower from column vectors
+   * than from Spark's rows.
+   */
   override def acceptsVectors: Boolean = false
 
   override def newFiles(): NewDataFiles = new Files

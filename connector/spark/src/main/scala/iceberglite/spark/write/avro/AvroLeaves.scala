@@ -10,8 +10,8 @@ import iceberglite.spark.write.metrics._
 import iceberglite.spec.types.Type.DecimalType
 
 /**
- * Encodes primitive values. There is a class for each kind of value, with its own `put`, so that a value costs one
- * virtual call.
+ * Encodes primitive values. Each kind of value has its own class with its own `put`, so that writing a value needs only
+ * one virtual call.
  */
 abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
     extends StoredField(name, required) {
@@ -98,7 +98,7 @@ final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: Dou
     }
 }
 
-/** Encodes decimals of up to 18 digits from a long, the most significant byte first. */
+/** Encodes decimals of up to 18 digits, whose unscaled value is a long, with the most significant byte first. */
 final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
@@ -170,7 +170,7 @@ final private[avro] class FixedLeaf(name: String, required: Boolean, tally: Byte
     }
 }
 
-/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
+/** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
 final private[avro] class UuidLeaf(name: String, required: Boolean, tally: BytesTally)
     extends AvroLeaf(name, required, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

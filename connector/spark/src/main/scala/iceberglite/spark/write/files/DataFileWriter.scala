@@ -6,8 +6,8 @@ import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
 
 /**
- * A format of data files with the settings of one write. It is sent to the tasks, which create the files. Each format
- * has its own implementation in its own source file.
+ * A data file format with the settings of one write. The driver sends it to the tasks, which create the files. Each
+ * format has an implementation in its own source file.
  */
 private[iceberglite] trait DataFileFormat extends Serializable {
   def format: FileFormat
@@ -19,8 +19,8 @@ private[iceberglite] trait DataFileFormat extends Serializable {
   def unitSize: Long
 
   /**
-   * Whether rows may be given as rows of column vectors. False if the writer limits its memory by the sizes of Spark's
-   * rows.
+   * Whether the writer accepts rows that are views of column vectors. False if the writer limits its memory by the
+   * sizes of Spark's rows.
    */
   def acceptsVectors: Boolean
 
@@ -38,18 +38,18 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
 /** An incomplete data file. */
 private[iceberglite] trait DataFileWriter {
 
-  /** Writes a row, which may be reused afterwards. */
+  /** Writes a row. The caller may reuse the row object afterwards. */
   def write(row: InternalRow): Unit
 
-  /** The approximate length of the file if it ended here. */
+  /** The approximate length in bytes that the file would have if it were completed now. */
   def length: Long
 
   /** The approximate number of buffered bytes. */
   def buffered: Long
 
   /**
-   * Writes the buffered rows, as far as the format allows it. Row groups and stripes become smaller, which makes the
-   * file slower to read.
+   * Writes the buffered rows to the file, as far as the format allows it. This results in smaller row groups and
+   * stripes, which make the file slower to read.
    */
   def flush(): Unit
 

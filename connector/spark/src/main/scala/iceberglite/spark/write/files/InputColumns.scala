@@ -34,7 +34,7 @@ private[iceberglite] object InputSource {
   final case class Rows(ordinal: Int) extends InputSource
 
   /**
-   * The rows lack the field, and all rows get the same value.
+   * The rows lack the field, and the same value is written to all rows.
    *
    * @param value the value in Spark's internal format; absent for null
    */
@@ -44,8 +44,9 @@ private[iceberglite] object InputSource {
 /**
  * A field of the table for which a write has values.
  *
- * @param field the field as it is stored: without unstored parts and defaults. It is required if Spark knows that no
- *   value is null, even if it is optional in the table, because files without definition levels are read faster
+ * @param field the stored form of the field, without parts that are not stored and without defaults. If Spark knows
+ *   that no value is null, the stored field is required, even if the table's field is optional: files without
+ *   definition levels are faster to read
  * @param isStored false for a type that cannot be written; all values must be null in this case
  * @param dataType the type of the values in the rows
  * @param parts the fields of a struct, the element of a list, or the key and value of a map
@@ -58,7 +59,7 @@ final private[iceberglite] case class InputField(
     parts: Vector[InputField]
 ) {
 
-  /** The index of the value; not used for a field that the rows lack. */
+  /** The index of the value in the rows. It is not used for a field that the rows lack. */
   def ordinal: Int = source match {
     case InputSource.Rows(index) => index
     case InputSource.Constant(_) => 0
@@ -72,9 +73,9 @@ final private[iceberglite] case class InputField(
 }
 
 /**
- * Matches the columns of the table to the columns of a write's rows, by name. Spark has already matched them and cast
- * the values, except for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed
- * concurrently.
+ * Matches the columns of the table to the columns of a write's rows, by name. Spark has already matched the columns and
+ * cast the values, except for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that
+ * changed concurrently.
  *
  * @param name the name of the table, for messages
  * @param checkNullability whether to reject nullable input for columns that are NOT NULL
@@ -89,8 +90,8 @@ final private[iceberglite] class InputColumns(
   /**
    * Returns the fields for which the write has values.
    *
-   * @param unstoredColumn the index of a column of the rows that only controls the write, and is not stored
-   * @throws iceberglite.spec.IcebergError with the name of the column that does not match
+   * @param unstoredColumn the index of a column of the rows that controls the write and is not stored
+   * @throws iceberglite.spec.IcebergError if a column does not match; the message names the column
    */
   def of(input: SparkStruct, unstoredColumn: Option[Int] = None): Vector[InputField] =
     fields(
@@ -120,8 +121,8 @@ final private[iceberglite] class InputColumns(
   }
 
   /**
-   * Returns a column that the rows lack. Every column is written to every file, because a reader would use the initial
-   * default for a column that a file lacks.
+   * Returns a column that the rows lack. Returns a field that writes the column's write default or null to every file.
+   * If a file lacked the column, readers would return the column's initial default instead.
    */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
@@ -140,9 +141,9 @@ final private[iceberglite] class InputColumns(
     } else None
 
   /**
-   * Returns a column that the rows contain.
+   * Returns the field for a column that the rows contain.
    *
-   * @return absent if all values are null and the column is not stored
+   * @return absent if the column is not stored because all its values are null
    */
   private def inputField(
       column: NestedField,
@@ -164,7 +165,7 @@ final private[iceberglite] class InputColumns(
     else Some(InputField(column, InputSource.Rows(ordinal), isStored = false, dataType, Vector.empty))
   }
 
-  /** Whether this release writes the type, or some parts of it. */
+  /** Whether the connector can write values of a type, or of some parts of the type. */
   private def isWritten(t: Type): Boolean = t match {
     case VariantType | UnknownType => false
     case StructType(columns) => columns.exists(c => isWritten(c.fieldType))
@@ -189,7 +190,7 @@ final private[iceberglite] class InputColumns(
     InputField(storedField, source, isStored = true, dataType, parts)
   }
 
-  /** Returns the type of a table column, reduced to the parts that are stored, and these parts. */
+  /** Returns the type of a table column without the parts that are not stored, and the fields for the stored parts. */
   private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>

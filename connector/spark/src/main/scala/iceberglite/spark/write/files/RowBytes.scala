@@ -3,7 +3,7 @@ package iceberglite.spark.write.files
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Access to the bytes of a string. They are not copied if they are in an array, usually that of the row. */
+/** Accesses the bytes of a string. Bytes that are in an array, usually the row's array, are not copied. */
 private[iceberglite] object RowBytes {
 
   /** Returns the array with the bytes, which start at [[offset]]. */

@@ -3,7 +3,7 @@ package iceberglite.spark.write.files
 import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.types.Type
 
-/** Errors of the rows that a task writes, in any format. */
+/** Creates the errors for invalid rows, for all file formats. */
 private[iceberglite] object RowFaults {
 
   /**
@@ -35,7 +35,10 @@ private[iceberglite] object RowFaults {
     )
   }
 
-  /** Adds the name of the table to a failure, because Spark reports errors of tasks without the statement. */
+  /**
+   * Adds the name of the table to a failure, because Spark reports errors of tasks without the statement that they
+   * belong to.
+   */
   def ofTable(failed: StorageFailed, table: String): StorageFailed =
     failed.copy(path = s"${failed.path} of table $table", cause = Some(failed))
 }

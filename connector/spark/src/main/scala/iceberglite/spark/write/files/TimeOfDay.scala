@@ -7,7 +7,7 @@ import iceberglite.spec.types.DateTime
 private[iceberglite] object TimeOfDay {
 
   /**
-   * Checks that a value is a time of day, and returns it.
+   * Checks that a value is a time of day, and returns the value.
    *
    * @param column the name of the column, for messages
    */

@@ -11,7 +11,7 @@ private[iceberglite] object UuidText {
   private val Length = 36
   private val dashes = Array(8, 13, 18, 23)
 
-  /** The positions of the digits, in order. */
+  /** The positions of the hexadecimal digits in the text, in order. */
   private val digits: Array[Int] = (0 until Length).filterNot(dashes.contains(_)).toArray
 
   /**

@@ -15,7 +15,7 @@ private[write] trait WritableFormat {
   /**
    * Returns this format with the settings of a write.
    *
-   * @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
+   * @throws iceberglite.spec.IcebergError if a setting is invalid, or if a codec is not available
    */
   def of(files: FilesOfWrite): DataFileFormat
 }

@@ -9,8 +9,8 @@ import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal.DecimalLiteral
 
 /**
- * The metrics of one column, collected from its values. There is a class for each representation of values in rows, to
- * avoid boxing.
+ * Collects the metrics of one column from its values. Each representation of values in rows has its own class, to avoid
+ * boxing.
  */
 sealed abstract private[write] class ColumnTally {
   private var nullCount = 0L
@@ -62,7 +62,7 @@ final private[write] class DoubleTally extends ColumnTally {
   override def bounds: Option[(Literal, Literal)] = range.values.bounds
 }
 
-/** Collects the metrics of decimals that do not fit a long. */
+/** Collects the metrics of decimals whose unscaled value does not fit a long. */
 final private[write] class DecimalTally extends ColumnTally {
   private var min: BigDecimal = _
   private var max: BigDecimal = _
@@ -99,7 +99,10 @@ final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolea
   override def bounds: Option[(Literal, Literal)] =
     if (min.isEmpty) None else Some((min.literal, max.literal))
 
-  /** A reusable copy of bytes. In sorted rows, every value is a new maximum and is copied. */
+  /**
+   * A copy of bytes in a reusable array. The array is reused because, in sorted rows, every value is a new maximum and
+   * is copied.
+   */
   final private class BytesCopy {
     private var bytes = new Array[Byte](32)
     private var length = -1

@@ -68,15 +68,15 @@ final private[write] class FileTallies(modes: MetricsModes) {
 private[iceberglite] object FileTallies {
 
   /**
-   * Whether bounds are collected for a type. The bounds of a geometry would have to be coordinates, but the tally only
-   * finds minimum and maximum bytes.
+   * Whether bounds are collected for a type. They are not collected for geometries: bounds of geometries are
+   * coordinates, but the tally compares only bytes.
    */
   private def hasBounds(t: PrimitiveType): Boolean = t match {
     case _: GeometryType | _: GeographyType => false
     case _ => true
   }
 
-  /** Returns a function that converts a number of Spark to a literal of the field. */
+  /** Returns a function that converts Spark's representation of a value, a number, to a literal of the field's type. */
   private def literal(field: NestedField): Long => Literal = field.fieldType match {
     case BooleanType => v => BooleanLiteral(v != 0)
     case IntType => v => IntLiteral(v.toInt)

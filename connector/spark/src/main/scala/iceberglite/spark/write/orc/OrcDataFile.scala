@@ -11,7 +11,7 @@ import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.schema.Schema
 
-/** An ORC file of a task. Rows are put into the column vectors of the ORC library. */
+/** An ORC data file that a task writes. Rows are put into the column vectors of the ORC library. */
 final private[orc] class OrcDataFile(
     path: String,
     file: OrcOutput,

@@ -18,7 +18,7 @@ private[orc] trait OrcField {
    */
   def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit
 
-  /** Counts a null of this field, because an enclosing struct is null. */
+  /** Counts a null of this field in the metrics. Called if an enclosing struct is null. */
   def countAbsent(): Unit
 }
 
@@ -30,7 +30,7 @@ private[orc] trait OrcField {
  */
 abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
-  /** Returns whether the value is not null. If it is null, this method puts the null into the vector. */
+  /** Puts a null into the vector if the value is null. @return whether the value is not null */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, slot: Int): Boolean =
     if (!values.isNullAt(ordinal)) true
     else {
@@ -114,7 +114,7 @@ final private[orc] class MapField(
 }
 
 /**
- * A field of the table that the rows do not have. The same value is written for every row.
+ * A field of the table that the rows do not have. The same value is written to every row.
  *
  * @param constant a row that contains the value of the field
  */
@@ -124,8 +124,8 @@ final private[orc] class ConstantField(field: OrcField, constant: InternalRow) e
 }
 
 /**
- * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
- * null.
+ * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
+ * return null.
  */
 final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit =

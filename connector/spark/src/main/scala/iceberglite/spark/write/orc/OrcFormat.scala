@@ -36,7 +36,7 @@ final private[write] class OrcFormat(
 
   override def unitSize: Long = settings.stripeSize
 
-  /** False, because the writer limits its memory by the sizes of Spark's rows. */
+  /** Returns false, because the writer limits its memory by the sizes of Spark's rows. */
   override def acceptsVectors: Boolean = false
 
   override def newFiles(): NewDataFiles = new Files

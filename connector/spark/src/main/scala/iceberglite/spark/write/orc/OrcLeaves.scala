@@ -13,8 +13,8 @@ import iceberglite.spark.write.metrics._
 import iceberglite.spec.types.Type.DecimalType
 
 /**
- * Puts primitive values into one vector. There is a class for each kind of value, with its own `put`, so that a value
- * costs one virtual call.
+ * Puts the values of a primitive column into the column's vector. Each kind of value has its own class with its own
+ * `put`, so that writing a value needs only one virtual call.
  */
 abstract private[orc] class OrcLeaf(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
     extends StoredField(name, required, vector) {
@@ -136,7 +136,7 @@ final private[orc] class DecimalLeaf(
   }
 }
 
-/** Puts strings. The bytes are copied, because Spark reuses the row long before the batch is written. */
+/** Puts strings. The bytes are copied, because Spark reuses the row before the batch is written. */
 final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
@@ -172,7 +172,7 @@ final private[orc] class FixedLeaf(
   }
 }
 
-/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
+/** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
 final private[orc] class UuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

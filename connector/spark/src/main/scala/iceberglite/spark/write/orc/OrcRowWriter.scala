@@ -11,7 +11,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.{NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** Puts rows into the batch of one file. */
+/** Puts rows into the batch from which an ORC file is written. */
 final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[Int]) {
 
   /**

@@ -7,7 +7,7 @@ import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
 /**
- * A field of the table that the rows do not have. The same value is written for every row.
+ * A field of the table that the rows do not have. The same value is written to every row.
  *
  * @param constant a row that contains the value of the field
  */
@@ -25,8 +25,8 @@ final private[parquet] class ConstantWriter(
 }
 
 /**
- * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
- * null.
+ * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
+ * return null.
  */
 final private[parquet] class UnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {

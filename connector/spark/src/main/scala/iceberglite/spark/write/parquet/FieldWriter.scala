@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import iceberglite.spark.write.files.RowFaults
 
 /**
- * Writes one field of every row to the columns of a Parquet file by record shredding: each value has a repetition
- * level, which identifies the list in which a new entry begins, and a definition level, which counts the enclosing
- * optional and repeated fields that are present.
+ * Writes one field of every row to the columns of a Parquet file by record shredding. Each value has a repetition level
+ * and a definition level. The repetition level identifies the list in which a new entry begins. The definition level
+ * counts the enclosing optional and repeated fields that are present.
  *
  * @param name the full name, for messages
  * @param optional whether the field may be null
@@ -23,9 +23,9 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
   def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit
 
   /**
-   * Writes an absent value, because an enclosing field is null or empty.
+   * Writes an absent value. Called if an enclosing field is null or empty.
    *
-   * @param level the definition level of the enclosing field
+   * @param level the definition level of the enclosing field that is null or empty
    */
   def writeAbsent(repetition: Int, level: Int): Unit
 
@@ -70,7 +70,7 @@ final private[parquet] class StructWriter(
 /**
  * A list.
  *
- * @param repeated the repetition level of the entries after the first
+ * @param repeated the repetition level of all entries except the first one
  */
 final private[parquet] class ListWriter(
     name: String,
@@ -101,7 +101,7 @@ final private[parquet] class ListWriter(
 /**
  * A map.
  *
- * @param repeated the repetition level of the entries after the first
+ * @param repeated the repetition level of all entries except the first one
  */
 final private[parquet] class MapWriter(
     name: String,

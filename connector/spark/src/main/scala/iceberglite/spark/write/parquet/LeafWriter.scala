@@ -8,8 +8,8 @@ import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
 /**
- * Writes primitive values to one column of the file. There is a class for each kind of value, with its own `write`, so
- * that a value costs one virtual call.
+ * Writes primitive values to one column of the file. Each kind of value has its own class with its own `write`, so that
+ * writing a value needs only one virtual call.
  *
  * @param descriptor the column
  * @param fieldId the field id of the column in the table
@@ -164,7 +164,7 @@ final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: Stri
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val text = values.getUTF8String(ordinal)
-      // The object refers to the bytes of the row. Parquet copies the bytes that it stores.
+      // `binary` refers to the bytes of the row without copying them. Parquet copies the bytes that it stores.
       val binary = Binary.fromReusedByteArray(RowBytes.array(text), RowBytes.offset(text), text.numBytes)
       column.write(binary, repetition, definition)
     }
@@ -190,7 +190,7 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
     }
 }
 
-/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
+/** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
 final private[parquet] class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)

@@ -11,7 +11,7 @@ import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
 import iceberglite.spec.schema.Schema
 
-/** A Parquet file of a task. Rows are shredded into the columns of the file. */
+/** A Parquet data file that a task writes. Rows are shredded into the columns of the file. */
 final private[parquet] class ParquetDataFile(
     path: String,
     output: OutputFile,

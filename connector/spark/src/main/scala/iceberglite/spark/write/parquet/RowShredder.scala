@@ -45,7 +45,7 @@ private[parquet] object RowShredder {
   }
 
   /**
-   * The position of a field in the file.
+   * The position at which the fields of an enclosing struct, list or map are written.
    *
    * @param path the names of the enclosing groups in the file
    * @param names the names of the enclosing fields in the table, for messages

@@ -9,7 +9,7 @@ import iceberglite.spec.types.Literal
  *
  * @param path the ordinals of the enclosing structs, and of the column
  * @param sizes the number of fields of each enclosing struct
- * @param constants for each part of the path that the rows lack, a row with the constant value; null for other parts
+ * @param constants for each part of the path, a row with the constant value if the rows lack this part; otherwise null
  */
 final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int], constants: Array[InternalRow]) {
   val ordinal: Int = path.last
@@ -29,8 +29,8 @@ final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]
 }
 
 /**
- * A field of a partition spec, which computes its partition value from rows. The partition value of a null is null
- * (spec).
+ * Computes the value of one partition field from rows. If the source value is null, the partition value is null (spec:
+ * "Partition Transforms").
  */
 sealed abstract private[write] class PartitionColumn {
 
@@ -45,7 +45,7 @@ sealed abstract private[write] class PartitionColumn {
 
 private[write] object PartitionColumn {
 
-  /** Computes a number from a row. A function type of Scala would box the number. */
+  /** Computes a number from a row. Scala's function types would box the number. */
   trait NumberOf {
     def apply(row: InternalRow, ordinal: Int): Long
   }
@@ -53,7 +53,7 @@ private[write] object PartitionColumn {
   /** Computes a value other than a number from a row. */
   trait ObjectOf {
 
-    /** Returns the value, or null. */
+    /** Returns the value; null if the value is null. */
     def apply(row: InternalRow, ordinal: Int): AnyRef
   }
 
@@ -79,7 +79,8 @@ private[write] object PartitionColumn {
   }
 
   /**
-   * A partition field whose value is always null: it was dropped from a version 1 table, or the write lacks its column.
+   * A partition field whose value is always null. The field was dropped from a version 1 table, or the rows of the
+   * write lack its source column.
    */
   object AlwaysNull extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)

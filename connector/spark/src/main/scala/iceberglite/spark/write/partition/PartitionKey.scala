@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The partition values of the current row. Numbers are in a separate array to avoid boxing. The object is reused for
- * every row; a [[retained]] copy outlives the row.
+ * every row; a [[retained]] copy keeps its values.
  */
 final private[write] class PartitionKey(size: Int) {
   private val numbers = new Array[Long](size)
@@ -25,7 +25,8 @@ final private[write] class PartitionKey(size: Int) {
   /**
    * Sets a value other than a number.
    *
-   * @param value an object that is compared by value; a Spark string may refer to the bytes of the row
+   * @param value an object that is compared by value. A Spark string may refer to the bytes of the row, which are
+   *   reused for the next row
    */
   def setObject(i: Int, value: AnyRef): Unit = {
     numbers(i) = 0L

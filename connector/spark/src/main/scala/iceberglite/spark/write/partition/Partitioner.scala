@@ -32,7 +32,7 @@ private[write] object Partitioner {
    * Creates a partitioner.
    *
    * @param input the columns of the rows
-   * @throws Unsupported for an unknown transform
+   * @throws Unsupported if a transform is unknown
    */
   def of(spec: PartitionSpec, input: Vector[InputField]): Partitioner = {
     if (spec.hasUnknownTransform) {

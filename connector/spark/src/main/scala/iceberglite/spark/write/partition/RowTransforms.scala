@@ -19,7 +19,7 @@ import iceberglite.spec.types.Type._
 
 /**
  * Creates the partition columns that apply the transforms of the specification to Spark's rows. Common transforms
- * compute numbers directly from the row. Other transforms use [[Transform.apply]], with the same result.
+ * compute numbers directly from the row. Other transforms use [[Transform.apply]]. The results are the same.
  *
  * @param column the full name of the source column, for messages
  * @param source the type of the column in the table
@@ -59,7 +59,9 @@ final private[write] class RowTransforms(
     case _ => numberOfValue.map(numbers(source)(_))
   }
 
-  /** Returns the value as a number, if values of the type are numbers or can be represented as numbers. */
+  /**
+   * Returns a function that reads the value as a number; absent if values of the type cannot be represented as numbers.
+   */
   private def numberOfValue: Option[NumberOf] = source match {
     case BooleanType => Some((row, i) => if (row.getBoolean(i)) 1L else 0L)
     case IntType | DateType => RowTransforms.intOf(dataType)
@@ -105,7 +107,7 @@ final private[write] class RowTransforms(
   private def truncateText(text: UTF8String, width: Int): UTF8String =
     if (text.numBytes <= width) text else text.substring(0, width)
 
-  /** Returns the days since 1970 of a date or timestamp; absent for other types. */
+  /** Returns a function that computes the days since 1970-01-01 of a date or timestamp; absent for other types. */
   private def days: Option[NumberOf] = source match {
     case DateType => Some((row, i) => row.getInt(i).toLong)
     case _ => micros.map(m => (row, i) => DateTime.daysFromMicros(m(row, i)).toLong)
@@ -145,7 +147,7 @@ private[write] object RowTransforms {
     case _ => Some((row, i) => row.getInt(i).toLong)
   }
 
-  /** Converts a number to a literal of a type. */
+  /** Returns a function that converts a number to a literal of a type. */
   private def literal(t: PrimitiveType): Long => Literal = t match {
     case BooleanType => n => BooleanLiteral(n != 0)
     case IntType => n => IntLiteral(n.toInt)

@@ -65,8 +65,8 @@ private[iceberglite] object DeleteConversionJob {
   private val Lookback = 10
 
   /**
-   * Groups the data files into tasks. A file is not split, because a delete file covers all rows of its data file. If
-   * there are enough files, there are at least as many groups as cores.
+   * Groups the data files into tasks. A data file is not split, because one new delete file must contain all deletes of
+   * the data file. If there are enough data files, there are at least as many groups as cores.
    */
   private def groupsOf(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
     val weight = tasks.iterator.map(t => math.max(t.length, OpenCost)).sum

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 
 /**
- * The columns that identify the rows of an upsert, in the order of their field ids.
+ * The key of an upsert: the columns that identify rows, in the order of their field ids.
  *
  * @param schema the schema of the table
  * @param fields the key columns, which may be fields of structs
@@ -34,14 +34,14 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   /** Returns the distribution that sends all rows with the same key to the same task. */
   def distribution: ClusteredDistribution = Distributions.clustered(terms)
 
-  /** Returns the order in which rows with the same key are next to each other. */
+  /** Returns the order by key, in which rows with the same key are next to each other. */
   def ordering: Array[SortOrder] =
     terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
 
   /**
    * Returns the key columns among the columns of the rows.
    *
-   * @throws NotFound a key column is missing from the rows
+   * @throws NotFound if a key column is missing from the rows
    */
   def selectFrom(input: Vector[InputField]): Vector[InputField] = {
     val keyInput = keyParts(input)
@@ -91,8 +91,8 @@ private[upsert] object UpsertKey {
   /**
    * Returns the key of an upsert.
    *
-   * @param names the names of the key columns; absent to use the table's identifier fields
-   * @throws iceberglite.spec.IcebergError for columns that cannot identify rows
+   * @param names the names of the key columns; if absent, the table's identifier fields are the key
+   * @throws iceberglite.spec.IcebergError if the columns cannot identify rows
    */
   def of(table: Table, names: Option[Seq[String]], caseSensitive: Boolean): UpsertKey = {
     val schema = table.schema

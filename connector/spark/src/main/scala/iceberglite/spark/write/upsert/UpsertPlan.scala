@@ -21,10 +21,11 @@ import iceberglite.tree.MetadataTree
  *
  * @param key the columns that identify rows
  * @param rowPlan how the data files are written
- * @param deletePlan how the delete files are written; its spec is unpartitioned if a delete must apply to all
- *   partitions
+ * @param deletePlan how the equality delete files are written; its partition spec is unpartitioned if a delete must
+ *   apply to all partitions
  * @param keyColumns the positions of the key columns in the rows
- * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; absent if there is none
+ * @param deleteColumnIndex the index of the column that marks rows to delete instead of upserting them; absent if there
+ *   is no such column
  */
 final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
@@ -34,7 +35,7 @@ final private[iceberglite] case class UpsertPlan(
     deleteColumnIndex: Option[Int]
 ) {
 
-  /** Whether each delete applies to the partition of its row only, and not to the whole table. */
+  /** Whether each equality delete applies only to the partition of its row, and not to the whole table. */
   def deletesByPartition: Boolean = deletePlan.files.spec.isPartitioned
 }
 
@@ -43,7 +44,7 @@ private[iceberglite] object UpsertPlan {
   /**
    * Creates the write of an upsert.
    *
-   * @throws iceberglite.spec.IcebergError for a setting, a key or a column that is not valid for the table
+   * @throws iceberglite.spec.IcebergError if a setting, a key or a column is not valid for the table
    */
   def of(table: Table, request: WriteRequest): UpsertWrite = {
     val settings = request.settings
@@ -66,7 +67,7 @@ private[iceberglite] object UpsertPlan {
     ))
   }
 
-  /** Returns the index of the column that marks rows to delete instead of upsert. */
+  /** Returns the index of the column that marks rows to delete instead of upserting them. */
   private def indexOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
     def reject(reason: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, reason)
     val index = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
@@ -110,9 +111,10 @@ private[iceberglite] object UpsertPlan {
   }
 
   /**
-   * Whether deletes in the partitions of the new rows apply to all existing rows with the same keys. This requires that
-   * the key determines the partition. It also requires that all files have the spec of the write, because a delete of a
-   * partition applies only to files of the same spec (spec: "Scan Planning").
+   * Whether equality deletes in the partitions of the new rows apply to all existing rows with the same keys. This
+   * requires that the key determines the partition. It also requires that all files have the partition spec of the
+   * write, because a partitioned equality delete file applies only to data files with the same partition spec (spec:
+   * "Scan Planning").
    */
   private def canDeleteByPartition(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata

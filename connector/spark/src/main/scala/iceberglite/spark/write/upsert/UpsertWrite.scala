@@ -19,8 +19,8 @@ import iceberglite.table.Table
 import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
 
 /**
- * The write of an upsert. It requires that all rows with the same key are in one task, next to each other, so that the
- * task detects duplicates.
+ * The write of an upsert. It requires that Spark passes all rows with the same key to one task, next to each other, so
+ * that the task can detect duplicate keys.
  */
 final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering with ErrorBoundary {
   override protected def errorName: String = plan.rowPlan.table.name
@@ -65,8 +65,8 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   }
 
   /**
-   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
-   * committed.
+   * Returns false, because the attempts of a task use different file names, and the commit adds only the files of the
+   * attempt that Spark reports.
    */
   override def useCommitCoordinator: Boolean = false
 
@@ -95,8 +95,8 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   )
 
   /**
-   * Returns the table and its unpartitioned spec, which is added if necessary. Deletes that apply to all partitions
-   * must have an unpartitioned spec (spec: "Scan Planning").
+   * Returns the table and its unpartitioned partition spec, which is added to the table if necessary. Equality delete
+   * files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan Planning").
    */
   private def withGlobalSpec: (Table, PartitionSpec) = {
     def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)

@@ -44,9 +44,11 @@ final private[upsert] class UpsertWriterFactory(
 }
 
 /**
- * Writes the rows of one task, and their keys as deletes of existing rows. The files of a failed task are removed.
+ * Writes the rows of one task to data files, and their keys to equality delete files, which delete the existing rows.
+ * The files of a failed task are removed.
  *
- * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; -1 if there is none
+ * @param deleteColumnIndex the index of the column that marks rows to delete instead of upserting them; -1 if there is
+ *   no such column
  */
 final private[upsert] class UpsertWriter(
     rowWriter: TaskWriter,
@@ -82,7 +84,7 @@ final private[upsert] class UpsertWriter(
   override def currentMetricsValues: Array[CustomTaskMetric] = rowWriter.currentMetricsValues
 }
 
-/** The result of an upsert's task for the driver. */
+/** The result that a task of an upsert sends to the driver. */
 final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val deletes: Array[ContentFile])
     extends TaskResult {
   override def paths: Vector[String] = (rows ++ deletes).iterator.map(_.path).toVector
@@ -102,7 +104,7 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
   /**
    * Checks the key of the next row.
    *
-   * @throws ValidationFailed the previous row has the same key, or a text in the key does not have the form that its
+   * @throws ValidationFailed if the previous row has the same key, or a text in the key does not have the form that its
    *   column requires
    */
   def checkNext(row: InternalRow): Unit = {
@@ -136,13 +138,13 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
  *
  * @param name the name of the column, for messages
  * @param ordinals the ordinals of the enclosing structs in the rows, outermost first, and of the column
- * @param textForm the form that the column's values must have; absent if equal values always have equal texts
+ * @param textForm the form that the column's values must have; absent if a value has only one text form
  */
 final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], textForm: Option[KeyTextForm])
 
 /**
- * The form that key values must have if the same value can be written as several texts. A form is required because
- * deletes compare the texts.
+ * The required form of key values that can be written as several texts. A form is required because equality deletes
+ * compare the texts.
  */
 sealed private[upsert] trait KeyTextForm {
   def fits(text: UTF8String): Boolean
@@ -156,8 +158,8 @@ private[upsert] object KeyTextForm {
   }
 
   /**
-   * The form of CHAR values, which are padded with spaces to a length. Spark itself pads them, except for tables that
-   * accept any schema.
+   * The form of CHAR values, which are padded with spaces to a fixed length. Spark itself pads the values, except for
+   * tables that accept any schema.
    */
   final case class Padded(length: Int) extends KeyTextForm {
     override def fits(text: UTF8String): Boolean = text.numChars >= length
