@@ -11,9 +11,9 @@ import iceberglite.scan.ChangeType
 import iceberglite.spark.read.files.CommitScan
 
 /**
- * Computes the rows of changelog views. Columns are named by position, because table columns can have any name, and
- * values are in a comparable form. Equal rows are combined to one row with a count: the number of inserts minus the
- * number of deletes.
+ * Computes the rows of changelog views. During the computation, columns are named by position, because table columns
+ * can have any name. Values are in a comparable form ([[ComparableForm]]). Equal rows are combined to one row with a
+ * count: the number of inserts minus the number of deletes.
  *
  * @param changes the rows of a changelog, with the changelog's own columns last
  */
@@ -27,8 +27,8 @@ final private class ChangelogRows(changes: DataFrame) {
   def perCommit: DataFrame = rows(countPerCommit(signedRows).where(count =!= 0L), changeTypeOf(count), count)
 
   /**
-   * Returns the changes of each commit. A deleted row and an inserted row with equal identifier values become an
-   * update. Several deleted or several inserted rows with equal identifier values are an error.
+   * Returns the changes of each commit. Within a commit, a deleted row and an inserted row with equal identifier values
+   * become an update. Several deleted or several inserted rows with equal identifier values in one commit are an error.
    */
   def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
     val keys = identifiers.map(i => part(i.positions)._1)
@@ -45,10 +45,10 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /**
-   * Returns the net changes of all commits. The running count of a row changes with each commit. A row with a net
-   * insert has the ordinal of the last commit in which its running count became positive. A row with a net delete has
-   * the ordinal of the last commit in which its running count became negative. Within one commit, deletes are counted
-   * before inserts. Apache Iceberg computes net changes in the same way.
+   * Returns the net changes of all commits. The running count of a row is the sum of its counts up to a commit. A row
+   * with a net insert has the ordinal of the last commit in which its running count became positive. A row with a net
+   * delete has the ordinal of the last commit in which its running count became negative. Within one commit, deletes
+   * are counted before inserts. Apache Iceberg computes net changes in the same way.
    */
   def netChanges: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
@@ -97,7 +97,8 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /**
-   * Returns the value of a column or nested field, and its type in the table. The positions are the path of the field.
+   * Returns the value of a column or nested field, and its type in the table. The path to the field consists of the
+   * positions in the enclosing structs.
    */
   private def part(positions: Seq[Int]): (Column, DataType) =
     positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {

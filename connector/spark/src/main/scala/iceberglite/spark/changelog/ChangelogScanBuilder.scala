@@ -27,7 +27,7 @@ import iceberglite.table.Table
 
 /**
  * Builds a scan of a changelog. The scan reads only the requested columns, files that may have matching rows, and
- * commits that the query requests.
+ * commits that may match the filters.
  *
  * @param schema the schema of the table, without the changelog's columns
  */
@@ -71,7 +71,7 @@ final class ChangelogScanBuilder(
     converted.collect { case (p, c) if !c.exists(isFullyApplied) => p }.toArray
   }
 
-  /** Whether all rows that the scan returns satisfy a filter, so that Spark need not apply the filter. */
+  /** Whether all rows that the scan returns satisfy a filter. In this case, Spark need not apply the filter. */
   private def isFullyApplied(filter: ChangelogFilter): Boolean = filter match {
     case ChangelogFilter.OnChangelogColumns(f) => f.exact
     case ChangelogFilter.OnTableColumns(f) => f.exact && files.isTrueForAllRows(f.expression)

@@ -25,7 +25,7 @@ import iceberglite.table.Table
  * or `start-timestamp`, and `end-snapshot-id` or `end-timestamp`, select the range of commits.
  *
  * @param source returns the current table
- * @param travel selects the last commit of the changelog
+ * @param travel time travel options or a version, which select the last commit of the changelog
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     extends PinnableTable
@@ -33,7 +33,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     with ErrorBoundary {
   private val resolved = source()
 
-  /** The columns of the table. */
+  /** The columns of the table, without the columns of the changelog. */
   val tableSchema: Schema = ChangelogTable.checkNames(travel.schema(resolved.metadata), name)
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
@@ -88,7 +88,7 @@ object ChangelogTable {
   /** The name that users write after the table's name. */
   val Name = "changes"
 
-  /** Returns the checked schema. @throws Unsupported a column of the table has the name of a changelog column */
+  /** Returns the checked schema. @throws Unsupported if a column of the table has the name of a changelog column */
   private def checkNames(schema: Schema, table: String): Schema = {
     val changelogNames = CommitScan.changelogColumns.map(_.name)
     changelogNames.find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>

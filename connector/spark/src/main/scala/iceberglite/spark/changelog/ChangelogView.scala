@@ -7,11 +7,12 @@ sealed private[iceberglite] trait ChangelogView extends Product with Serializabl
 
 private[iceberglite] object ChangelogView {
 
-  /** The changes of each commit. Rows that the commit rewrote without a change are omitted. */
+  /** The changes of each commit. Rows that a commit rewrote without changing them are omitted. */
   case object PerCommit extends ChangelogView
 
   /**
-   * The changes of each commit. A deleted row and an inserted row with the same identifiers become an update.
+   * The changes of each commit. A deleted row and an inserted row of the same commit with the same identifier values
+   * become an update.
    *
    * @param identifiers the columns whose values identify a row
    */
@@ -33,8 +34,8 @@ private[iceberglite] object ChangelogView {
 
   /**
    * Returns the rows of a view. Spark pushes a filter on the view down to the scan if the filter uses only columns by
-   * which the view groups rows. These are the columns of the table or, for [[WithUpdates]], only the identifier
-   * columns. Except for [[NetChanges]], the view also groups rows by the columns of the commit.
+   * which the view groups rows. The view groups rows by the columns of the table or, for [[WithUpdates]], by the
+   * identifier columns only. Views other than [[NetChanges]] also group rows by the columns that identify the commit.
    *
    * @param changes the rows of `t.changes`; the three columns of the changelog come last
    */

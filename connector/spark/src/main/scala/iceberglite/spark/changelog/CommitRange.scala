@@ -19,8 +19,8 @@ object CommitRange {
    * Returns the range of commits that a read selects.
    *
    * @param travel selects the last commit, unless the options select it
-   * @throws iceberglite.spec.IcebergError.NotFound a snapshot does not exist
-   * @throws InvalidArgument the options contradict each other or the table's history
+   * @throws iceberglite.spec.IcebergError.NotFound if a snapshot does not exist
+   * @throws InvalidArgument if the options contradict each other or the table's history
    */
   def of(table: TableMetadata, travel: TimeTravel, options: RangeOptions): SnapshotRange = {
     val branch = travel match {

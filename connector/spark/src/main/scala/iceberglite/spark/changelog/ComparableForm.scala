@@ -23,7 +23,7 @@ private[changelog] object ComparableForm {
     case map: MapType => sort_array(transform(map_entries(value), of(_, entry(map))))
   }
 
-  /** Converts a comparable form back to the value. The entries of a map may be in another order. */
+  /** Converts the comparable form of a value back to the value. The entries of a map may be in another order. */
   def toValue(form: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => form
     case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
@@ -56,7 +56,7 @@ private[changelog] object ComparableForm {
     when(value.isNull, lit(null)).otherwise(new Column(CreateNamedStruct(parts)))
   }
 
-  /** Returns a call of a static Java method. The result of a null argument is null. */
+  /** Returns a call of a static Java method. For a null argument, the result is null. */
   private def call(javaClass: Class[_], result: DataType, method: String, argument: Column): Column =
     new Column(StaticInvoke(javaClass, result, method, Seq(argument.expr), returnNullable = false))
 }

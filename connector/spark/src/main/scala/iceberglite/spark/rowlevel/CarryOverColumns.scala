@@ -6,12 +6,14 @@ import iceberglite.spec.types.NestedField
 /** The metadata columns that copy-on-write reads with each row and passes to the write. */
 private[iceberglite] object CarryOverColumns {
 
-  /** The columns that a row keeps across its versions (spec, version 3: "Row Lineage"). */
+  /**
+   * The lineage columns, which copy-on-write copies with each row that it rewrites (spec, version 3: "Row Lineage").
+   */
   val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
 
   /**
    * The metadata column in which the write receives a code for the change of a row (`RowChangeCode`). The read returns
-   * the partition spec id in this column; the plan replaces it by the code.
+   * the partition spec id in this column. For changed rows, Spark's plan replaces the id by the code.
    */
   val Change: NestedField = SpecId
 

@@ -60,8 +60,8 @@ final private[rowlevel] class ChangeBatchWrite(
   }
 
   /**
-   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
-   * committed.
+   * Returns false, because the attempts of a task use different file names, and the commit adds only the files of the
+   * attempt that Spark reports.
    */
   override def useCommitCoordinator: Boolean = false
 
@@ -98,9 +98,9 @@ final private[rowlevel] class ChangeBatchWrite(
 
 private[rowlevel] object ChangeBatchWrite {
 
-  /** Maximum bytes of deletion vectors that a task sends to the driver. */
+  /** Maximum number of bytes of deletion vectors that a task sends to the driver. */
   private val SentBytesOfTask = 256L << 10
 
-  /** Maximum bytes of deletion vectors that all tasks together send to the driver. */
+  /** Maximum number of bytes of deletion vectors that all tasks together send to the driver. */
   private val SentBytes = 64L << 20
 }

@@ -41,7 +41,7 @@ final private[rowlevel] class ChangeWriterFactory(
  * are collected in memory, and written to delete files at the end of the task.
  *
  * @param rowWriter the writer of new rows; absent for DELETE, which has no new rows
- * @param names returns the file names of the task with the given extension
+ * @param names returns names for the task's files with a given file extension
  */
 final private[rowlevel] class ChangeWriter(
     rowWriter: Option[TaskWriter],
@@ -65,8 +65,8 @@ final private[rowlevel] class ChangeWriter(
   }
 
   /**
-   * Updates a row. In version 3, the new version of the row keeps the `_row_id` of the old one, and the commit
-   * determines its sequence number.
+   * Updates a row. In version 3, the new version of the row keeps the `_row_id` of the old version, and the commit
+   * determines the `_last_updated_sequence_number`.
    */
   override def update(oldMetadata: InternalRow, id: InternalRow, row: InternalRow): Unit = {
     deletes.add(id.getUTF8String(0), id.getLong(1), oldMetadata)
@@ -94,11 +94,11 @@ final private[rowlevel] class ChangeWriter(
   }
 
   override def commit(): WriterCommitMessage = {
-    // `delete` may be called more than once for a row that matches several source rows. Each row counts once.
+    // For a row that matches several source rows, `delete` may be called more than once. The row is counted only once.
     deleted = deletes.count - updated
     val taskDeletes = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
     taskDeletes.files.map(_.file).foreach { file =>
-      // The size of a deletion vector's file includes the other vectors in the file.
+      // The file size of a deletion vector is not used, because the file may contain other deletion vectors.
       TaskOutput.add(file.contentSizeInBytes.getOrElse(file.fileSizeInBytes), file.recordCountOrZero)
     }
     val files: Array[ContentFile] = rowWriter.map(_.commit()) match {
@@ -117,7 +117,10 @@ final private[rowlevel] class ChangeWriter(
 
   override def close(): Unit = rowWriter.foreach(_.close())
 
-  /** Returns the metrics of new rows, then those of changed rows. If a name occurs twice, Spark uses the last value. */
+  /**
+   * Returns the metrics of new rows, followed by the metrics of changed rows. If a name occurs twice, Spark uses the
+   * last value.
+   */
   override def currentMetricsValues: Array[CustomTaskMetric] =
     rowWriter.fold(metricsWithoutNewRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
 }

@@ -14,7 +14,7 @@ import iceberglite.table.DataFileNames
  * deletion vector.
  *
  * @param dataFiles the paths of the data files with deleted rows
- * @param replaced the paths of the tasks' delete files that were merged into other files and are no longer needed
+ * @param replaced the paths of delete files of tasks that were merged into other delete files, and are no longer needed
  */
 final private[rowlevel] case class MergedDeletes(
     files: Vector[ContentFile],
@@ -24,14 +24,14 @@ final private[rowlevel] case class MergedDeletes(
   def isEmpty: Boolean = files.isEmpty
 
   /**
-   * Returns the data files whose rows are deleted by delete files that apply to several data files. Such delete files
-   * do not name their data files.
+   * Returns the data files whose new deletes are in delete files that apply to several data files. The metadata of such
+   * a delete file does not name the data files.
    */
   def unreferencedDataFiles: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
 }
 
 /**
- * The data files whose rows a statement may change, with their existing deletes. This class is used on the driver.
+ * The data files whose rows a statement may change, with their existing deletes. This class is used only on the driver.
  *
  * @param readFiles returns the files that the statement reads; it is called after Spark has planned the scan
  */
@@ -42,9 +42,9 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   def filter: Expression = files.filter
 
   /**
-   * Returns the existing position deletes of a data file that are merged with its new deletes. Before version 3, a
-   * delete file is merged only if it applies to this data file alone and the statement writes one delete file for each
-   * data file.
+   * Returns the existing position deletes of a data file that are merged with the data file's new deletes. Before
+   * version 3, an existing delete file is merged only if it applies to no other data file, and if the statement writes
+   * one delete file for each data file.
    */
   private def mergeableDeletes(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
     !d.isEquality &&
@@ -54,8 +54,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   private def writesFilePerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
 
   /**
-   * Returns the existing deletes of each data file, by path, that are merged with its new deletes. The new delete file
-   * of a data file then also contains these existing deletes.
+   * Returns for each data file, by path, the existing deletes that are merged with its new deletes. The new delete file
+   * of the data file also contains these existing deletes.
    */
   def existingDeletes: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
     val deletes = mergeableDeletes(task)
@@ -64,7 +64,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
 
   /**
    * Returns the existing delete files that the commit removes, because the new delete files contain their deletes. Each
-   * of them applies to only one of the given data files.
+   * removed delete file applies to only one of the given data files.
    */
   def replacedDeletes(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted
@@ -73,8 +73,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   } yield delete.file
 
   /**
-   * Returns the metadata of the delete files of all tasks. If several tasks deleted rows of one data file, their
-   * deletes are merged.
+   * Returns the delete files to commit. If several tasks deleted rows of the same data file, their deletes are merged.
    */
   def mergedDeletes(
       written: Vector[TaskDeletes],
@@ -126,8 +125,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   }
 
   /**
-   * Merges position delete files of several tasks. Large files are committed as they are, because the driver should not
-   * write many bytes.
+   * Merges position delete files of several tasks. Large delete files are committed without merging, because the driver
+   * should not write many bytes.
    */
   private def mergePositions(
       written: Vector[(WrittenDeletes, ContentFile)],

@@ -14,9 +14,10 @@ import iceberglite.spec.metadata.SummaryKey
 import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 
 /**
- * Changes rows by rewriting the files that contain them.
+ * Changes rows by rewriting the data files that contain them.
  *
- * @param overwrites whether the statement is an overwrite by a condition, for which changed rows are not counted
+ * @param overwrites whether the statement is an overwrite with a condition; changed rows are not counted for such a
+ *   statement
  */
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation
@@ -37,8 +38,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), context)
 
   /**
-   * Returns the files that the statement has read. Spark does not read the table if it finds that no row is needed. In
-   * this case, a DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
+   * Returns the files that the statement has read. Spark does not read the table if Spark's optimizer finds that no row
+   * is needed. In this case, a DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
    */
   private def readFiles: StatementFiles = context.read match {
     case Some(read) => read.files
@@ -50,7 +51,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     override def build(): Write = in {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
-      // The rows that a DELETE writes are all copies. For other statements, rows are counted by their change column.
+      // All rows that a DELETE writes are unchanged copies. For other statements, the change column determines how a
+      // row is counted.
       val countsRows = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
       val counting = if (countsRows) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => readFiles, counting))
@@ -73,8 +75,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
 
   /**
    * Returns the maximum number of tasks that write rows of an unpartitioned table, if the tasks that read rows also
-   * write them. The number is absent for a partitioned table, or if the size of the table is unknown. It can be
-   * determined before Spark plans the scan.
+   * write them. The number is absent for a partitioned table, or if the size of the table is unknown. The number is
+   * known before Spark plans the scan.
    */
   def maxTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {

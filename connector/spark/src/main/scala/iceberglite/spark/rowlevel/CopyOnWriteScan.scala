@@ -22,11 +22,11 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.schema.MetadataColumns
 
 /**
- * Reads whole files, for a statement that replaces them. If the condition allows it, Spark first runs a query that
- * finds the files with a row to change. All other files are neither read nor replaced.
+ * Reads whole files for a statement that replaces these files. If the condition of the statement allows it, Spark first
+ * runs a query that finds the files with a row to change. All other files are neither read nor replaced.
  *
- * @param context has the packing of the files into tasks after the write is planned, and the selected files after the
- *   first query
+ * @param context the state of the statement. It contains the packing of the files into tasks after the write is
+ *   planned, and the selected files after the first query
  */
 final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: StatementContext)
     extends Scan
@@ -47,7 +47,10 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: State
 
   private def taskCount: Int = inner.packing.packForRewrite(tasks, context.packing).size
 
-  /** Returns the schema. Columns that the scan passes to the write are not marked as metadata columns. */
+  /**
+   * Returns the schema. Metadata columns that the plan passes from the scan to the write are not marked as metadata
+   * columns.
+   */
   override def readSchema(): StructType = in(StructType(inner.readSchema().map { column =>
     if (CarryOverColumns.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   }))

@@ -20,8 +20,8 @@ final private[rowlevel] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, 
   override protected def errorName: String = inner.tableName
 
   /**
-   * Pushes conditions down to select files. Spark evaluates the conditions that the partition values of files do not
-   * decide for all rows of a file.
+   * Pushes conditions down, which select the files to read. Spark still evaluates a condition unless the partition
+   * values decide it for all rows of each file.
    */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in(inner.pushPredicates(predicates))
 

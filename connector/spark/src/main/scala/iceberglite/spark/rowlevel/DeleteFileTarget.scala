@@ -12,12 +12,13 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 
 /**
- * The settings for writing delete files. They are sent to the tasks of a statement.
+ * The settings for writing delete files. The driver sends them to the tasks of a statement.
  *
  * @param vectors whether deletes are deletion vectors (version 3)
- * @param existingDeletes the existing deletes of each data file, by path, that are merged with its new deletes
+ * @param existingDeletes for each data file, by path, the existing deletes that are merged with its new deletes
  * @param table the name of the table, for messages
- * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver instead of writing them to a file
+ * @param sentBytes maximum number of bytes of deletion vectors that a task sends to the driver instead of writing them
+ *   to a file
  */
 final private[rowlevel] case class DeleteFileTarget(
     vectors: Boolean,
@@ -33,13 +34,15 @@ final private[rowlevel] case class DeleteFileTarget(
     sentBytes: Long
 ) {
 
-  /** The reader of position delete files, whose column names are fixed, so that no name mapping is needed. */
+  /**
+   * The reader of position delete files. It needs no name mapping, because the columns of these files have fixed names.
+   */
   private def reader = new DeleteReader(io, specs, nameMapping = None)
 
   /**
    * Writes the deletes of a task.
    *
-   * @param names returns the file names of the task with the given extension
+   * @param names returns names for the task's files with a given file extension
    * @param onCreate called with the path of each file before it is created
    */
   def write(deletes: PositionDeletes, names: String => DataFileNames, onCreate: String => Unit): TaskDeletes =
@@ -73,7 +76,8 @@ final private[rowlevel] case class DeleteFileTarget(
   private def extension: String = s"-deletes${format.extension}"
 
   /**
-   * Returns the deletes as deletion vectors in the message to the driver; absent if they are too large for a message.
+   * Returns a message to the driver that contains the deletion vectors; absent if the vectors are too large for a
+   * message.
    */
   private def messageOf(files: Vector[DeletedPositions]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None

@@ -45,8 +45,8 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
 
   /**
-   * False, so that an update stays one operation. If Spark split it into a delete and an insert, the `_row_id` of the
-   * updated row would not be passed to the new row.
+   * Returns false, so that an update stays one operation. If Spark split an update into a delete and an insert, the new
+   * row would not receive the `_row_id` of the updated row.
    */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
@@ -56,7 +56,10 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement)
     builder
   }
 
-  /** Returns the read of a builder. Its files are complete when Spark has planned the scan. */
+  /**
+   * Returns the read of the scan that the given builder builds. The files of the read are known when Spark has planned
+   * the scan.
+   */
   private def readOf(builder: IcebergScanBuilder): StatementRead = new StatementRead {
     override def files: StatementFiles = in(builder.statementFiles)
     override def isOneTask: Boolean = in(builder.readsInOneTask)

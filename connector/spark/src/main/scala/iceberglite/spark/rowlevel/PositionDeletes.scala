@@ -10,9 +10,10 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.puffin.DeletionVector
 
 /**
- * The rows of a data file that a task has deleted.
+ * The rows that a task has deleted from one data file.
  *
- * @param group the spec id and the partition of the file; an unpartitioned file has no partition
+ * @param group the partition spec id and the partition of the data file; the partition is absent for an unpartitioned
+ *   file
  */
 final private[iceberglite] class DataFileDeletes(val path: UTF8String, val group: (Int, Option[InternalRow])) {
   private[iceberglite] val builder = DeletionVector.newBuilder
@@ -32,14 +33,15 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
   /**
    * Adds a deleted row.
    *
-   * @param metadata begins with the spec id and the partition of the file; the caller may reuse the object afterwards
+   * @param metadata the metadata columns of the row, which begin with `_spec_id` and `_partition`; the caller may reuse
+   *   the object afterwards
    */
   def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
     if (current == null || current.path != file) switchTo(file, metadata)
     current.builder += position
   }
 
-  /** Makes the deletes of another file current. Spark usually passes the rows of one file after another. */
+  /** Switches to the deletes of another data file. Spark usually passes the rows of one data file after the other. */
   private def switchTo(file: UTF8String, metadata: InternalRow): Unit = {
     current = files.get(file)
     if (current == null) {
@@ -53,6 +55,8 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
   /** Returns the number of deleted rows. A row that was added several times counts once. */
   def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
 
-  /** Returns the deletes in the order of paths, in which the rows of position delete files are sorted. */
+  /**
+   * Returns the deletes, sorted by the path of the data file. The rows of position delete files have the same order.
+   */
   def byPath: Vector[DataFileDeletes] = files.values.asScala.toVector.sortBy(_.path)
 }

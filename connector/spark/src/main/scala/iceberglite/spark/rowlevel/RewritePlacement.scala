@@ -28,8 +28,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
     }
 
   /**
-   * Whether the rows of a file remain in its partition. New rows of a MERGE come from other tasks and result in more
-   * files, which matters less if the rewritten files are large.
+   * Whether the rewritten rows of a file remain in the file's partition. The new rows of a MERGE come from other tasks
+   * and result in additional files, which are acceptable if the rewritten files are large.
    */
   private def keepsPartitions: Boolean = {
     val current = statement.table.spec.specId
@@ -41,14 +41,15 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
     })
   }
 
-  /** How the files are packed into tasks; absent if rows are distributed before the write. */
+  /** The packing of the files into tasks; absent if rows are shuffled before the write. */
   def packing: Option[RewritePacking] =
     if (writesInReadTasks)
       Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
     else None
 
   /**
-   * Returns the number of tasks to run at once. Spark uses this number as the number of partitions of a small shuffle.
+   * Returns the number of tasks to run at the same time. For a small shuffle, Spark uses the same number of shuffle
+   * partitions.
    */
   private def tasksAtOnce: Int = {
     val cores = statement.session.sparkContext.defaultParallelism
@@ -61,8 +62,9 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
   }
 
   /**
-   * Returns the target number of bytes of a task. Without adaptive execution, it is the target file size, because a
-   * shuffle would send each partition to one task, which fills files up to that size.
+   * Returns the target number of bytes of a task. Without adaptive query execution, this is the target file size: a
+   * shuffle would send all rows of a table partition to one task, and this task would fill files up to the target file
+   * size.
    */
   private def fileSize: Long =
     if (!conf.adaptiveExecutionEnabled) targetSize

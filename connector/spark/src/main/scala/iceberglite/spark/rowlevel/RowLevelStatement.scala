@@ -35,7 +35,7 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param target the branch that the statement reads and commits to
  * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
- * @param merge the changes of the table's columns that are committed with the rows; `table` already has them
+ * @param merge the changes to the table's columns that are committed with the rows; `table` already has these changes
  * @param followUps the maintenance that may follow the commit
  */
 final private[iceberglite] class RowLevelStatement(
@@ -52,7 +52,7 @@ final private[iceberglite] class RowLevelStatement(
 
   override protected def errorName: String = table.name
 
-  /** The properties of the statement that only its plan contains. */
+  /** The properties of the statement that are determined from its plan. */
   val analysis: StatementAnalysis = context.analysis
 
   /** Whether rows are written by the tasks that read them. */
@@ -71,9 +71,9 @@ final private[iceberglite] class RowLevelStatement(
   val snapshot: Option[Snapshot] = target.snapshotTarget.head(table.metadata)
 
   /**
-   * Whether the statement changes rows by copy-on-write or merge-on-read.
+   * The mode in which the statement changes rows: copy-on-write or merge-on-read.
    *
-   * @throws Unsupported the format version of the table does not support the mode
+   * @throws Unsupported if the format version of the table does not support the mode
    */
   lazy val mode: RowLevelMode = setting(properties.Mode) match {
     case RowLevelMode.MergeOnRead if table.metadata.formatVersion == FormatVersion.V1 =>
@@ -100,7 +100,8 @@ final private[iceberglite] class RowLevelStatement(
     WriteOptions.Distribution.requested(writeOptions).orElse(setting(properties.Distribution))
 
   /**
-   * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.
+   * Returns the advisory partition size, in bytes, of the shuffle of row positions to tasks that write only delete
+   * files.
    */
   def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
     .get(settings)
@@ -151,14 +152,14 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether the change of a row depends on that row only. */
   def isRowByRow: Boolean = analysis.isRowByRow
 
-  /** Returns the metadata columns to read: the ones that an operation needs, and the ones that the statement names. */
+  /** Returns the metadata columns to read: the columns that the operation needs, and the columns in the statement. */
   def metadata(needed: String*): Array[NamedReference] =
     (needed ++ analysis.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 
   /**
-   * Checks that the table has no columns with the names of metadata columns.
+   * Checks that the table has no columns with the names of the given metadata columns.
    *
-   * @throws Unsupported a column of the table hides one of the metadata columns
+   * @throws Unsupported if a column of the table hides one of the metadata columns
    */
   def requireMetadata(names: Seq[String]): Unit = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
@@ -173,7 +174,7 @@ final private[iceberglite] class RowLevelStatement(
     }
   }
 
-  /** Returns the operation that Spark runs. */
+  /** Returns the implementation of Spark's row-level operation for the mode of the statement. */
   def operation: RowLevelOperation = mode match {
     case RowLevelMode.CopyOnWrite => new CopyOnWrite(this)
     case RowLevelMode.MergeOnRead => new MergeOnRead(this)

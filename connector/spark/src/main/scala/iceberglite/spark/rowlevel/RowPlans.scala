@@ -7,13 +7,13 @@ import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
 import iceberglite.spark.write.{WritePlan, WriteRequest}
 import iceberglite.spec.property.DistributionMode
 
-/** The write plans for rows of a statement. */
+/** Creates write plans for the rows of row-level statements. */
 private[rowlevel] object RowPlans {
 
   /**
    * Returns the plan for writing rows of a statement.
    *
-   * @param distribution the distribution of the rows; absent for the default distribution of other writes
+   * @param distribution the distribution of the rows; if absent, they have the default distribution of ordinary writes
    */
   def of(
       statement: RowLevelStatement,
@@ -37,7 +37,10 @@ private[rowlevel] object RowPlans {
     )
   }
 
-  /** Returns the index of the change column. Copy-on-write with the extensions adds it after the stored columns. */
+  /**
+   * Returns the index of the change column. If the SQL extensions of the connector are active, copy-on-write adds this
+   * column after the stored columns.
+   */
   private def findChangeColumn(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
     val last = info.schema.length - 1
     val isTableColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
@@ -46,7 +49,7 @@ private[rowlevel] object RowPlans {
 
   /**
    * Returns the write info with the lineage columns appended to its schema. Spark passes the values of these columns
-   * separately, as metadata of the older version of a row.
+   * separately, as metadata of the old version of a row.
    */
   def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
     new ColumnsWriteInfo(

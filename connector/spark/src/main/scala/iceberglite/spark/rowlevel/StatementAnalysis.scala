@@ -8,16 +8,16 @@ import iceberglite.spec.property.{RowLevelMode, TableProperty}
 import iceberglite.table.Table
 
 /**
- * Properties of a statement that only Spark's plan of the statement contains.
+ * Properties of a statement that are determined from Spark's plan of the statement.
  *
  * @param isRowByRow whether the change of a row depends on that row only
  * @param namedMetadata the metadata columns in the statement's conditions and values
  * @param isMerge whether the statement is a MERGE; Spark converts a MERGE that only inserts rows to an append
- * @param broadcastsSource whether a BROADCAST hint states that the source of a MERGE is small; Spark drops the hint
+ * @param broadcastsSource whether the source of a MERGE has a BROADCAST hint; Spark itself removes the hint
  * @param findsFilesByMetadata whether the condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
- * @param marksDeletes whether rows that copy-on-write deletes are passed to the write, so that it can count them
+ * @param marksDeletes whether copy-on-write passes deleted rows to the write, so that the write can count them
  */
 final private[iceberglite] case class StatementAnalysis(
     isRowByRow: Boolean = false,
@@ -33,13 +33,14 @@ final private[iceberglite] case class StatementAnalysis(
 private[iceberglite] object StatementAnalysis {
 
   /**
-   * Returns the metadata columns that copy-on-write passes from the read to the write, which Spark alone would drop.
-   * These are the lineage columns in version 3, and a column with the change of each row.
+   * Returns the metadata columns that copy-on-write passes from the read to the write. Without the connector's rules,
+   * Spark would drop these columns. They are the lineage columns in version 3, and a column with the change of each
+   * row.
    */
   def carryOverColumns(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil
 
-  /** Whether a command rewrites whole files, which is the mode copy-on-write. */
+  /** Whether the mode of a command is copy-on-write, which rewrites whole files. */
   def copiesOnWrite(table: Table, command: Command): Boolean =
     TableProperty.of(RowLevelStatement.propertiesOf(command).Mode, table.properties) == RowLevelMode.CopyOnWrite
 
@@ -48,8 +49,8 @@ private[iceberglite] object StatementAnalysis {
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage.map(_.name) else Nil
 
   /**
-   * Whether there may be deletes other than deletion vectors. The metadata of position and equality delete files does
-   * not state how many rows remain.
+   * Whether a snapshot may have deletes other than deletion vectors. The number of rows that remain is unknown in this
+   * case, because the metadata of position and equality delete files does not determine how many rows they delete.
    */
   def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
     def total(kind: String): Option[Long] = s.count(s"total-$kind-deletes")

@@ -3,25 +3,25 @@ package iceberglite.spark.rowlevel
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 
 /**
- * The state that the rules, the scans and the write of one statement share. All other rules and operations are
- * functions of their inputs; this state exists because Spark offers no other way:
+ * The state that the rules, the scans and the write of one statement share. Other information is passed as parameters
+ * and results. For the information in this state, Spark offers no other way:
  *
  *   - Spark creates the operation of a statement from the table alone, without hints and the options of the relation.
- *     Spark treats plans that differ only in a table as equal, so that a rule cannot replace the table.
- *   - Spark gets the scan, the filter and the write of an operation by separate calls, and reads the table several
- *     times; all reads must use one version of the table.
+ *     Spark treats plans that differ only in the table object as equal, so a rule cannot replace the table.
+ *   - Spark requests the scan, the filter and the write of an operation by separate calls, and reads the table several
+ *     times. All reads must use the same version of the table.
  *   - Spark chooses the join of a MERGE after it has created the operation.
  *
- * A context belongs to one resolved target of a statement, and is used by the thread that plans it. Spark makes these
- * calls in this order; each publishes what the later ones need:
+ * A context belongs to one resolved target of a statement, and is used by the thread that plans it. The following steps
+ * happen in this order. Each step publishes information that later steps need:
  *
  *   1. The analyzer applies `PrepareRowLevelOperations`: [[publish]].
  *   1. The analyzer requests the operation of the statement from the table: [[start]].
  *   1. The optimizer applies `RewriteMergeJoin`: [[publishReadTasks]].
  *   1. The optimizer builds the scan of the operation, after it has pushed filters down: [[publishRead]].
  *   1. The optimizer builds the write: [[publishPacking]] for copy-on-write. Without a scan, the write reads no files.
- *   1. Before Spark runs the scan of copy-on-write, it passes the paths of the files with a row to change, once for
- *      each place where the plan reads the scan: [[restrictTo]].
+ *   1. Before Spark runs the scan of copy-on-write, Spark passes the paths of the files with a row to change, once for
+ *      each place where the plan uses the scan: [[restrictTo]].
  *   1. Spark requests the batch of the scan, which uses [[packing]] and [[selectedPaths]].
  *   1. Spark commits the write, which replaces the files of [[read]].
  */
@@ -33,26 +33,26 @@ final private[iceberglite] class StatementContext {
   @volatile private var plannedPacking = Option.empty[RewritePacking]
   @volatile private var restriction = Option.empty[Set[String]]
 
-  /** The properties of the statement that only its plan contains. They are complete when the plan is analyzed. */
+  /** The properties of the statement that are determined from its plan. They are complete when the plan is analyzed. */
   def analysis: StatementAnalysis = currentAnalysis
 
   def publish(analysis: StatementAnalysis): Unit = currentAnalysis = analysis
 
   /**
-   * The statement; absent before Spark has created its operation. Later reads of the table use the version of the table
-   * that the statement has.
+   * The statement; absent before Spark has created its operation. Later reads use the version of the table in this
+   * object.
    */
   def startedStatement: Option[RowLevelStatement] = started
 
   def start(statement: RowLevelStatement): Unit = started = Some(statement)
 
   /**
-   * Whether rows are written by the tasks that read them, so that the rows of a file are in few tasks. This is the case
-   * if each row is processed individually. For a MERGE, this depends on the join that Spark chooses.
+   * Whether each row reaches the write in the task that read it, without a shuffle. This is the case if each row is
+   * processed individually. For a MERGE, it depends on the join that Spark chooses.
    */
   def writesInReadTasks: Boolean = currentAnalysis.isRowByRow || joinPreservesTasks
 
-  /** Records that the join of a MERGE leaves the rows in the tasks that read them. */
+  /** Records that the join of a MERGE does not shuffle the rows of the table. */
   def publishReadTasks(): Unit = joinPreservesTasks = true
 
   /** The read of the rows to change; absent if Spark does not read the table, because no row is needed. */
@@ -60,7 +60,7 @@ final private[iceberglite] class StatementContext {
 
   def publishRead(read: StatementRead): Unit = plannedRead = Some(read)
 
-  /** How copy-on-write packs files into tasks; absent for the packing of ordinary scans. */
+  /** The packing of files into tasks for copy-on-write; if absent, files are packed as for ordinary scans. */
   def packing: Option[RewritePacking] = plannedPacking
 
   def publishPacking(packing: Option[RewritePacking]): Unit = plannedPacking = packing
@@ -69,8 +69,8 @@ final private[iceberglite] class StatementContext {
   def selectedPaths: Option[Set[String]] = restriction
 
   /**
-   * Restricts the files to those with a row to change. Only the first call has an effect: an UPDATE with a subquery
-   * reads the files twice, and must replace exactly the files that it read first.
+   * Restricts the statement to the files with a row to change. Only the first call has an effect: an UPDATE with a
+   * subquery scans the table twice, and must replace exactly the files that the first scan read.
    */
   def restrictTo(paths: => Set[String]): Unit = synchronized(if (restriction.isEmpty) restriction = Some(paths))
 }

@@ -23,12 +23,12 @@ private[rowlevel] object StatementRequirements {
   private val PartitionStruct: Expression = PartitionColumns.last
 
   /**
-   * Returns the distribution of the rows that copy-on-write writes. Rows that stay in the tasks that read them are not
-   * distributed: [[RewritePacking]] reads each partition in few tasks. Other rows are grouped by partition, or by file
-   * if a DELETE or UPDATE changes an unpartitioned table. The rows of a MERGE into an unpartitioned table are
-   * distributed like those of other writes.
+   * Returns the distribution of the rows that copy-on-write writes. Rows that are written by the tasks that read them
+   * are not distributed, because [[RewritePacking]] lets few tasks read each partition. Other rows are grouped by
+   * partition, or by file if a DELETE or UPDATE changes an unpartitioned table. The rows of a MERGE into an
+   * unpartitioned table are distributed like the rows of ordinary writes.
    *
-   * @param writesInReadTasks whether the rows stay in the tasks that read them
+   * @param writesInReadTasks whether the rows are written by the tasks that read them
    */
   def forCopyOnWrite(statement: RowLevelStatement, writesInReadTasks: Boolean): Option[DistributionMode] =
     if (statement.distribution.isDefined) statement.distribution
@@ -49,8 +49,8 @@ private[rowlevel] object StatementRequirements {
 
   /**
    * Returns the distribution of the new rows of merge-on-read, and of the positions of the deleted rows. Both are
-   * grouped by partition, because there are few of them and every task writes its own files. A single task needs no
-   * distribution.
+   * grouped by partition, because there are usually few of them and every task writes its own files. A single task
+   * needs no distribution.
    *
    * @param rowPlan the plan for writing new rows; absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
@@ -66,10 +66,10 @@ private[rowlevel] object StatementRequirements {
     }
 
   /**
-   * Returns the columns by which rows are grouped. In a partitioned table, these are the columns of the new partition
-   * if it may differ from the old one, so that rows that a MERGE inserts and rows that it updates share files. Rows
-   * without a new version have no new partition; they form one group, which adaptive execution divides. In an
-   * unpartitioned table, positions are grouped by data file if each data file has its own delete file.
+   * Returns the columns by which rows are grouped. In a partitioned table whose rows may move to other partitions,
+   * these are the columns of the new partition, so that the inserted and updated rows of a MERGE are written to the
+   * same files. Rows without a new version have no new partition; they form one group, which adaptive query execution
+   * divides. In an unpartitioned table, positions are grouped by data file if each data file has its own delete file.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

@@ -11,9 +11,9 @@ import iceberglite.table.Table
  * The options of a statement that changes a table, and the columns that the statement adds to the table.
  *
  * @param options the options of the statement
- * @param columns the columns of the statement's rows; the commit of the rows adds those that the table lacks
+ * @param columns the columns of the statement's rows; the commit of the rows adds the columns that the table lacks
  * @param resolvedTable the version of the table when the statement was resolved
- * @param context the state that is shared with other objects that read the table for the statement
+ * @param context the state of the statement, which the scans and the write of the statement share
  * @param followUps the maintenance that may follow the commit of the statement
  */
 final private[iceberglite] class StatementTarget private (
@@ -24,7 +24,7 @@ final private[iceberglite] class StatementTarget private (
     val followUps: Seq[CommitFollowUp]
 ) {
 
-  /** Returns the changes of the table's columns; absent if there are none. */
+  /** Returns the changes to the table's columns; absent if there are no changes. */
   def merge(table: Table): Option[SchemaMerge] =
     columns.flatMap(SchemaMerge.ofColumns(table, _, SparkSession.active.sessionState.conf.caseSensitiveAnalysis))
 

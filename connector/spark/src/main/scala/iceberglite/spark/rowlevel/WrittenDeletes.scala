@@ -7,7 +7,8 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A delete file that a task has written. The driver adds the spec and the partition of the data files to its metadata.
+ * A delete file that a task has written. The driver adds the partition spec and the partition of the data files to the
+ * metadata of the delete file.
  *
  * @param dataFiles the paths of the data files to which the delete file applies
  */
@@ -45,8 +46,8 @@ private[rowlevel] object TaskDeletes {
 }
 
 /**
- * The result of a statement's task for the driver: the files with new rows, the deletes, and the numbers of changed
- * rows.
+ * The result that a task of a statement sends to the driver: the files with new rows, the deletes, and the numbers of
+ * changed rows.
  */
 final private[rowlevel] class WrittenChanges(
     val files: Array[ContentFile],
