@@ -17,11 +17,12 @@ import iceberglite.table.{SnapshotTarget, Table}
 
 /**
  * Combines the small files of the partitions to which a write has added files, in the session of the write. The write
- * waits for the compaction, which its limits bound. A failure is logged, and does not affect the write: its commit is
- * complete, and the compaction removes the files that it does not commit.
+ * waits for the compaction, whose size is limited by options. A failure of the compaction is logged and does not affect
+ * the write, whose commit is complete. The compaction removes its files that it does not commit.
  *
- * If the table has changed since the write, the later writer compacts. Within a JVM, only one compaction of a table
- * runs at a time. If two programs compact the same files, the commit of one fails.
+ * If another commit has changed the table since the write, the compaction is left to the later writer. Within a JVM,
+ * only one automatic compaction of a table runs at a time. If two applications compact the same files, the commit of
+ * one compaction fails.
  */
 private[iceberglite] object AutoCompaction extends CommitFollowUp {
   private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.AutoCompaction")
@@ -48,7 +49,8 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
 
   private def warn(table: Table, error: Throwable): Unit = {
     log.warn(Redaction(s"The write to ${table.name} has succeeded, but the compaction after it has not: $error"))
-    // The rest of the statement learns of an interrupt, which has ended the compaction.
+    // An interrupt has ended the compaction. The flag is set again, so that the rest of the statement also sees the
+    // interrupt.
     if (Causes.of(error).exists(_.isInstanceOf[InterruptedException])) Thread.currentThread.interrupt()
   }
 
@@ -64,7 +66,7 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
       head.foreach(compact(session, newest, _, to, limits))
   }
 
-  /** Compacts the partitions to which a snapshot, the newest of its branch, has added files. */
+  /** Compacts the partitions to which the newest snapshot of a branch has added files. */
   private def compact(
       session: SparkSession,
       newest: Table,

@@ -11,7 +11,10 @@ import org.apache.spark.sql.iceberglite.Statements
 import iceberglite.spark.write.{TaskResult, TaskWriterFactory, WriteCommit, WritePlan, WrittenFiles}
 import iceberglite.spec.file.ContentFile
 
-/** Collects the files that the tasks have written, without a commit. The caller removes them if the rewrite fails. */
+/**
+ * Collects the files that the tasks of a rewrite have written, without committing them. The caller removes the files if
+ * the rewrite fails.
+ */
 final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
   @volatile private var written = Vector.empty[ContentFile]
 
@@ -34,7 +37,7 @@ final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) e
 private[maintenance] object CollectingWrite {
 
   /** Writes the rows of a query. @return the new files, in the order of the tasks */
-  @nowarn("cat=deprecation") // The plans that replace it commit to a table; this write only creates files.
+  @nowarn("cat=deprecation") // the replacements for this plan commit to a table
   def run(session: SparkSession, query: LogicalPlan, plan: WritePlan, writeCommit: WriteCommit): Vector[ContentFile] = {
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))

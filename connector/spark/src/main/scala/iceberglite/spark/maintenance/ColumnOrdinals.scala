@@ -13,10 +13,11 @@ import org.apache.spark.sql.types._
 sealed abstract private[maintenance] class ColumnOrdinals extends Serializable
 
 /**
- * Ordinals of a column whose values have an order-preserving form as a long.
+ * Ordinals of a column whose values can be converted to longs with the same order.
  *
  * @param starts ascending values
- * @param ordinals the ordinal of each value in `starts` and of the values up to the next one
+ * @param ordinals for each value in `starts`, the ordinal of this value and of the values before the next value in
+ *   `starts`
  */
 final private[maintenance] class NumberOrdinals(starts: Array[Long], ordinals: Array[Int]) extends ColumnOrdinals {
   def of(value: Long): Int = {
@@ -33,14 +34,17 @@ final private[maintenance] class NumberOrdinals(starts: Array[Long], ordinals: A
 
 private[maintenance] object NumberOrdinals {
 
-  /** Returns a number with the order of the doubles. All NaNs are equal and greater than other numbers. */
+  /**
+   * Converts a double to a long with the same order. All NaN values become the same long, which is greater than all
+   * others.
+   */
   def sortable(value: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(value)
     if (bits < 0) bits ^ Long.MaxValue else bits
   }
 }
 
-/** Ordinals of a column of another type. @param starts ascending values, in Spark's internal form */
+/** Ordinals of a column of another type. @param starts as in [[NumberOrdinals]], in Spark's internal format */
 final private[maintenance] class ValueOrdinals(dataType: DataType, starts: Array[Any], ordinals: Array[Int])
     extends ColumnOrdinals {
   @transient private lazy val ordering: Ordering[Any] = TypeUtils.getInterpretedOrdering(dataType)
@@ -58,14 +62,14 @@ final private[maintenance] class ValueOrdinals(dataType: DataType, starts: Array
 
 private[maintenance] object ColumnOrdinals {
 
-  /** Whether the values of a type have the form of a long, with [[longOf]]. */
+  /** Whether [[longOf]] can convert the values of a type to longs. */
   def isNumber(dataType: DataType): Boolean = dataType match {
     case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
     case _: NumericType | BooleanType | DateType | TimestampType | TimestampNTZType => true
     case _ => false
   }
 
-  /** Returns the order-preserving form of a value of Spark. */
+  /** Converts a value in Spark's internal format to a long with the same order. */
   def longOf(value: Any): Long = value match {
     case b: Boolean => if (b) 1L else 0L
     case real @ (_: Float | _: Double) => NumberOrdinals.sortable(real.asInstanceOf[Number].doubleValue)

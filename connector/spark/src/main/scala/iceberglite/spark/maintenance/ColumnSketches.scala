@@ -20,7 +20,7 @@ import iceberglite.table.Table
 /** Computes sketches of the distinct values of columns, with a Spark job. */
 private[iceberglite] object ColumnSketches {
 
-  /** Returns the sketches of columns of a snapshot. The result has the order of the columns. */
+  /** Returns the sketches of the given columns of a snapshot, in the same order. */
   def of(session: SparkSession, table: Table, snapshot: Snapshot, columns: Vector[NestedField]): Vector[ThetaSketch] = {
     val sparkTable = new SparkTable(() => table, TimeTravel.AtSnapshot(snapshot.snapshotId))
     val relation = DataSourceV2Relation.create(sparkTable, None, None, CaseInsensitiveStringMap.empty)
@@ -53,7 +53,7 @@ private[iceberglite] object ColumnSketches {
     ThetaSketch.parse("a task", x).union(ThetaSketch.parse("a task", y)).toBytes
   }
 
-  /** Adds a value of a row to a sketch. */
+  /** A function that adds the value of a row at an index to a sketch. */
   private type Encoder = (InternalRow, Int, ThetaSketch.Builder) => Unit
 
   private def encoder(t: PrimitiveType, dataType: DataType): Encoder = t match {
@@ -86,7 +86,7 @@ private[iceberglite] object ColumnSketches {
     case _ => (row, i, sketch) => SparkValues.fromSpark(row.get(i, dataType), t).foreach(sketch += _)
   }
 
-  /** Stores a number with the least significant byte first. */
+  /** Stores a number in an array, with the least significant byte first. */
   private def put(value: Long, bytes: Array[Byte]): Unit = {
     var i = 0
     while (i < bytes.length) {

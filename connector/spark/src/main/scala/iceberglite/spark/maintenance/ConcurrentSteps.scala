@@ -19,7 +19,7 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
 
   private val context = session.sparkContext
 
-  /** A tag of all Spark jobs of these steps. */
+  /** The job tag of all Spark jobs of these steps. */
   private val tag = s"iceberg-lite-${UUID.randomUUID}"
   private val firstError = new AtomicReference(Option.empty[Throwable])
 
@@ -50,7 +50,7 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
     ()
   }
 
-  /** Waits until all steps have ended. After an error, cancels their jobs, also those that begin later. */
+  /** Waits until all steps have ended. After an error, cancels the jobs of the steps, even if they begin later. */
   @tailrec
   private def await(pool: ExecutorService): Unit = {
     val hasEnded =
@@ -69,18 +69,19 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
 
 private[maintenance] object ConcurrentSteps {
 
-  /** How often the steps are checked for an error, in milliseconds. */
+  /** The interval between checks for a failed step, in milliseconds. */
   private val CheckMillis = 100L
 
   /**
    * Runs a step for each item. The threads have the local properties of the calling thread, such as the job group.
    *
-   * After the first error, and after an interrupt of the calling thread, no other step begins, and the Spark jobs of the
-   * running steps are cancelled. The method returns only when no step runs, so that the caller can remove their files.
+   * After the first error, and after an interrupt of the calling thread, no other step begins, and the Spark jobs of
+   * the running steps are cancelled. The method returns only when no step is running, so that the caller can then
+   * remove the files of the steps.
    *
    * @param limit maximum number of steps that run at the same time; 1 to run them in the calling thread
    * @return the results in the order of the items
-   * @throws Throwable the first error of a step
+   * @throws Throwable if a step failed; this is the first error
    */
   def map[A, B](session: SparkSession, items: Vector[A], limit: Int)(step: A => B): Vector[B] =
     if (limit == 1 || items.size <= 1) items.map(step) else new ConcurrentSteps(session, limit, step).run(items)

@@ -2,7 +2,10 @@ package iceberglite.spark.maintenance
 
 import org.apache.spark.rdd.{PartitionCoalescer, PartitionGroup, RDD}
 
-/** Combines consecutive partitions of an RDD, in their order, so that all have about the same number of them. */
+/**
+ * Combines consecutive partitions of an RDD, in their order, so that each new partition has about the same number of
+ * old partitions.
+ */
 private[maintenance] object ConsecutivePartitions extends PartitionCoalescer with Serializable {
   override def coalesce(maxPartitions: Int, parent: RDD[_]): Array[PartitionGroup] = {
     val partitions = parent.partitions

@@ -25,8 +25,8 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  *
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
- * @param select selects the file groups to rewrite among those that are worth it
- * @param deadline with partial progress, no commit begins after it
+ * @param select selects the file groups to rewrite among the groups that satisfy the options
+ * @param deadline with partial progress, no commit begins after this time
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -39,7 +39,7 @@ final private[iceberglite] class DataFileRewrite(
     deadline: Option[Deadline] = None
 ) {
 
-  /** Lets the commits of partial progress wait for each other instead of conflicting. It guards `newestOwn`. */
+  /** The lock with which the commits of partial progress wait for each other. It guards [[newestOwn]]. */
   private val commits = new Object
 
   /** The version of the table after the last commit of this rewrite. */
@@ -68,7 +68,7 @@ final private[iceberglite] class DataFileRewrite(
    * Rewrites the files.
    *
    * @return the newest version of the table, and the result
-   * @throws iceberglite.spec.IcebergError a commit failed; with partial progress, too many commits failed
+   * @throws iceberglite.spec.IcebergError if a commit failed or, with partial progress, if too many commits failed
    */
   def run(): (Table, RewriteResult) = {
     val (newest, result) = rewriteGroups()
@@ -93,8 +93,8 @@ final private[iceberglite] class DataFileRewrite(
     }
 
   /**
-   * Fails if rows were lost, because a file was not read completely. The number of rows is known unless deletes other
-   * than deletion vectors apply.
+   * Fails if the new files have fewer rows than the old files, because a file was not read completely. The check is
+   * skipped if deletes other than deletion vectors apply, because the number of rows is unknown in this case.
    */
   private def checkRows(batch: Vector[FileGroup], files: Vector[ContentFile]): Unit = {
     val tasks = batch.flatMap(_.tasks)
@@ -113,7 +113,8 @@ final private[iceberglite] class DataFileRewrite(
       writeCommit: WriteCommit
   ): Table = {
     val tasks = batch.flatMap(_.tasks)
-    // Rows of packed files are found by position. A search by values must not choose one of them for an equal row.
+    // The rows of packed files are found by position. A search by values must not find a row of a packed file instead
+    // of an equal row of another file.
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {

@@ -14,26 +14,27 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.table.{SnapshotTarget, Table}
 
-/** Conditions that choose files. */
+/** Converts the conditions with which a user selects the files to rewrite. */
 private[iceberglite] object FileCondition {
 
   /**
    * Parses a condition in SQL. Spark resolves it, and pushes it down as for a query.
    *
    * @return a condition that every row that satisfies `where` also satisfies
-   * @throws InvalidArgument no part of the condition can be evaluated on files
-   * @throws org.apache.spark.sql.AnalysisException the text is not a condition on the columns of the table
+   * @throws InvalidArgument if no part of the condition can be evaluated on files
+   * @throws org.apache.spark.sql.AnalysisException if the text is not a condition on the columns of the table
    */
   def parse(session: SparkSession, table: Table, to: SnapshotTarget, where: String): Expression =
     of(session, table, to, session.sessionState.sqlParser.parseExpression(where), "argument where", where)
 
   /**
-   * Converts a condition of Spark, which Spark pushes down as for a query. Its columns are found by their names.
+   * Converts a Spark expression, which Spark pushes down as for a query. The columns of the expression are found by
+   * name.
    *
    * @param subject the clause or the argument with the condition, for messages
    * @param text the condition in SQL, for messages
    * @return a condition that every row that satisfies `condition` also satisfies
-   * @throws InvalidArgument no part of the condition can be evaluated on files
+   * @throws InvalidArgument if no part of the condition can be evaluated on files
    */
   def of(
       session: SparkSession,

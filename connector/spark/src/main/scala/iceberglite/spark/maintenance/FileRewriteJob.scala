@@ -44,7 +44,7 @@ final private[iceberglite] class FileRewriteJob(
   private val outputSpec = table.metadata.specsById(options.outputSpecId)
 
   /**
-   * Writes the rows of groups. Spark jobs with a shuffle write one group each, and several of them run at the same time.
+   * Writes the rows of groups. A Spark job with a shuffle writes one group, and several such jobs run at the same time.
    */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
@@ -57,18 +57,24 @@ final private[iceberglite] class FileRewriteJob(
     }
   }
 
-  /** Returns whether rows are written in their order. Without a shuffle, each task writes files of many partitions. */
+  /**
+   * Returns whether rows are written in the order of the old files, without a shuffle. If rows of a group may belong to
+   * many partitions, the group is shuffled, because otherwise each task would write files of many partitions.
+   */
   private def keepsOrder(group: FileGroup): Boolean =
     ordering == RowOrdering.Kept && (group.partition.isDefined || !PartitionOrder.hasTerms(table.schema, outputSpec))
 
-  /** Writes the rows in their order. A Spark task reads files of one group, so one job can write all groups. */
+  /**
+   * Writes the rows in the order of the old files. A Spark task reads files of only one group, so one job can write all
+   * groups.
+   */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
     val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
     val written = PackJob.run(session, scan, writers, plan.files.format.acceptsVectors, writeCommit.registerFile)
-    // Only rows of one partition are certainly written in the order in which they are read.
+    // The order of the rows is certain only for tasks whose rows have one partition.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>
         (files, result)
@@ -76,11 +82,11 @@ final private[iceberglite] class FileRewriteJob(
     RewrittenFiles(written.flatten, PackedFiles.of(inOrder.map(_._1), inOrder.map(_._2)))
   }
 
-  /** Divides the files of a group into the Spark tasks that read them: one for each file to write. */
+  /** Divides the files of a group into Spark tasks, one for each file to write. */
   private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
     Splits.evenly(group.tasks, options.group.outputFiles(group.bytes))
 
-  /** Divides the files of a group into the Spark tasks that read them before a shuffle, so that they use all cores. */
+  /** Divides the files of a group into the Spark tasks that read them before a shuffle, so that all cores are used. */
   private def shuffleSplits(group: FileGroup): Vector[Vector[FileScanTask]] = {
     val tasks = math.min(session.sparkContext.defaultParallelism.toLong, group.bytes / FileRewriteJob.MinReadBytes)
     Splits.evenly(group.tasks, math.max(tasks.toInt, options.group.outputFiles(group.bytes)))
@@ -106,7 +112,10 @@ final private[iceberglite] class FileRewriteJob(
     HilbertKey.order(session, columns.paths.map(UnresolvedAttribute(_)), rows, count)
   }
 
-  /** Returns the rows so that all rows with the same values are in one task. */
+  /**
+   * Returns a plan that shuffles the rows, so that all rows with the same values of the given expressions are in one
+   * task.
+   */
   private def clustered(rows: LogicalPlan, by: Seq[Expression], tasks: Int): LogicalPlan =
     session.sessionState.executePlan(RepartitionByExpression(by, rows, Some(tasks))).analyzed
 
@@ -129,7 +138,7 @@ final private[iceberglite] class FileRewriteJob(
   private def withLineage(schema: StructType): StructType =
     lineage.foldLeft(schema)((s, f) => s.add(f.name, LongType, nullable = true))
 
-  /** Returns a plan that reads files. @param columns returns the columns to read from all columns of the table */
+  /** Returns a plan that reads files. @param columns selects the columns to read from all columns of the table */
   private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan =
     GroupScan.plan(session, table, snapshot, taskFiles)(columns)
 
@@ -148,14 +157,14 @@ final private[iceberglite] class FileRewriteJob(
 
 private object FileRewriteJob {
 
-  /** The number of bytes that justify a further task before a shuffle. */
+  /** The minimum number of bytes that a task reads before a shuffle. */
   private val MinReadBytes = 16L << 20
 }
 
 /**
  * The new files of a rewrite.
  *
- * @param packed the replaced and the new files whose rows have the same order
+ * @param packed the replaced files and the new files whose rows have the same order
  */
 final private[maintenance] case class RewrittenFiles(files: Vector[ContentFile], packed: Vector[PackedFiles])
 
@@ -163,7 +172,7 @@ private[maintenance] object RewrittenFiles {
   val Empty: RewrittenFiles = RewrittenFiles(Vector.empty, Vector.empty)
 }
 
-/** The rows of a rewrite, for the checks of ordinary writes. */
+/** Describes the rows of a rewrite in the same form as Spark describes the rows of ordinary writes. */
 final private class RewriteInfo(rows: StructType, writeOptions: Map[String, String]) extends LogicalWriteInfo {
   override def queryId: String = "rewrite"
   override def schema: StructType = rows

@@ -20,7 +20,7 @@ import iceberglite.table.Table
 /**
  * Reads the files of a rewrite.
  *
- * @param inner a scan of the table, for its columns and settings
+ * @param inner a scan of the table, whose columns and settings are used
  * @param table the name of the table
  * @param taskFiles the files, or splits of files, of each Spark task
  */
@@ -37,7 +37,7 @@ final private[maintenance] class GroupScan(
 
   override def toBatch: Batch = inner.batchOf(taskFiles.flatten, Some(GivenPacking(taskFiles)))
 
-  /** Describes the scan without planning the table, which may have many more files. */
+  /** Describes the scan. The description does not plan the whole table, which may have many more files. */
   override def description(): String =
     s"iceberg-lite $table [files=${taskFiles.iterator.flatten.map(_.file.path).toSet.size}, tasks=${taskFiles.size}]"
 
@@ -50,7 +50,7 @@ private[maintenance] object GroupScan {
    * Returns a scan of files.
    *
    * @param snapshot the snapshot that the rewrite has read
-   * @param columns returns the columns to read from all columns of the table
+   * @param columns selects the columns to read from all columns of the table
    */
   def of(
       session: SparkSession,

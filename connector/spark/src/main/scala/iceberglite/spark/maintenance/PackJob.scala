@@ -15,7 +15,7 @@ import iceberglite.spark.write.WrittenFiles
 import iceberglite.spec.file.ContentFile
 
 /**
- * Copies the rows of files to new files, in their order. The writer reads the values from the vectors of the reader,
+ * Copies the rows of files to new files in the same order. The writer reads the values from the vectors of the reader,
  * because converting vectors to Spark's rows takes about a quarter of the time of a copy.
  */
 private[maintenance] object PackJob {
@@ -55,7 +55,7 @@ private[maintenance] object PackJob {
     (context, rows) =>
       val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
       try {
-        // The elements are batches if the files are read as vectors.
+        // The elements are `ColumnarBatch` objects if the files are read as vectors, and rows otherwise.
         rows.asInstanceOf[Iterator[Any]].foreach {
           case batch: ColumnarBatch => batch.rowIterator.forEachRemaining(row => writer.write(row))
           case row => writer.write(row.asInstanceOf[InternalRow])

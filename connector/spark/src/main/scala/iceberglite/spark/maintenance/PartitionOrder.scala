@@ -25,24 +25,24 @@ import iceberglite.spec.partition.{PartitionSpec, SortOrder => TableSortOrder}
 import iceberglite.spec.property.DistributionMode
 import iceberglite.spec.schema.Schema
 
-/** Sort orders of Spark for partition specs and for sort orders of tables. */
+/** Creates Spark's sort orders from partition specs and from the sort orders of tables. */
 private[maintenance] object PartitionOrder {
 
-  /** Returns whether a spec has terms that Spark can compute. */
+  /** Returns whether a partition spec has a field whose transform Spark can compute. */
   def hasTerms(schema: Schema, spec: PartitionSpec): Boolean =
     requirements(schema, spec, TableSortOrder.Unsorted).partitions.nonEmpty
 
   /**
-   * Returns the order of rows by the partitions of a spec. It lacks the terms that Spark cannot compute.
+   * Returns the sort order by the fields of a partition spec, without the fields whose transforms Spark cannot compute.
    *
-   * @param rows the plan that has the columns
+   * @param rows the plan whose output contains the source columns
    */
   def of(schema: Schema, spec: PartitionSpec, rows: LogicalPlan): Seq[SortOrder] = {
     val terms = requirements(schema, spec, TableSortOrder.Unsorted).partitions
     resolve(terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST)), rows)
   }
 
-  /** Returns the order of rows by a table's sort order; absent if Spark cannot compute one of its terms. */
+  /** Returns Spark's form of a table's sort order; absent if Spark cannot compute one of its transforms. */
   def of(schema: Schema, order: TableSortOrder): Option[LogicalPlan => Seq[SortOrder]] = {
     val required = requirements(schema, PartitionSpec.Unpartitioned, order)
     if (required.sorted) Some(resolve(required.ordering.toSeq, _)) else None
@@ -62,7 +62,7 @@ private[maintenance] object PartitionOrder {
       V2ExpressionUtils.resolveScalarFunction(function, numbers ++ arguments)
   }
 
-  /** Looks up the transforms without a catalog of the session. */
+  /** Looks up the functions of transforms. It does not require a catalog of the session. */
   private object TransformFunctions extends FunctionCatalog {
     override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = ()
 

@@ -29,10 +29,10 @@ final private[iceberglite] case class DeleteRewriteSize(files: Int, positions: L
 private[iceberglite] object DeleteRewriteSize {
   private val LocalFiles = 1000
 
-  /** A position takes at most about 10 bytes of heap. */
+  /** The maximum number of positions that the driver merges. A position takes at most about 10 bytes of heap. */
   private val LocalPositions = 10000000L
 
-  /** The bytes of manifests per core of the driver that the driver reads itself. */
+  /** The maximum number of bytes of manifests, per core of the driver, that the driver reads without a Spark job. */
   private val LocalManifestBytes = 16L << 20
 
   /** Returns whether the rewrite is too large for the driver, or much faster on the cluster. */
@@ -44,9 +44,9 @@ private[iceberglite] object DeleteRewriteSize {
 }
 
 /**
- * Merges the position deletes of groups and writes them to new files: on the driver if there are few, and otherwise
- * with a Spark job. The job reads each delete file and each manifest once, and distributes the deletes by data file.
- * The driver then holds neither the deletes nor the data files of the table.
+ * Merges the position deletes of groups and writes them to new files: on the driver if there are few deletes, and
+ * otherwise with a Spark job. The job reads each delete file and each manifest once, and distributes the deletes by
+ * data file. With the Spark job, the driver holds neither the deletes nor the list of the table's data files in memory.
  *
  * @param snapshot the snapshot that the groups were planned from
  */
@@ -65,7 +65,7 @@ final private[maintenance] class PositionDeleteJob(
   private val writer = PositionDeleteWriter.of(table, groups, options)
   private val tree = MetadataTree.at(snapshot, table.tree())
 
-  /** The parts that may list data files or deletion vectors in the partitions of the groups. */
+  /** The parts of manifests that may list data files or deletion vectors in the partitions of the groups. */
   private val parts: Vector[FilePart] = {
     val partitions = new Partitions(groups.map(_.deletes.head.file), table.metadata)
     val hasVectors = table.metadata.formatVersion >= FormatVersion.V3
@@ -73,10 +73,10 @@ final private[maintenance] class PositionDeleteJob(
   }
 
   /**
-   * Writes the deletes. The caller removes the new files if this fails.
+   * Writes the deletes. If this method fails, the caller removes the new files.
    *
    * @return the new files
-   * @throws iceberglite.spec.IcebergError a delete file or a manifest is damaged, or a file could not be written
+   * @throws iceberglite.spec.IcebergError if a delete file or a manifest is damaged, or a file could not be written
    */
   def run(
       writeCommit: WriteCommit,
@@ -142,7 +142,7 @@ private object PositionDeleteJob {
     ClusterJob.encodeResult(serialize(writer.write(merged(findings), () => pathOf(names, locations))))
   }
 
-  /** Merges adjacent findings about the same data file. */
+  /** Merges adjacent elements about the same data file. */
   private def merged(
       findings: Iterator[((Int, String), Array[Byte])]
   ): Iterator[(DeleteTargetKey, DeletionVector)] = {
@@ -166,7 +166,7 @@ private object PositionDeleteJob {
  * Distributes the data files of groups over tasks.
  *
  * @param first the first task of each group
- * @param tasks the number of tasks of each group; groups with one task may share it
+ * @param tasks the number of tasks of each group; groups with one task may share a task
  */
 final private class GroupPartitioner(first: Array[Int], tasks: Array[Int], override val numPartitions: Int)
     extends Partitioner {
@@ -178,7 +178,7 @@ final private class GroupPartitioner(first: Array[Int], tasks: Array[Int], overr
 
 private object GroupPartitioner {
 
-  /** The assumed minimum size of a group, in bytes, so that a task does not get too many small groups. */
+  /** The minimum weight of a group, in bytes, so that a task does not get too many small groups. */
   private val MinGroupBytes = 256L << 10
 
   def of(groups: Vector[PositionDeleteGroup], options: GroupOptions): GroupPartitioner = {

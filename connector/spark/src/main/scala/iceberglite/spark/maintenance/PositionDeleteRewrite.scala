@@ -19,7 +19,7 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten
- * @param deadline with partial progress, no commit begins after it
+ * @param deadline with partial progress, no commit begins after this time
  * @param shouldUseCluster decides by the number of cores of the cluster
  */
 final private[iceberglite] class PositionDeleteRewrite(
@@ -42,8 +42,8 @@ final private[iceberglite] class PositionDeleteRewrite(
    * Rewrites the files.
    *
    * @return the newest version of the table, and the result
-   * @throws iceberglite.spec.IcebergError a delete file is damaged, or a commit failed; with partial progress, all
-   *   commits failed
+   * @throws iceberglite.spec.IcebergError if a delete file is damaged, or if a commit failed; with partial progress,
+   *   only if all commits failed
    */
   def run(): (Table, DeleteRewriteResult) =
     to.head(table.metadata).fold((table, DeleteRewriteResult.Empty)) { snapshot =>
@@ -52,7 +52,7 @@ final private[iceberglite] class PositionDeleteRewrite(
         session,
         table,
         groups,
-        // A commit may hold the deletes of its groups in the memory of the driver.
+        // A commit may hold the deletes of its groups in the driver's memory, so the commits run one after the other.
         options.copy(maxConcurrentGroups = 1),
         deadline,
         empty,
@@ -61,9 +61,10 @@ final private[iceberglite] class PositionDeleteRewrite(
     }
 
   /**
-   * Returns the result that [[run]] would have, without changing anything. The new files are estimated: their size is
-   * that of the old files, and their number follows from the target size. If each new file covers one data file, it is
-   * the number of data files that the old files name, and an old file that names none counts as one new file.
+   * Returns the result that [[run]] would have, without changing anything. The number and the size of the new files are
+   * estimated. Their total size is the size of the old files. Their number is the total size divided by the target
+   * size. If each new file covers one data file, their number is the number of data files that the metadata of the old
+   * files names; an old file that names no data file counts as one new file.
    */
   def dryRun(): DeleteRewriteResult = {
     val perDataFile = table.metadata.formatVersion >= FormatVersion.V3 ||

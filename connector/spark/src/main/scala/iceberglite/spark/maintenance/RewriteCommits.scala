@@ -13,7 +13,7 @@ import iceberglite.spark.error.Causes
 import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.table.Table
 
-/** Divides the groups of a rewrite into commits. */
+/** Rewrites the groups of a rewrite in one or several commits. */
 private[maintenance] object RewriteCommits {
   private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.RewriteCommits")
 
@@ -21,12 +21,12 @@ private[maintenance] object RewriteCommits {
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
    * @param empty the result without groups
-   * @param deadline with partial progress, no commit begins after it
+   * @param deadline with partial progress, no commit begins after this time
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
-   *   threads call it if groups are rewritten at the same time
+   *   threads call this function if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
-   * @throws IcebergError a commit failed; with partial progress, too many commits failed
+   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,
@@ -48,12 +48,12 @@ private[maintenance] object RewriteCommits {
         if (deadline.exists(_.hasPassed)) Attempt(isCommitted = false, empty)
         else attempt(table, limits, failures, rewrite, failed)(batch)
       }
-      // The commits of different threads come in any order.
+      // The threads commit in any order, so the last result does not always have the newest version.
       val newest = if (attempts.exists(_.isCommitted)) table.refresh() else table
       (newest, attempts.map(_.result).foldLeft(empty)(combine))
   }
 
-  /** Rewrites groups and commits them. @throws IcebergError too many commits have failed */
+  /** Rewrites groups and commits them. @throws IcebergError if too many commits have failed */
   private def attempt[G <: RewriteGroup, R](
       table: Table,
       limits: PartialProgress,
@@ -63,7 +63,7 @@ private[maintenance] object RewriteCommits {
   )(batch: Vector[G]): Attempt[R] =
     try Attempt(isCommitted = true, rewrite(batch)._2)
     catch {
-      // A cancelled job ends the rewrite.
+      // Other errors, such as a cancelled job, end the rewrite.
       case NonFatal(e) if Causes.of(e).exists(_.isInstanceOf[IcebergError]) =>
         if (failures.incrementAndGet() > limits.maxFailedCommits) throw e
         log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))

@@ -14,12 +14,12 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A key of 16 bytes that is equal for two rows if and only if their values are equal: the first half of the SHA-256 hash
- * of the values. Two different rows with the same key are as improbable as two equal random UUIDs.
+ * A key of 16 bytes that is equal for two rows if and only if their values are equal: the first half of the SHA-256
+ * hash of the values. That two different rows have the same key is as improbable as that two random UUIDs are equal.
  *
- * All NaN values are equal, because a file format may store any of them. -0.0 and 0.0 are different values, because they
- * are read as different values. The order of the entries of a map does not matter, and a null is not equal to a struct
- * whose fields are null.
+ * All NaN values are equal, because the NaN that is read from a file may differ from the NaN that was written. -0.0 and
+ * 0.0 are different values, because files preserve the sign. The order of the entries of a map does not matter. A null
+ * is not equal to a struct whose fields are null.
  *
  * @param children the columns
  */
@@ -64,8 +64,9 @@ private[maintenance] object RowKey {
 }
 
 /**
- * Encodes values of Spark as bytes. The encoding of each value begins with whether it is null, and has a fixed length or
- * contains its length. Therefore two lists of values of the same types have the same bytes only if they are equal.
+ * Encodes Spark's values as bytes. The encoding of each value begins with a flag for null, and has a fixed length or
+ * contains its length. Therefore, two lists of values of the same types have the same bytes only if the lists are
+ * equal.
  */
 final private class RowEncoding {
   private val buffer = new ByteArrayOutputStream
@@ -105,7 +106,7 @@ final private class RowEncoding {
     array.foreach(element, (_, value) => add(value, element))
   }
 
-  /** Adds the entries in the order of their bytes. */
+  /** Adds the entries of a map, sorted by their bytes. */
   private def addMap(map: MapData, t: MapType): Unit = {
     out.writeInt(map.numElements)
     val (keys, values) = (map.keyArray, map.valueArray)

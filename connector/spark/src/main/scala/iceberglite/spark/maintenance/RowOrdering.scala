@@ -26,14 +26,15 @@ private[iceberglite] object RowOrdering {
   case object Kept extends RowOrdering
 
   /**
-   * The number of shuffle partitions of a sort. More partitions than files make the sorts of a task smaller.
+   * The number of shuffle partitions of a sort. If there are more shuffle partitions than files, each task sorts fewer
+   * rows.
    *
-   * @param compression the expected ratio of the size of the new files to that of the old files
-   * @param perFile the number of shuffle partitions that a task writes to each new file, one after the other
+   * @param compression the expected ratio of the size of the new files to the size of the old files
+   * @param perFile the number of shuffle partitions whose rows are written to each new file, one after the other
    */
   final case class Partitions(compression: Double = 1.0, perFile: Int = 1) {
 
-    /** Returns the number of new files for old files of a size in bytes. */
+    /** Returns the number of new files. @param bytes the size of the old files, in bytes */
     def files(bytes: Long, options: RewriteOptions): Int =
       options.group.outputFiles(math.max(1L, (bytes * compression).toLong))
   }
@@ -48,7 +49,7 @@ private[iceberglite] object RowOrdering {
   /**
    * The rows of each file group are sorted along a Hilbert curve.
    *
-   * @param onlyUnclustered whether only files are rewritten that are not yet clustered by the columns
+   * @param onlyUnclustered whether files that are already clustered by the columns are not rewritten
    */
   final case class Hilbert(columns: ClusterColumns, partitions: Partitions, onlyUnclustered: Boolean)
       extends RowOrdering {
@@ -60,15 +61,15 @@ private[iceberglite] object RowOrdering {
   private val VariableLengthContribution = "var-length-contribution"
   private val MaxOutputSize = "max-output-size"
 
-  /** The options that this object reads, in addition to those of every rewrite. */
+  /** The options that this object reads, in addition to the options of every rewrite. */
   val optionNames: Seq[String] =
     Seq(CompressionFactor, ShufflePartitionsPerFile, VariableLengthContribution, MaxOutputSize)
 
   /**
-   * Returns the ordering of a rewrite without arguments: a Hilbert curve if the table is clustered, and otherwise the
-   * order that the rows have.
+   * Returns the ordering of a rewrite without arguments: a Hilbert curve if the table has clustering columns;
+   * otherwise, the rows keep their order.
    *
-   * @throws InvalidArgument the table's clustering columns are not valid
+   * @throws InvalidArgument if the table's clustering columns are not valid
    */
   def default(table: Table): RowOrdering =
     ClusterColumns.of(table.metadata).fold[RowOrdering](Kept)(Hilbert(_, Partitions(), onlyUnclustered = true))
@@ -76,11 +77,11 @@ private[iceberglite] object RowOrdering {
   /**
    * Returns the ordering that a user requests.
    *
-   * @param strategy `binpack` or `sort`; absent for `sort` if there is a sort order, for a Hilbert curve if the table
-   *   is clustered, and otherwise for `binpack`
-   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; absent for the sort
-   *   order of the table
-   * @throws InvalidArgument the arguments contradict each other, or are not valid
+   * @param strategy `binpack` or `sort`. If absent, the default is `sort` if a sort order is given, a Hilbert curve if
+   *   the table has clustering columns, and otherwise `binpack`
+   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; if absent, `sort`
+   *   uses the sort order of the table
+   * @throws InvalidArgument if the arguments contradict each other, or are not valid
    */
   def of(
       session: SparkSession,
@@ -103,7 +104,7 @@ private[iceberglite] object RowOrdering {
    * Returns the ordering along a Z-order curve.
    *
    * @param columns the columns, which Spark has resolved
-   * @throws InvalidArgument the values of a column cannot be ordered
+   * @throws InvalidArgument if the values of a column cannot be ordered
    */
   def zOrder(columns: Seq[SparkExpression]): RowOrdering = {
     columns.find(column => !ZOrderKey.isSupported(column.dataType)).foreach { column =>
@@ -179,7 +180,7 @@ private[iceberglite] object RowOrdering {
 
   private val ZOrder = "zorder"
 
-  /** Matches a space-filling curve, and returns its name and the columns. */
+  /** Matches the call of a space-filling curve, and returns the name of the curve and the columns. */
   private object Curve {
     private val names = Seq(ZOrder, "hilbert")
 

@@ -27,19 +27,19 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.table.Table
 
 /**
- * Finds rows of replaced files in new files, with Spark jobs: by their row ids, and rows of files without row ids by
- * their values.
+ * Finds rows of replaced files in new files, with Spark jobs. Rows are found by their row ids; rows of files without
+ * row ids are found by their values.
  *
- * Rows without row ids have no identity (spec, version 3: "Row Lineage"). If n of several equal rows were deleted, any n
- * equal rows of the new files may be deleted instead: the live rows are the same, and since all new files have the same
- * partition spec and sequence number, later equality deletes apply to all equal rows alike. Values are compared as the
- * rewrite has read and written them: both sides are read with the same schema, so that default values, promoted types and
- * values from partitions are the same. A row that is not found fails the search; no other row is deleted.
+ * Rows without row ids have no identity (spec, version 3: "Row Lineage"). If n of several equal rows were deleted, any
+ * n equal rows of the new files may be deleted instead. The live rows are the same in both cases. Later equality
+ * deletes also apply to all equal rows in the same way, because all new files have the same partition spec and sequence
+ * number. Replaced and new files are read with the same schema, so default values, promoted types and values from
+ * partitions compare as equal. If a row is not found, the search fails; no other row is deleted.
  *
  * @param table the table at the version that the rewrite has read
  * @param snapshot the snapshot that the rewrite has read
  * @param replaced the replaced files, each as a whole file with the deletes that were applied
- * @param written the new files whose rows do not have the order of the replaced files
+ * @param written the new files whose rows do not have the same order as in the replaced files
  */
 final private[maintenance] class RowSearch(
     session: SparkSession,
@@ -60,7 +60,7 @@ final private[maintenance] class RowSearch(
   private val byId = new Search(_ => RowSearch.RowId, _.head)
   private val byValue =
     if (!hasLineage) new Search(comparable, RowKey(_))
-    // The row id is part of the value: a row with an id is not equal to a row without one.
+    // The row id is part of the value, because a row with a row id is not equal to a row without a row id.
     else
       new Search(RowSearch.RowId ++ comparable(_), columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail))
 
@@ -80,7 +80,7 @@ final private[maintenance] class RowSearch(
   private def checkNames(): Unit = table.schema.fields.map(_.name).find(RowSearch.isMetadata)
     .foreach(name => fail(s"the column $name has the name of a metadata column"))
 
-  /** Returns the columns, whose values can be compared. */
+  /** Returns the columns of a schema, and checks that their values can be compared. */
   private def comparable(schema: StructType): Seq[StructField] = schema.map { f =>
     if (RowKey.isSupported(f.dataType)) f
     else fail(s"values of the type ${f.dataType.sql} of the column ${f.name} cannot be compared")
@@ -91,14 +91,14 @@ final private[maintenance] class RowSearch(
       s"new files: $reason. Nothing was changed; run the rewrite again while no other writer deletes rows"
   )
 
-  /** Removes what searches have cached. */
+  /** Removes the keys that searches have cached. */
   override def close(): Unit = Seq(byId, byValue).foreach(_.close())
 
   /**
    * Searches rows by a key.
    *
-   * @param keyColumns returns the columns of the key from all columns of the table
-   * @param key returns the key, given these columns
+   * @param keyColumns selects the columns of the key from all columns of the table
+   * @param key returns the key expression for the columns of the key
    */
   final private class Search(keyColumns: StructType => Seq[StructField], key: Seq[Expression] => Expression)
       extends AutoCloseable {
@@ -110,7 +110,7 @@ final private[maintenance] class RowSearch(
         taken: Map[String, DeletionVector]
     ): Vector[(ContentFile, DeletionVector)] = if (rows.isEmpty) Vector.empty
     else {
-      // The first search reads the new files. If there are more, they read the keys from a cache, which may be on disk.
+      // The first search reads the new files. Further searches read the keys from a cache, which may be on disk.
       if (searches == 1) newRows.persist(StorageLevel.MEMORY_AND_DISK)
       searches += 1
       val files = rows.map { case (file, vector) => (file.path, vector) }
@@ -137,7 +137,7 @@ final private[maintenance] class RowSearch(
         val filter = Literal(summary.getAs[Array[Byte]](1))
         val candidates =
           newRows.filter(new Column(BloomFilterMightContain(filter, hash.expr))).filter(not(RowSearch.at(taken)))
-        // Of equal rows, the first ones are chosen.
+        // Among equal rows, the rows with the lowest file and position are chosen.
         val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
         val chosen = candidates.join(wanted, "key").withColumn("number", number).filter("number <= wanted")
         val found = RowSearch.collect(chosen).map { case (path, positions) => (newFiles(path), positions) }
@@ -173,7 +173,7 @@ private object RowSearch {
   private val Position = MetadataColumns.Position.name
   private val RowId = Vector(StructField(MetadataColumns.RowId.name, LongType))
 
-  /** The bytes of files that a Spark task reads, and the limits of packing files into tasks. */
+  /** The target number of bytes of files that a Spark task reads. */
   private val TaskBytes = 128L << 20
   private val OpenCost = 4L << 20
   private val Lookback = 10
@@ -188,7 +188,7 @@ private object RowSearch {
   private def at(positions: Iterable[(String, DeletionVector)]): Column =
     new Column(RowsAt(col("file").expr, col("position").expr, FilePositions.of(positions)))
 
-  /** Returns the positions of rows by file. Each task returns a vector for each file, not its rows. */
+  /** Returns the positions of rows by file. Each task returns one bitmap for each file instead of the rows. */
   private def collect(rows: DataFrame): Vector[(String, DeletionVector)] = {
     val results = rows.select("file", "position").queryExecution.toRdd.mapPartitions(positionsByFile).collect().toVector
     results.flatMap(deserialize[Vector[(String, Array[Byte])]](_)).groupBy(_._1).toVector.sortBy(_._1).map {

@@ -32,7 +32,12 @@ private[maintenance] object FilePositions {
     new FilePositions(vectors.iterator.map { case (file, vector) => (file, vector.toBytes) }.toVector)
 }
 
-/** Whether a row is at one of the given positions. @param left path of its file @param right its position */
+/**
+ * Whether a row is at one of the given positions.
+ *
+ * @param left path of the row's file
+ * @param right position of the row
+ */
 final private[maintenance] case class RowsAt(left: Expression, right: Expression, positions: FilePositions)
     extends BinaryExpression
     with CodegenFallback {

@@ -14,7 +14,7 @@ import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 
 /**
- * Copies delete files on the driver if there are few, and otherwise with a Spark job.
+ * Copies delete files: on the driver if there are few files, and otherwise with a Spark job.
  *
  * @param maxLocalFiles maximum number of files that the driver copies
  */
@@ -32,7 +32,8 @@ final private[iceberglite] class SessionDeleteFileCopies(
         ClusterJob.encodeResult {
           val writer = deserialize[DeleteFileCopy](settings.value)
           val toCopy = deserialize[Vector[DeleteFileToCopy]](group)
-          // An earlier attempt of the task may have left copies, which are never overwritten.
+          // A previous attempt of the task may have left copies. They are deleted, because writers never overwrite a
+          // file.
           if (TaskContext.get.attemptNumber > 0) toCopy.foreach(f => writer.io.delete(f.writePath))
           serialize(toCopy.map(writer.write))
         }
@@ -43,6 +44,9 @@ final private[iceberglite] class SessionDeleteFileCopies(
 
 private[iceberglite] object SessionDeleteFileCopies {
 
-  /** The driver copies this many files in parallel about as fast as a job starts. */
+  /**
+   * The default of `maxLocalFiles`. The driver copies this number of files in parallel in about the time that a Spark
+   * job needs to start.
+   */
   private val MaxLocalFiles = 16
 }

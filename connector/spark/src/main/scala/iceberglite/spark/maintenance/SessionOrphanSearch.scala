@@ -12,11 +12,13 @@ import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 import iceberglite.storage.FileIO
 
 /**
- * Lists the files and compares them with the needed files with Spark jobs if there are many; otherwise on the driver,
- * without a job. In the first case, the driver holds neither the listed files nor the paths of the needed data files.
+ * Lists the files of a table's directory and compares them with the files that the table needs. If there are many
+ * files, Spark jobs do this, and the driver holds neither the listed files nor the paths of the needed data files in
+ * memory. Otherwise, the driver does this without a job.
  *
- * @param shouldUseCluster decides by the number of cores of the cluster, the number of live files in the metadata, and
- *   the bytes of the manifests. More listed files than `maxLocalFiles` always use the cluster
+ * @param shouldUseCluster decides whether Spark jobs are used, from the number of cores of the cluster, the number of
+ *   live files in the metadata, and the bytes of the manifests. If more files than `maxLocalFiles` are listed, Spark
+ *   jobs are always used
  */
 final private[iceberglite] class SessionOrphanSearch(
     session: SparkSession,
@@ -45,7 +47,7 @@ final private[iceberglite] class SessionOrphanSearch(
   }
 }
 
-/** Compares the files with Spark jobs. @param listed returns the paths and the times of modification of the listing */
+/** Compares the files with Spark jobs. @param listed returns the path and the modification time of each listed file */
 final private class ClusterOrphanSearch(context: SparkContext, listed: () => RDD[(String, Long)]) extends OrphanSearch {
   import SessionOrphanSearch._
 
@@ -65,13 +67,13 @@ final private class ClusterOrphanSearch(context: SparkContext, listed: () => RDD
 
 private[iceberglite] object SessionOrphanSearch {
 
-  /** The bytes of manifests per core of the driver above which a Spark job pays off. */
+  /** The number of bytes of manifests, per core of the driver, above which a Spark job is faster. */
   private val LocalBytes = 16L << 20
 
-  /** A task holds the paths of a partition in memory. */
+  /** The number of paths in a shuffle partition. A task holds the paths of its partition in memory. */
   private[maintenance] val FilesPerPartition = 100000L
 
-  /** The number of levels of directories that are searched for directories to distribute. */
+  /** The maximum number of directory levels that the driver lists to find directories for the tasks. */
   private val MaxLevels = 4
 
   private def paysOff(clusterCores: Int, files: Long, bytes: Long): Boolean = {
@@ -80,8 +82,8 @@ private[iceberglite] object SessionOrphanSearch {
   }
 
   /**
-   * Lists a directory. The upper levels are listed first, to find enough directories for all tasks; then each task
-   * lists the files of some of these directories at all depths.
+   * Lists a directory. The upper levels are listed first, to find enough directories for all tasks. Then each task
+   * lists some of these directories recursively.
    */
   private[maintenance] def filesIn(context: SparkContext, listing: DirectoryListing): RDD[(String, Long)] = {
     val shared = context.broadcast(serialize(listing))
@@ -113,7 +115,10 @@ private[iceberglite] object SessionOrphanSearch {
   private[maintenance] def neededPaths(context: SparkContext, io: FileIO, needed: NeededFiles): RDD[String] =
     SessionUnreachableFiles.liveFiles(context, io, needed.parts).keys ++ context.parallelize(needed.named)
 
-  /** Returns the listed paths to which no needed path is equal, each with a needed path that may be the same. */
+  /**
+   * Returns the listed paths that are equal to no needed path. Each listed path comes with a needed path that has the
+   * same path component but another scheme or authority, if there is such a path.
+   */
   private[maintenance] def compare(
       listed: RDD[String],
       needed: RDD[String],
@@ -123,7 +128,7 @@ private[iceberglite] object SessionOrphanSearch {
     val byPath = new HashPartitioner(partitions)
     val listedByPath = listed.map(path => FileUri.of(path).path -> path)
     val neededByPath = needed.map(path => FileUri.ofMetadata(path).path -> path)
-    // A file can be listed in many manifests, but its path is kept once.
+    // A file can be listed in many manifests. `distinct` keeps its path only once.
     distinct(listedByPath, byPath).cogroup(distinct(neededByPath, byPath), byPath).flatMap {
       case (_, (listedPaths, neededPaths)) =>
         val inMetadata = neededPaths.iterator.flatten.toVector
@@ -136,12 +141,13 @@ private[iceberglite] object SessionOrphanSearch {
   private def distinct(paths: RDD[(String, String)], byPath: HashPartitioner): RDD[(String, Set[String])] =
     paths.aggregateByKey(Set.empty[String], byPath)(_ + _, _ ++ _)
 
-  /** Candidates on the executors. They are computed once, and stored until they are closed. */
+  /** The candidates for removal, on the executors. They are computed once, and stored until this object is closed. */
   final private[maintenance] class ClusterCandidates(compared: RDD[(String, Option[String])]) extends OrphanCandidates {
     private val stored = compared.persist(StorageLevel.MEMORY_AND_DISK)
 
     override def iterator: Iterator[OrphanCandidate] = ClusterJob.withTaskErrors {
-      // All files are compared before the first candidate is returned, so that an error precedes the first deletion.
+      // All files are compared before the first candidate is returned, so that an error occurs before the first
+      // deletion.
       stored.count()
       stored.toLocalIterator.map { case (path, conflict) => OrphanCandidate(path, conflict) }
     }

@@ -11,24 +11,27 @@ import iceberglite.spark.read.IcebergScan
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * Finds the snapshots that the running queries of this Spark application read, in Spark's own list of executions.
- * Nothing is registered for a query, so that queries cost nothing and nothing is left behind.
+ * Finds the snapshots that the running queries of this Spark application read. It uses Spark's own list of executions.
+ * Therefore, queries need not register their reads.
  *
- * Spark ends the execution of `toLocalIterator` when it returns the iterator, and does not report which plans of cached
- * data are running; such reads are not found.
+ * Two kinds of reads are not found: reads of `toLocalIterator`, because Spark ends the execution when it returns the
+ * iterator, and reads that fill a cache, because Spark does not report which plans of cached data are running.
  */
 final private[iceberglite] class SessionRunningReads(session: SparkSession) extends RunningReads {
 
   override def of(table: TableMetadata): Vector[Set[Long]] = {
     val running = session.sharedState.statusStore.executionsList().filter(_.completionTime.isEmpty)
-    // A statement can consist of several executions, such as a MERGE. They have the same root.
+    // A statement such as a MERGE can consist of several executions. They have the same root execution.
     val reads = running.groupBy(_.rootExecutionId).values.map { executions =>
       executions.flatMap(e => Option(SQLExecution.getQueryExecution(e.executionId))).flatMap(snapshots(_, table)).toSet
     }
     reads.filter(_.nonEmpty).toVector
   }
 
-  /** Returns the snapshots of the table that a query reads. A query whose plan is invalid is about to fail. */
+  /**
+   * Returns the snapshots of the table that a query reads. A query with an invalid plan reads nothing, because it
+   * fails.
+   */
   private def snapshots(query: QueryExecution, table: TableMetadata): Seq[Long] =
     Try(query.optimizedPlan).toOption.toSeq.flatMap(_.collectWithSubqueries {
       case DataSourceV2ScanRelation(_, scan: IcebergScan, _, _, _) if isSame(scan.files.table.metadata, table) =>

@@ -24,7 +24,7 @@ import iceberglite.table.{Action, SnapshotTarget, Table}
 import iceberglite.table.action.{ExpireOptions, RewriteManifests}
 import iceberglite.tree.MetadataTree
 
-/** Runs the actions of a maintenance in a Spark session. All of them change the branch main only. */
+/** Runs the steps of table maintenance in a Spark session. All steps change only the branch `main`. */
 final private[iceberglite] class SessionSteps(session: SparkSession) extends StepRunner {
 
   override def run(
@@ -95,8 +95,9 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
   }
 
   /**
-   * Returns options with several commits, so that a rewrite can stop between them. Bin-packing can divide a large
-   * partition into more groups without other effects. The first commit that fails ends the rewrite.
+   * Returns options with which a rewrite has several commits, so that it can stop between commits. For bin-packing,
+   * large partitions are divided into more groups, which does not change the result. The first commit that fails ends
+   * the rewrite.
    */
   private def inSeveralCommits(options: GroupOptions, ordering: RowOrdering, deadline: Option[Deadline]): GroupOptions =
     deadline.fold(options) { _ =>
@@ -109,7 +110,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       options.copy(maxGroupSize = maxGroupSize, partialProgress = Some(progress))
     }
 
-  /** Returns what a rewrite that stopped at the deadline has left. */
+  /** Returns the files that a rewrite that stopped at the deadline has not rewritten. */
   private def remaining(
       kind: String,
       groups: Vector[RewriteGroup],
@@ -171,7 +172,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     StepResult(0, computed.size.toLong, 0, computed.map { case (_, file) => s"Wrote ${file.statisticsPath}" })
   }
 
-  /** Renews the statistics of the columns that have some, as far as they still exist. */
+  /** Computes new statistics for the existing columns that already have statistics. */
   private def computeTableStats(table: Table): StepResult = {
     val fields = SketchHealth.newest(table.metadata).toVector.flatMap(_.blobMetadata.flatMap(_.fields)).distinct
     val columns = table.schema.fields.filter(field => fields.contains(field.id)).map(_.name)
@@ -206,6 +207,9 @@ private object SessionSteps {
   /** The number of new files of the target size in a group of a rewrite with a deadline. */
   private val TimedGroupFiles = 20
 
-  /** The message of Spark for a job that was cancelled, by its id, its group or all jobs. */
+  /**
+   * Spark's message for a cancelled job. A job can be cancelled by its id, with its job group, or together with all
+   * jobs.
+   */
   private val Cancelled = "^Job (\\d+ )?cancelled".r
 }

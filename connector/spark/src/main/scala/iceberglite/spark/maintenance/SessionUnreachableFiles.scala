@@ -12,10 +12,11 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.FilePart
 
 /**
- * Compares the files of expired and retained snapshots with a Spark job if there are many manifests and the cluster has
- * more cores than the driver; otherwise on the driver.
+ * Compares the files of expired snapshots with the files of retained snapshots. A Spark job does this if there are many
+ * manifests and the cluster has more cores than the driver; otherwise, the driver does it.
  *
- * @param shouldUseCluster decides by the number of cores of the cluster and the bytes of the manifests
+ * @param shouldUseCluster decides whether a Spark job is used, from the number of cores of the cluster and the bytes of
+ *   the manifests
  */
 final private[iceberglite] class SessionUnreachableFiles(
     session: SparkSession,
@@ -47,10 +48,10 @@ final private[iceberglite] class SessionUnreachableFiles(
 
 private[iceberglite] object SessionUnreachableFiles {
 
-  /** The bytes of manifests per core of the driver above which a Spark job pays off. */
+  /** The number of bytes of manifests, per core of the driver, above which a Spark job is faster. */
   private val LocalBytes = 16L << 20
 
-  /** A task holds the paths of a partition in memory. */
+  /** The number of paths in a shuffle partition. A task holds the paths of its partition in memory. */
   private val FilesPerPartition = 100000L
 
   private def paysOff(clusterCores: Int, bytes: Long): Boolean = {

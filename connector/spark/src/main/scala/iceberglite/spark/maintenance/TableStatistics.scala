@@ -11,12 +11,13 @@ import iceberglite.table.Table
 private[iceberglite] object TableStatistics {
 
   /**
-   * Computes the approximate numbers of distinct values of columns, and registers their file in the table's metadata.
+   * Computes the approximate number of distinct values of each column, writes these numbers to a statistics file, and
+   * registers the file in the table's metadata.
    *
    * @param columns names of columns; empty for all columns with primitive types
-   * @return the table with the statistics, and their file
-   * @throws iceberglite.spec.IcebergError.NotFound the schema of the snapshot has no such column
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the type of a column is not primitive
+   * @return the table with the statistics, and the statistics file
+   * @throws iceberglite.spec.IcebergError.NotFound if the schema of the snapshot has no such column
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the type of a column is not primitive
    */
   def compute(
       session: SparkSession,

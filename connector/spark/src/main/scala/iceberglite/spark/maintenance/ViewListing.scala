@@ -11,9 +11,9 @@ import iceberglite.maintenance.orphan.{FileListing, FileUri, ListedFile}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The files that the rows of a view name, for example the inventory of an object store.
+ * A file listing whose paths come from the rows of a view, for example from the inventory of an object store.
  *
- * @param directory only the files below this directory are listed; absent for all files
+ * @param directory the directory whose files are listed; if absent, all files are listed
  */
 final private[iceberglite] class ViewListing(files: DataFrame, directory: Option[String]) extends FileListing {
   private val prefix = directory.map(path => FileUri.of(path).path.stripSuffix("/") + "/")
@@ -21,7 +21,7 @@ final private[iceberglite] class ViewListing(files: DataFrame, directory: Option
   override def foreach(consume: ListedFile => Unit): Unit =
     files.toLocalIterator().asScala.flatMap(ViewListing.listed(_, prefix)).foreach(consume)
 
-  /** Returns the paths and the times of modification, distributed over the cluster. */
+  /** Returns the path and the modification time of each file, distributed over the cluster. */
   def distributed: RDD[(String, Long)] = {
     val only = prefix
     files.rdd.flatMap(row => ViewListing.listed(row, only).map(file => file.path -> file.modifiedMs))
@@ -30,7 +30,7 @@ final private[iceberglite] class ViewListing(files: DataFrame, directory: Option
 
 private[iceberglite] object ViewListing {
 
-  /** Returns the file of a row; absent if a value is null, or if the file is not below a directory. */
+  /** Returns the file of a row; absent if a value is null, or if the path does not begin with the prefix. */
   private def listed(row: Row, prefix: Option[String]): Option[ListedFile] =
     if (row.anyNull || !prefix.forall(FileUri.of(row.getString(0)).path.startsWith(_))) None
     else Some(ListedFile(row.getString(0), row.getLong(1)))
@@ -38,7 +38,7 @@ private[iceberglite] object ViewListing {
   /**
    * Returns the files of a view or table with the columns `file_path` and `last_modified`.
    *
-   * @throws InvalidArgument a column is missing or has another type
+   * @throws InvalidArgument if a column is missing or has another type
    */
   def of(session: SparkSession, name: String, directory: Option[String]): ViewListing = {
     val frame = session.table(name)

@@ -59,7 +59,10 @@ private[maintenance] object ZOrderKey {
     case _ => false
   }
 
-  /** Returns a function that converts a value of Spark to bytes whose unsigned order is the order of the values. */
+  /**
+   * Returns a function that converts a value in Spark's internal format to bytes. The unsigned order of the bytes is
+   * the order of the values.
+   */
   private def converter(dataType: DataType, variableBytes: Int): Any => Array[Byte] = dataType match {
     case BooleanType => value => number(if (value == true) 1L else 0L, value)
     case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType =>
@@ -77,7 +80,10 @@ private[maintenance] object ZOrderKey {
   private def number(value: Long, orNull: Any): Array[Byte] =
     if (orNull == null) zeros(NumberBytes) else ofLong(value ^ Long.MinValue)
 
-  /** Negative numbers are ordered by their inverted bits, and other numbers after them. */
+  /**
+   * Converts a floating-point number. The bits of negative numbers are inverted, and other numbers are ordered after
+   * them.
+   */
   private def real(value: Number): Array[Byte] = {
     val bits = java.lang.Double.doubleToLongBits(value.doubleValue)
     ofLong(if (bits < 0) ~bits else bits ^ Long.MinValue)
@@ -87,7 +93,7 @@ private[maintenance] object ZOrderKey {
 
   private def prefix(bytes: Array[Byte], length: Int): Array[Byte] = java.util.Arrays.copyOf(bytes, length)
 
-  /** Returns the bits of all columns in turn, beginning with the most significant bits. */
+  /** Interleaves the bits of all columns, beginning with the most significant bit of each column. */
   def interleave(columns: Array[Array[Byte]], maxBytes: Int): Array[Byte] = {
     val longest = columns.iterator.map(_.length).max
     val result = new Array[Byte](math.min(columns.iterator.map(_.length).sum, maxBytes))

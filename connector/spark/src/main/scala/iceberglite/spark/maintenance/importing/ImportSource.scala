@@ -25,13 +25,13 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.MetadataPool
 
 /**
- * The partitions of a source and their files.
+ * The partitions of a source of files, with the files of each partition.
  *
  * @param columns the names of the partition columns
  */
 final private[importing] case class SourceFiles(columns: Vector[String], partitions: Vector[SourcePartition])
 
-/** A source of files that a table can add. */
+/** A source of existing data files that can be added to a table. */
 sealed private[iceberglite] trait ImportSource {
 
   /** The directories of the source that are known without listing it. */
@@ -40,7 +40,7 @@ sealed private[iceberglite] trait ImportSource {
   /**
    * Lists the files of the selected partitions.
    *
-   * @param ignoresMissing whether missing directories of partitions have no files; otherwise they are an error
+   * @param ignoresMissing whether a missing directory of a partition is treated as empty; otherwise it is an error
    */
   private[importing] def list(io: FileIO, selection: PartitionSelection, ignoresMissing: Boolean): SourceFiles
 }
@@ -51,19 +51,23 @@ private[iceberglite] object ImportSource {
   private val formats: Seq[FileFormat] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 
   /**
-   * Returns the source with a name: a table of Spark's session catalog, or the path of a file or directory such as
-   * `` parquet.`/data/t` ``.
+   * Returns the source with a name: a table of Spark's session catalog, or the path of a file or directory such as ``
+   * parquet.`/data/t` ``.
    *
-   * @throws InvalidArgument the text is not a name, or the table is in another catalog or is a view
-   * @throws NotFound the table does not exist
-   * @throws Unsupported the files of the table have another format
+   * @throws InvalidArgument if the text is not a name, or the table is in another catalog or is a view
+   * @throws NotFound if the table does not exist
+   * @throws Unsupported if the files of the table have another format
    */
   def of(session: SparkSession, name: String): ImportSource = nameParts(session, name) match {
     case Seq(format, path) if formatNamed(format).isDefined => FilesAt(path, formatNamed(format).get)
     case _ => table(session, name)
   }
 
-  /** Returns a table of Spark's session catalog. @throws InvalidArgument, NotFound, Unsupported as [[of]] */
+  /**
+   * Returns a table of Spark's session catalog.
+   *
+   * @throws InvalidArgument, NotFound, Unsupported under the same conditions as [[of]]
+   */
   def table(session: SparkSession, name: String): TableSource = {
     val sessionCatalog = session.sessionState.catalogManager.catalog(SessionCatalog)
     val (catalog, ident) = CatalogNames.resolveIn(session, sessionCatalog, nameParts(session, name))
@@ -75,7 +79,11 @@ private[iceberglite] object ImportSource {
     table(session, ident)
   }
 
-  /** Returns a table of Spark's session catalog. @throws NotFound, InvalidArgument, Unsupported as [[of]] */
+  /**
+   * Returns a table of Spark's session catalog.
+   *
+   * @throws NotFound, InvalidArgument, Unsupported under the same conditions as [[of]]
+   */
   def table(session: SparkSession, ident: Identifier): TableSource = {
     val name = (ident.namespace :+ ident.name).mkString(".")
     val catalog = session.sessionState.catalog
@@ -151,7 +159,7 @@ final private[iceberglite] class TableSource(session: SparkSession, val table: C
   private lazy val partitions: Vector[CatalogTablePartition] =
     session.sessionState.catalog.listPartitions(table.identifier).toVector
 
-  /** Whether the partitions are in the catalog; otherwise they are only directories. */
+  /** Whether the catalog lists the partitions; otherwise, they are found by listing directories. */
   private def tracksPartitions: Boolean =
     table.provider.forall(_.equalsIgnoreCase("hive")) || table.tracksPartitionsInCatalog
 

@@ -10,7 +10,7 @@ import iceberglite.spark.convert.{SparkTypes, SparkValues}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 
-/** Converts the texts of partition values as Spark does: timestamps are in the time zone of the session. */
+/** Parses partition values in the same way as Spark. Timestamps are in the time zone of the session. */
 final private[importing] class PartitionText(session: SparkSession) {
   private val zone = session.sessionState.conf.sessionLocalTimeZone
 
@@ -26,7 +26,7 @@ final private[importing] class PartitionText(session: SparkSession) {
 /**
  * Selects partitions by the values of partition columns.
  *
- * @param filter the texts of the values by column name
+ * @param filter the required values as text, by column name
  */
 final private[importing] class PartitionSelection(
     schema: Schema,
@@ -35,13 +35,16 @@ final private[importing] class PartitionSelection(
     caseSensitive: Boolean
 ) {
 
-  /** Returns whether a partition with this value of a column is selected. Values are compared as the column's type. */
+  /**
+   * Returns whether a partition with the given value of a column is selected. Values are compared as values of the
+   * column's type.
+   */
   def accepts(column: String, value: Option[String]): Boolean =
     filter.forall { case (name, expected) =>
       !isSame(name, column) || valueOf(column, SourcePartition.valueOf(expected)) == valueOf(column, value)
     }
 
-  /** Returns the columns of the filter that are not partition columns. */
+  /** Returns a column of the filter that is not a partition column, if there is one. */
   def unknown(columns: Vector[String]): Option[String] =
     filter.keys.toVector.sorted.find(name => !columns.exists(isSame(name, _)))
 
@@ -49,7 +52,7 @@ final private[importing] class PartitionSelection(
 
   private def isSame(a: String, b: String): Boolean = if (caseSensitive) a == b else a.equalsIgnoreCase(b)
 
-  /** A text that is not a value of the column's type is compared as text. */
+  /** Parses a value for the comparison. A text that is not a valid value of the column's type is compared as text. */
   private def valueOf(column: String, value: Option[String]): Option[Any] = value.map { v =>
     schema.find(column, caseSensitive).flatMap(text.parse(_, v)).getOrElse(v)
   }

@@ -15,8 +15,8 @@ final private[iceberglite] class SourceImport(session: SparkSession, table: Tabl
   /**
    * Adds the files of a source in one commit.
    *
-   * @param filter the texts of partition values by column name; partitions with other values are not added
-   * @throws InvalidArgument the filter or the source does not fit the table; then nothing is changed
+   * @param filter the required partition values as text, by column name; partitions with other values are not added
+   * @throws InvalidArgument if the filter or the source does not fit the table; in this case, nothing is changed
    */
   def run(source: ImportSource, filter: Map[String, String], files: FileImport): ImportResult = {
     source.directories.foreach(OwnDirectories.reject(table, _))

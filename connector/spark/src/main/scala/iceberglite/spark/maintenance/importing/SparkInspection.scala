@@ -7,7 +7,7 @@ import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{decodeResult, deserialize, encodeResult, serialize}
 import iceberglite.spec.file.ContentFile
 
-/** Reads the footers of many files with a Spark job, and those of a few files in this JVM. */
+/** Reads the footers of files: with a Spark job if there are many files, and otherwise on the driver. */
 final private[importing] class SparkInspection(session: SparkSession, table: String) extends Inspection {
   import SparkInspection._
 
@@ -31,7 +31,7 @@ final private[importing] class SparkInspection(session: SparkSession, table: Str
 
 private object SparkInspection {
 
-  /** The number of files whose footers are read in this JVM. A Spark job takes longer than so few requests. */
+  /** The maximum number of files whose footers the driver reads. For so few files, a Spark job takes longer. */
   private val LocalFiles = 32
   private val FilesPerTask = 8
   private val TasksPerCore = 4

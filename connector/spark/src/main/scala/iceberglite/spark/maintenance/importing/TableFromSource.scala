@@ -17,8 +17,8 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.table.Table
 
 /**
- * Creates a table with the columns, the partitions, the properties and the files of a table of Spark's session catalog.
- * The new table is committed together with its files, so that no table exists after a failure.
+ * Creates an Iceberg table with the columns, the partitions, the properties and the files of a table of Spark's session
+ * catalog. One commit creates the table and adds the files, so that no table exists after a failure.
  *
  * @param ignoresMissing whether missing files of the source are omitted; otherwise they are an error
  */
@@ -33,11 +33,11 @@ final private[iceberglite] class TableFromSource(
   /**
    * Creates the table.
    *
-   * @param properties properties in addition to those of the source, which they replace
+   * @param properties additional properties, which take precedence over the properties of the source
    * @param check checks the staged table before files are read
    * @return the number of files
    */
-  @nowarn("cat=deprecation") // Spark calls the newer overload, which delegates to this one
+  @nowarn("cat=deprecation") // The newer overload delegates to this overload of stageCreate
   def create(ident: Identifier, properties: Map[String, String])(check: Table => Unit): Long = {
     val all = inherited ++ properties + (TableCatalog.PROP_PROVIDER -> Providers.Iceberg)
     catalog.stageCreate(ident, source.table.schema, transforms, all.asJava) match {
@@ -50,7 +50,7 @@ final private[iceberglite] class TableFromSource(
           result.files
         } catch {
           case NonFatal(e) =>
-            // After a commit whose outcome is unknown, this has no effect.
+            // If the outcome of the commit is unknown, this call has no effect.
             try staged.abortStagedChanges()
             catch { case NonFatal(failed) => e.addSuppressed(failed) }
             throw e
@@ -71,7 +71,10 @@ final private[iceberglite] class TableFromSource(
 
 private object TableFromSource {
 
-  /** Properties of the source that describe its storage, and those that would be locations of the new table. */
+  /**
+   * Properties of the source that are not copied: properties that describe its storage, and properties that would set
+   * locations of the new table.
+   */
   private val omittedKeys: Set[String] = Set(
     "path",
     "transient_lastDdlTime",

@@ -30,7 +30,7 @@ final private[iceberglite] class TableMigration private (
   /**
    * Migrates the table. After any failure, the table has its original name again.
    *
-   * @param properties properties in addition to those of the original table
+   * @param properties properties in addition to the properties of the original table
    * @return the number of files
    */
   def run(properties: Map[String, String]): Long = {
@@ -43,7 +43,7 @@ final private[iceberglite] class TableMigration private (
     rename(ident, backup)
     val files =
       try {
-        // A managed table moves to another directory when it is renamed.
+        // The source is loaded after the rename, because a managed table moves to another directory when it is renamed.
         val source = ImportSource.table(session, backup)
         val added = Map("migrated" -> "true", TableCatalog.PROP_LOCATION -> location)
         new TableFromSource(session, catalog, source, ignoresMissing).create(ident, properties ++ added)(_ => ())
@@ -66,8 +66,8 @@ final private[iceberglite] class TableMigration private (
   }
 
   /**
-   * Gives the original table its name again. If the new table exists, because the outcome of its commit was unknown,
-   * the backup is kept.
+   * Gives the original table its name again. If the outcome of the new table's commit was unknown and the new table
+   * exists, the backup keeps its name.
    */
   private def restore(cause: Throwable): Unit =
     try {
@@ -95,8 +95,9 @@ private[iceberglite] object TableMigration {
   /**
    * Prepares a migration.
    *
-   * @param backupName the name of the backup in the table's namespace; absent for the table's name and `_BACKUP_`
-   * @throws Unsupported the catalog is not Spark's session catalog
+   * @param backupName the name of the backup in the table's namespace; by default, the table's name with the suffix
+   *   `_BACKUP_`
+   * @throws Unsupported if the catalog is not Spark's session catalog
    */
   def of(
       session: SparkSession,
