@@ -33,8 +33,8 @@ object AlterTableStatement {
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /**
-   * Returns the table and the statement, if the text begins with one of the statements in [[all]]. The reader is then
-   * positioned after the words of the statement.
+   * Returns the name of the table and the statement, if the text begins with one of the statements in [[all]]. In this
+   * case, the reader is positioned after the words of the statement.
    */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
     if (!reader.skip("ALTER", "TABLE")) None
@@ -76,13 +76,17 @@ object AlterTableStatement {
 /**
  * A partition field as written in a statement.
  *
- * @param name the name of a transform; without arguments, the name of a column or, in DROP and REPLACE, of a partition
- *   field
+ * @param name the name of a transform; if there are no arguments, the name of a column or, in DROP and REPLACE, the
+ *   name of a partition field
  * @param arguments the arguments of the transform; absent if the statement has no parentheses
  */
 final case class ParsedTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
 
-  /** Returns the partition term. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
+  /**
+   * Returns the partition term.
+   *
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the transform does not exist
+   */
   def term: PartitionTerm = arguments match {
     case None => PartitionTerm.identity(name)
     case Some(values) => PartitionTerm.of(name.head, values)

@@ -15,10 +15,11 @@ import iceberglite.spec.IcebergError.Unsupported
 
 /**
  * `ANALYZE TABLE t COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS | NOSCAN]` on an iceberg-lite table: computes
- * statistics of columns, as `compute_table_stats` does.
+ * statistics of columns, like the procedure `compute_table_stats`.
  *
  * @param columns names of columns; empty for all columns with primitive types
- * @param noScan whether nothing is computed, because the metadata already has the numbers of rows and bytes
+ * @param noScan whether the statement is NOSCAN. Nothing is computed in this case, because the metadata already
+ *   contains the numbers of rows and bytes
  */
 final case class AnalyzeColumns(child: LogicalPlan, columns: Seq[String], noScan: Boolean)
     extends ExistingTableCommand
@@ -30,7 +31,7 @@ final case class AnalyzeColumns(child: LogicalPlan, columns: Seq[String], noScan
   override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
     val session = context.session
     val table = context.table(name).current
-    // Checks the names even if there is nothing to compute.
+    // Checks the names of the columns even if nothing is computed.
     ComputeTableStatistics.columns(table.schema, columns, session.sessionState.conf.caseSensitiveAnalysis)
     table.currentSnapshot.filterNot(_ => noScan).foreach { snapshot =>
       val (after, _) = TableStatistics.compute(session, table, snapshot, columns)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, StringType}
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** The values of the expressions in a statement, which Spark evaluates as a query of one row. */
+/** Evaluates the expressions in a statement. Spark evaluates them as a query that returns one row. */
 object ConstantRow {
 
   /**
@@ -21,15 +21,16 @@ object ConstantRow {
    */
   final case class Value(column: String, value: Option[Any], valueType: DataType, zone: String) {
 
-    /** Returns the value. @throws InvalidArgument the value is NULL */
+    /** Returns the value. @throws InvalidArgument if the value is NULL */
     def required(subject: String): Any =
       value.getOrElse(throw InvalidArgument(subject, "NULL", "A value is required"))
 
     /**
-     * Returns the value with another type: by lossless widening, or from text with a cast that fails for invalid text.
+     * Converts the value to another type: by lossless widening or, if the value is a text, with a cast that fails for
+     * invalid text.
      *
      * @param subject the argument or clause, for messages
-     * @throws InvalidArgument the value cannot be converted
+     * @throws InvalidArgument if the value cannot be converted
      */
     def as(targetType: DataType, subject: String): Option[Any] = value.map { v =>
       val isParsable = valueType == StringType && Cast.canAnsiCast(valueType, targetType)
@@ -46,7 +47,7 @@ object ConstantRow {
     }
   }
 
-  /** Runs a query of one row. */
+  /** Runs a query that returns one row. */
   def of(session: SparkSession, query: LogicalPlan): Seq[Value] = {
     val row = session.sessionState.executePlan(query).executedPlan.executeCollect().head
     val zone = session.sessionState.conf.sessionLocalTimeZone

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /**
- * The plan of a statement that Spark must not resolve yet, because a retry resolves it again. The plan is wrapped in a
- * subquery expression, so that Spark still replaces the parameters of `spark.sql(text, args)` and the named queries of
- * WITH in the plan.
+ * The unresolved plan of a statement that may be retried. Spark must not resolve this plan, because each retry resolves
+ * it again. The plan is wrapped in a subquery expression, so that Spark still replaces the parameters of
+ * `spark.sql(text, args)` and the named queries of WITH in the plan.
  */
 final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = NamedExpression.newExprId)
     extends SubqueryExpression(plan, Nil, exprId, Nil, None)
@@ -22,7 +22,7 @@ final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = N
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): DeferredPlan = this
 }
 
-/** A statement that may be retried. It is a placeholder until Spark has replaced the parameters of the statement. */
+/** A placeholder for a statement that may be retried, until Spark has replaced the parameters of the statement. */
 final private[iceberglite] case class DeferredStatement(table: Seq[String], deferred: DeferredPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false

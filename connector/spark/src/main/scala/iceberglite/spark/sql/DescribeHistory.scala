@@ -15,7 +15,7 @@ import iceberglite.spec.metadata.Snapshot
 /**
  * `DESCRIBE HISTORY t [LIMIT n]`: returns the snapshots of a table on all branches, newest first.
  *
- * @param limit maximum number of rows; absent for all
+ * @param limit maximum number of rows; if absent, all snapshots are returned
  */
 final case class DescribeHistory(child: LogicalPlan, limit: Option[Int])
     extends ExistingTableCommand

@@ -21,8 +21,8 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.Schema
 
 /**
- * A MERGE that adds columns to its target table. Spark resolves only the target and the source, until the rule below
- * has added the columns to the table in the plan.
+ * A MERGE that adds columns to its target table. Spark resolves only the target and the source, until the rule
+ * [[EvolvingMerge$]] has added the columns to the table in the plan.
  */
 final private[iceberglite] case class EvolvingMerge(
     target: LogicalPlan,
@@ -36,7 +36,7 @@ final private[iceberglite] case class EvolvingMerge(
   override def right: LogicalPlan = source
   override lazy val resolved: Boolean = false
 
-  /** Prevents Spark from resolving names before the table has the columns. */
+  /** Returns false, so that Spark does not resolve names before the table in the plan has the new columns. */
   override def childrenResolved: Boolean = false
 
   override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): EvolvingMerge =
@@ -46,8 +46,9 @@ final private[iceberglite] case class EvolvingMerge(
 /**
  * Adds columns to the target table of a MERGE, and widens the types of existing columns. Source columns that the table
  * lacks are added if `UPDATE SET *`, `INSERT *` or an assignment to a column of the same name uses them. The table in
- * the plan has the new columns immediately; the table in the catalog gets them in the commit of the rows. Table columns
- * that the source lacks keep their values; in new rows they are null or have the default of the column.
+ * the plan has the new columns immediately; the commit of the rows adds them to the table in the catalog. Table columns
+ * that the source lacks keep their values in existing rows. In new rows, these columns have their default values, or
+ * null.
  */
 object EvolvingMerge extends Rule[LogicalPlan] {
 
@@ -89,7 +90,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     case other => other
   }
 
-  /** Returns the columns of the source that the actions add to the table, including fields of structs. */
+  /** Returns the source columns that the MERGE actions add to the table, including fields of structs. */
   private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
     val actions = m.matched ++ m.notMatched
@@ -104,7 +105,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     }
   }
 
-  /** Returns the path of the column that an assignment sets, without the table's name or alias. */
+  /** Returns the path of the column to which an assignment assigns a value, without the table's name or alias. */
   private def path(assigned: Assignment, target: Seq[Attribute]): Option[Seq[String]] = assigned.key match {
     case UnresolvedAttribute(parts) =>
       val qualifier = target.headOption.fold(Seq.empty[String])(_.qualifier)
@@ -117,8 +118,8 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   /**
-   * Whether an assignment determines the column's type. This is the case only if the value is a column of the same
-   * name.
+   * Whether an assignment may add a column or widen its type. This is the case only if the value is a column of the
+   * same name.
    */
   private def determinesType(value: Expression, name: String): Boolean = value match {
     case UnresolvedAttribute(parts) => conf.resolver(parts.last, name)

@@ -15,7 +15,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.Unsupported
 
-/** A statement on an existing iceberg-lite table, whose name Spark resolves before the statement runs. */
+/** A statement on an existing iceberg-lite table. Spark resolves the table's name before the statement runs. */
 trait ExistingTableCommand extends RunnableCommand {
 
   /** The name of the statement, for messages. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.StructType
 /** Selects fields of structs by their paths. A path consists of the names of the enclosing fields and of the field. */
 private[sql] object FieldPaths {
 
-  /** Returns a struct with only the fields on given paths; paths of missing fields are ignored. */
+  /** Returns a struct with only the fields on the given paths; paths of missing fields are ignored. */
   def select(struct: StructType, paths: Seq[Seq[String]], resolver: Resolver): StructType = StructType(
     struct.fields.flatMap { field =>
       val remainders = paths.filter(p => p.nonEmpty && resolver(p.head, field.name)).map(_.tail)

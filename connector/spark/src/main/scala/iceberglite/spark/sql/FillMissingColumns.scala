@@ -11,8 +11,8 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Adds the omitted columns to an INSERT with a list of columns: with their defaults, or with null. Spark 3.5 adds the
- * omitted columns of its own tables; it adds those of tables of other catalogs only if the statement contains DEFAULT.
+ * Adds the omitted columns to an INSERT with a list of columns. Their values are the defaults of the columns, or null.
+ * For tables of other catalogs than its own, Spark 3.5 adds omitted columns only if the statement contains DEFAULT.
  */
 object FillMissingColumns extends Rule[LogicalPlan] {
 
@@ -28,8 +28,8 @@ object FillMissingColumns extends Rule[LogicalPlan] {
   }
 
   /**
-   * Whether omitted columns can be filled. If a list of columns is longer or shorter than the rows, Spark reports an
-   * error.
+   * Whether omitted columns can be added. They are not added if the list of columns is longer or shorter than the rows,
+   * so that Spark reports its error.
    */
   private def namesColumns(insert: InsertIntoStatement): Boolean =
     insert.byName || insert.userSpecifiedCols.nonEmpty && insert.userSpecifiedCols.size == insert.query.output.size

@@ -14,11 +14,11 @@ import iceberglite.spec.expr.{Expression => FileExpression}
 import iceberglite.table.SnapshotTarget
 
 /**
- * `OPTIMIZE t [WHERE condition] [ZORDER BY (column, ...)]`: rewrites data files, as `rewrite_data_files` does with its
- * default options. With ZORDER BY, all files that the condition selects are rewritten, because files of a suitable size
- * are not sorted yet.
+ * `OPTIMIZE t [WHERE condition] [ZORDER BY (column, ...)]`: rewrites data files, like the procedure
+ * `rewrite_data_files` with its default options. With ZORDER BY, all files that the condition selects are rewritten,
+ * because files of a suitable size may not be in Z-order yet.
  *
- * @param condition the condition of WHERE; Spark resolves its columns and those of the Z-order
+ * @param condition the condition of WHERE; Spark resolves its columns and the columns of the Z-order
  * @param conditionText the condition as written, for messages
  * @param zOrder the columns of the Z-order; empty to keep the order of the rows
  */

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.parser.ParserUtils
 import iceberglite.spark.conf.StatementOptions
 
 /**
- * Parses `('key' = 'value', ...)`. Keys may be names with dots, values may be numbers, true and false, and the equals
- * sign is optional.
+ * Parses `('key' = 'value', ...)`. Keys may also be names with dots. Values may also be numbers, true and false. The
+ * equals sign is optional.
  */
 private[sql] object OptionList {
 

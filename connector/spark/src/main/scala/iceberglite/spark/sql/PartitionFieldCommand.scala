@@ -16,8 +16,8 @@ trait PartitionFieldCommand extends TableCommand {
   override protected def loadsNewestVersion: Boolean = false
 
   /**
-   * Removes a partition field. A single word is the name of a partition field, unless a column with this name is
-   * partitioned by identity.
+   * Removes a partition field. A single word is the name of a partition field, unless there is an identity partition
+   * field on a column with this name.
    *
    * @param parsed the field or its name, as parsed from the statement
    */

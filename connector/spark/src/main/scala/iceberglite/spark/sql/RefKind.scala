@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.SnapshotRef
 
-/** The kind of reference in a statement: branch or tag. */
+/** The kind of snapshot reference in a statement: branch or tag. */
 sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
 
   /** The name for messages: `branch`. */
@@ -15,7 +15,7 @@ sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
   /**
    * Checks the kind of an existing reference.
    *
-   * @throws InvalidArgument the reference is a tag instead of a branch, or a branch instead of a tag
+   * @throws InvalidArgument if the reference is a tag instead of a branch, or a branch instead of a tag
    */
   def check(refName: String, ref: SnapshotRef): Unit =
     if (ref.kind != name) throw InvalidArgument(name, refName, s"It is a ${ref.kind}")

@@ -5,8 +5,8 @@ import scala.util.Try
 import iceberglite.spec.metadata.SnapshotRef
 
 /**
- * The options of CREATE and REPLACE for a branch or tag. If an option is absent, an existing branch or tag keeps its
- * value, and a new branch or tag uses the default of the table.
+ * The options of CREATE and REPLACE for a branch or tag. If an option is absent, an existing branch or tag keeps the
+ * value of the option, and a new branch or tag uses the table's default.
  *
  * @param snapshotId the snapshot of `AS OF VERSION`
  * @param maxRefAgeMs the duration of `RETAIN`, in ms

@@ -11,8 +11,8 @@ import iceberglite.spark.procedure.{ParameterType, ProcedureContext, Restore}
 import iceberglite.table.action.RestorePoint
 
 /**
- * `RESTORE [TABLE] t TO VERSION AS OF version`, and `TO TIMESTAMP AS OF timestamp`: sets an earlier snapshot as the
- * current one, as the procedure `restore` does.
+ * `RESTORE [TABLE] t TO VERSION AS OF version`, and `TO TIMESTAMP AS OF timestamp`: makes an earlier snapshot the
+ * current snapshot, like the procedure `restore`.
  *
  * @param left the table
  * @param right a query that returns one row with the version or the timestamp
@@ -35,11 +35,11 @@ final case class RestoreTable(left: LogicalPlan, right: LogicalPlan, clause: Res
 
 object RestoreTable extends TableStatement {
 
-  /** The clause that selects the state. @param words the words before the value */
+  /** The clause that selects the snapshot to restore. @param words the words before the value */
   sealed abstract class Clause(val words: String*) {
     def expected: String
 
-    /** @throws iceberglite.spec.IcebergError.InvalidArgument the value is null or has another type */
+    /** @throws iceberglite.spec.IcebergError.InvalidArgument if the value is null or has another type */
     def point(value: ConstantRow.Value): RestorePoint
 
     protected def subject: String = words.mkString(" ")

@@ -15,8 +15,8 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Concur
 import iceberglite.table.{Environment, RetryPolicy}
 
 /**
- * Runs a statement, and runs it again after a commit conflict. Each run resolves and plans the statement on the current
- * state of the table. A statement is never retried after a commit with an unknown outcome.
+ * Runs a statement, and runs it again after a commit conflict. Each run resolves and plans the statement with the
+ * current version of the table. A statement is never retried after a commit with an unknown outcome.
  *
  * @param table the table's name as written
  * @param statement the parsed statement
@@ -62,11 +62,11 @@ private[iceberglite] object RetriedStatement {
   private val FirstWaitMs = 100L
   private val MaxWaitMs = 60000L
 
-  /** Returns a statement that is retried; without retries, the statement itself. */
+  /** Returns a plan that retries a statement; if `retries` is 0, returns the statement itself. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
     if (retries == 0) statement else DeferredStatement(table, DeferredPlan(statement), retries)
 
-  /** Whether a statement failed only because of commits after it was planned. */
+  /** Whether a statement failed only because of concurrent commits. */
   private[iceberglite] def isConflict(error: Throwable): Boolean = {
     val causes = Causes.of(error).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {

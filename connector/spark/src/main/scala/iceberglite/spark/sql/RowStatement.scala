@@ -3,13 +3,13 @@ package iceberglite.spark.sql
 import iceberglite.spark.conf.StatementOptions
 
 /**
- * The beginning of a statement that changes rows, with the parts that Spark 3.5 does not support.
+ * The beginning of a statement that changes rows, including the syntax that Spark 3.5 does not support.
  *
  * @param verb DELETE, UPDATE, MERGE or INSERT
  * @param table the table's name as written
  * @param options the options in `t WITH ('key' = 'value')`, which may precede or follow the alias of the table
  * @param evolves whether the statement is a `MERGE WITH SCHEMA EVOLUTION INTO`
- * @param extensionRanges the positions, in the text of the statement, of the parts that Spark does not support
+ * @param extensionRanges the positions, in the text of the statement, of the syntax that Spark does not support
  */
 final private[sql] case class RowStatement(
     verb: String,
@@ -20,8 +20,8 @@ final private[sql] case class RowStatement(
 ) {
 
   /**
-   * Returns the text of the statement for Spark. The parts that Spark does not support are replaced by spaces, so that
-   * the positions in errors of Spark are correct.
+   * Returns the text of the statement for Spark's parser. Syntax that Spark does not support is replaced by spaces, so
+   * that the positions in Spark's error messages are correct.
    */
   def plainText(sql: String): String = extensionRanges.foldLeft(sql) { (text, range) =>
     text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
@@ -31,7 +31,7 @@ final private[sql] case class RowStatement(
 private[sql] object RowStatement {
   private val ExplainModes = Seq("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
-  /** The words that may follow the table's name and are therefore not an alias. */
+  /** The keywords that may follow the table's name. None of them is an alias. */
   private val KeywordsAfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
 
   /**
@@ -77,8 +77,8 @@ private[sql] object RowStatement {
   }
 
   /**
-   * Whether the next tokens begin a list of options. Named queries also begin with WITH, but never with WITH and a
-   * parenthesis.
+   * Whether the next tokens begin a list of options. Named queries also begin with WITH, but no parenthesis follows
+   * their WITH.
    */
   private def isOptionListNext(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
 
@@ -94,7 +94,7 @@ private[sql] object RowStatement {
   private def skipNamedQueries(reader: SqlReader): Boolean = {
     var hasNext = true
     while (hasNext) {
-      // The name of the query.
+      // Skip the name of the query.
       reader.take()
       reader.skipParentheses()
       reader.skip("AS")

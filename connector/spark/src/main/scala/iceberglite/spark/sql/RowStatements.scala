@@ -10,9 +10,9 @@ import iceberglite.spark.error.SparkErrors
 
 /**
  * DELETE, UPDATE, MERGE and INSERT with syntax that Spark 3.5 does not support: options after the table's name, and
- * columns that a MERGE adds. Spark parses the rest.
+ * MERGE WITH SCHEMA EVOLUTION. Spark's parser parses all other syntax.
  *
- * @param isIcebergTable whether a name, as written, is an iceberg-lite table
+ * @param isIcebergTable whether a name, as written in the statement, is the name of an iceberg-lite table
  */
 final private[iceberglite] class RowStatements(
     session: SparkSession,
@@ -21,9 +21,9 @@ final private[iceberglite] class RowStatements(
 ) {
 
   /**
-   * Parses a statement. The result is absent for a statement without syntax that Spark does not support.
+   * Parses a statement. The result is absent if Spark supports the whole syntax of the statement.
    *
-   * @param reader is at the beginning of the statement
+   * @param reader a reader at the beginning of the statement
    */
   def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
     (s.extensionRanges.nonEmpty || retries(s) > 0) && isIcebergTable(s.table)
@@ -49,7 +49,7 @@ final private[iceberglite] class RowStatements(
 private[iceberglite] object RowStatements {
 
   /**
-   * Returns the plan of a statement with its options, and with the columns that a MERGE adds.
+   * Adds the options and the schema evolution of a statement to its plan.
    *
    * @param plan the plan of the statement from Spark's parser
    */

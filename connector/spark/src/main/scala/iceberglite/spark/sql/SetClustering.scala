@@ -12,7 +12,7 @@ import iceberglite.table.action.UpdateProperties
  * `ALTER TABLE t CLUSTER BY { (column, ...) | NONE }`: sets the columns by which `rewrite_data_files` clusters rows
  * along a Hilbert curve. Existing files do not change. The field ids of the columns are stored in a table property.
  *
- * @param columns the columns; empty for a table that is no longer clustered
+ * @param columns the columns; empty for `CLUSTER BY NONE`
  */
 final case class SetClustering(table: Seq[String], columns: Vector[Vector[String]]) extends TableCommand {
 

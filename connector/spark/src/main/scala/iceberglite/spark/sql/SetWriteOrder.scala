@@ -28,7 +28,7 @@ final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode
 /** A field of a sort order as parsed from the statement. */
 final case class ParsedSortField(parsedTerm: ParsedTerm, direction: SortDirection, nulls: NullOrder) {
 
-  /** Returns the sort field. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
+  /** Returns the sort field. @throws iceberglite.spec.IcebergError.InvalidArgument if the transform does not exist */
   def field: UnboundSortField = {
     val term = parsedTerm.term
     UnboundSortField(term.source, term.transform, direction, nulls)
@@ -85,7 +85,7 @@ object SetWriteOrder extends AlterTableStatement {
     all.result()
   }
 
-  /** Parses a field. By default nulls are the smallest values, as in Spark. */
+  /** Parses a field. By default, nulls are the smallest values, as in Spark. */
   private def field(reader: SqlReader): ParsedSortField = {
     val term = AlterTableStatement.partitionTerm(reader)
     val descending = !reader.skip("ASC") && reader.skip("DESC")

@@ -10,16 +10,16 @@ import iceberglite.table.Table
 
 /**
  * Determines which columns the source of a MERGE adds to the target table, and which columns it widens. If the type of
- * a table column cannot be widened to the type of the source column, the value is left to Spark's store assignment. No
- * column becomes optional because the source is nullable.
+ * a table column cannot be widened to the type of the source column, the table column keeps its type, and Spark's store
+ * assignment converts the values. A required column stays required even if the source column is nullable.
  */
 final private[sql] class SourceColumns(table: Table, caseSensitive: Boolean) {
   private val version = table.metadata.formatVersion
 
   /**
-   * Returns the columns of the source, with the types that the table gets.
+   * Returns the columns of the source, with the types that the columns will have in the table.
    *
-   * @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type
+   * @throws iceberglite.spec.IcebergError.Unsupported if a new column has an unsupported type
    */
   def of(source: SparkStruct): Vector[NestedField] = fields(table.schema.fields, SparkTypes.fromSpark(source))
 

@@ -1,10 +1,10 @@
 package iceberglite.spark.sql
 
 /**
- * Spark's class of a syntax error.
+ * The Spark error class of a syntax error.
  *
  * @param name the name in Spark's list of error classes
- * @param parameters the parameters of the message of this class
+ * @param parameters the parameters for the message of the error class
  */
 final private[sql] case class SqlErrorClass(name: String, parameters: Map[String, String])
 

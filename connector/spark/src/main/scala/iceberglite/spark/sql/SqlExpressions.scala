@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 final class SqlExpressions(parser: ParserInterface) {
 
   /**
-   * Consumes an expression. Errors of Spark's parser have their position in the whole statement.
+   * Consumes an expression. The positions in errors of Spark's parser refer to the whole statement.
    *
    * @param expected what is expected, for messages, such as "a condition"
-   * @param endsAt the words of a clause that may follow the expression
+   * @param endsAt the first words of the clauses that may follow the expression
    */
   def read(reader: SqlReader, expected: String, endsAt: String*): Expression = {
     val text = reader.expression(expected, endsAt: _*)

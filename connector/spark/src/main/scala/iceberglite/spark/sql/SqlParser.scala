@@ -11,11 +11,10 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
- * Adds the connector's statements to a session's SQL. It handles a statement if it is one of
- * [[AlterTableStatement.all]] or [[TableStatement.all]] on a table of an iceberg-lite catalog, or a CALL of a procedure
- * of such a catalog. All other statements go to the previous parser, which is Spark's parser or that of another
- * extension. Statements that change rows of an iceberg-lite table also go to the previous parser, after the connector
- * has parsed and removed its own syntax.
+ * Adds the connector's statements to a session's SQL. This parser handles the statements of [[AlterTableStatement.all]]
+ * and [[TableStatement.all]] on tables of iceberg-lite catalogs, and CALL of procedures of such catalogs. It passes all
+ * other statements to the previous parser, which is Spark's parser or the parser of another extension. If a statement
+ * changes rows of an iceberg-lite table, this parser first parses and removes the connector's own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 

@@ -23,13 +23,13 @@ final class SqlReader(val sql: String) {
 
   def peek: SqlToken = token(position)
 
-  /** Returns the token at a distance from the next one, without consuming it. */
+  /** Returns the token at a distance from the next token, without consuming it. */
   def ahead(distance: Int): SqlToken = token(position + distance)
 
   /** Returns the token that was consumed last. */
   def last: SqlToken = token(position - 1)
 
-  /** Consumes the next token of any kind; at the end of the statement, it returns the end token repeatedly. */
+  /** Consumes the next token of any kind. At the end of the statement, each call returns the end token. */
   def take(): SqlToken = {
     position += 1
     token(position - 1)
@@ -94,8 +94,9 @@ final class SqlReader(val sql: String) {
   }
 
   /**
-   * Consumes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The preceding
-   * text of the statement is blanked, so that the parser of the expression reports correct positions.
+   * Consumes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The returned
+   * text begins with spaces in place of the preceding text of the statement, so that the parser of the expression
+   * reports correct positions.
    *
    * @param endsAt words that also end the expression, outside of parentheses and brackets
    */
@@ -129,13 +130,13 @@ final class SqlReader(val sql: String) {
   private def closes(token: SqlToken): Boolean = Seq(")", "]").exists(token.isSymbol)
   private def ends(token: SqlToken): Boolean = closes(token) || Seq(",", ";").exists(token.isSymbol)
 
-  /** Returns the text from a token that was read before to the last consumed token. */
+  /** Returns the text from an earlier token to the last consumed token. */
   def textSince(first: SqlToken): String = sql.substring(first.start, last.end)
 
-  /** Creates the node of a plan for the text from a token that was read before to the last consumed token. */
+  /** Creates a plan node whose origin is the text from an earlier token to the last consumed token. */
   def node[A](first: SqlToken)(create: => A): A = CurrentOrigin.withOrigin(originSince(first))(create)
 
-  /** Returns the position of the text from a token that was read before to the last consumed token. */
+  /** Returns the position of the text from an earlier token to the last consumed token. */
   def originSince(first: SqlToken): Origin = origin(first.start, last.end)
 
   /** Checks that the statement has ended, except for semicolons. */
@@ -144,14 +145,14 @@ final class SqlReader(val sql: String) {
     if (peek.kind != SqlToken.End) fail("expected the end of the statement")
   }
 
-  /** Rejects the statement at the next token. */
+  /** Throws a syntax error at the next token. */
   def fail(problem: String): Nothing = failAt(peek, problem)
 
-  /** Rejects the statement at a token that was read before. */
+  /** Throws a syntax error at an earlier token. */
   def failAt(token: SqlToken, problem: String): Nothing =
     failAt(token, problem, SqlErrorClass.syntax(near(token), problem))
 
-  /** Rejects the statement at a token that was read before. @param errorClass Spark's class of the error */
+  /** Throws a syntax error at an earlier token. @param errorClass Spark's error class */
   def failAt(token: SqlToken, problem: String, errorClass: SqlErrorClass): Nothing = {
     val message = s"[${errorClass.name}] Syntax error at or near ${near(token)}: $problem."
     val (start, stop) = (origin(token.start, token.end), origin(token.end, token.end))

@@ -7,9 +7,9 @@ import org.apache.spark.sql.internal.SQLConf
 /**
  * A token of a statement.
  *
- * @param text without quotes and escapes
- * @param start index of its first character in the statement
- * @param end index after its last character
+ * @param text the text of the token, without quotes and escapes
+ * @param start index of the token's first character in the statement
+ * @param end index after the token's last character
  */
 final case class SqlToken(kind: SqlToken.Kind, text: String, start: Int, end: Int) {
   def isWord(word: String): Boolean = kind == SqlToken.Word && text.equalsIgnoreCase(word)
@@ -37,13 +37,14 @@ object SqlToken {
 }
 
 /**
- * The tokens of a statement as Spark's lexer splits it, without white space and comments. Tokens are read on demand:
- * the first words usually show that a statement is not one of the connector's, and the statement may have megabytes of
- * VALUES.
+ * The tokens of a statement as Spark's lexer splits it, without white space and comments. Tokens are read on demand,
+ * because the first words usually show that a statement does not belong to the connector, and the statement may have
+ * megabytes of VALUES.
  */
 final private[sql] class SqlTokens(sql: String) {
   private val lexer = {
-    // Keywords are upper case in Spark's grammar. The text of a token is a part of the original statement.
+    // The text is converted to upper case, because keywords are upper case in Spark's grammar. The text of a token
+    // comes from the original statement.
     val lexer = new SqlBaseLexer(CharStreams.fromString(sql.map(SqlTokens.upper)))
     lexer.removeErrorListeners()
     lexer
@@ -51,7 +52,7 @@ final private[sql] class SqlTokens(sql: String) {
   private var position = 0
   private var codePoints = 0
 
-  /** Returns the next token; at the end of the statement, it returns the end token repeatedly. */
+  /** Returns the next token. At the end of the statement, each call returns the end token. */
   def next(): SqlToken = {
     val token = lexer.nextToken()
     if (token.getType == Token.EOF) SqlToken(SqlToken.End, "end of input", sql.length, sql.length)
@@ -65,7 +66,10 @@ final private[sql] class SqlTokens(sql: String) {
     }
   }
 
-  /** Converts an index of the lexer, which counts code points. Indices increase from call to call. */
+  /**
+   * Converts an index of the lexer, which counts code points, to an index that counts characters. The index must not be
+   * lower than in the previous call.
+   */
   private def charIndex(codePoint: Int): Int = {
     position = sql.offsetByCodePoints(position, codePoint - codePoints)
     codePoints = codePoint

@@ -21,8 +21,9 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The assignments of `UPDATE SET *` and `INSERT *` if the source may lack columns of the table. They assign the columns
- * of the source by name. Fields of structs that the source lacks keep their values, or are null in new rows.
+ * The assignments of `UPDATE SET *` and `INSERT *` if the source may lack columns of the table. The assignments match
+ * the columns of the source by name. Struct fields that the source lacks keep their values in existing rows, and are
+ * null in new rows.
  */
 final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
 

@@ -25,9 +25,9 @@ final private[iceberglite] case class StatementWithOptions(child: LogicalPlan, o
 }
 
 /**
- * Passes the options of a statement to its table, when the table is resolved. The options of Spark's relation cannot be
- * used: Spark 3.5 does not pass them to the operation and the write. They would also make the relation differ from
- * other relations of the same table in the statement, and from those of cached queries.
+ * Passes the options of a statement to its table as soon as the table is resolved. The options of Spark's relation
+ * cannot be used: Spark 3.5 does not pass them to the operation and the write. With such options, the relation would
+ * also differ from other relations of the same table in the statement and in cached queries.
  */
 object StatementWithOptions extends Rule[LogicalPlan] {
 

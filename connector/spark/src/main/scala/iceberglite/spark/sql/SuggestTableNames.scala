@@ -22,8 +22,8 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Suggests an existing table of an iceberg-lite catalog with a name similar to a missing one, or states why there can
- * be no table with this name. Spark only checks whether the table exists, and its own message has no suggestion.
+ * Improves the error message for a missing table of an iceberg-lite catalog. The message suggests an existing table
+ * with a similar name, or states why there can be no table with this name. Spark's own message has no suggestion.
  */
 final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -46,7 +46,7 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  /** Rejects a missing target. Spark reports only that a table to replace or drop does not exist. */
+  /** Throws an error if the name of a statement's target cannot be a table in its catalog. */
   private def reject(target: LogicalPlan): Unit = target match {
     case ResolvedIdentifier(catalog: LiteCatalog, ident) => catalog.rejection(ident).foreach { reason =>
         val name = (catalog.name +: ident.namespace :+ ident.name).mkString(".")

@@ -23,8 +23,9 @@ trait TableCommand extends LeafRunnableCommand with ErrorBoundary {
   protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
 
   /**
-   * Whether the statement first loads the newest version of the table, with the commits of other writers. A statement
-   * that must not build on changes that its user has not seen uses the version that the session has loaded.
+   * Whether the statement first loads the newest version of the table, with the commits of other writers. Otherwise,
+   * the statement uses the version that the session has loaded, so that it does not build on changes that the user has
+   * not seen.
    */
   protected def loadsNewestVersion: Boolean
 

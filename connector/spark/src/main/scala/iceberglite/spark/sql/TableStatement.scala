@@ -3,8 +3,8 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * A statement for the maintenance of a table or about its history, which Spark does not have. Each statement has its
- * own source file and is listed in [[TableStatement.all]].
+ * A statement that Spark does not have, for the maintenance of a table or about its history. Each statement has its own
+ * source file and is listed in [[TableStatement.all]].
  */
 trait TableStatement {
 

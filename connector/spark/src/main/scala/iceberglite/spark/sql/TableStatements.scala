@@ -11,8 +11,8 @@ import iceberglite.spec.Spelling
 
 /**
  * Parses the statements in [[TableStatement.all]] on tables of iceberg-lite catalogs. Other connectors have statements
- * with the same words. Therefore statements on tables of other catalogs go to the previous parser, and are rejected
- * only if it does not know them either.
+ * with the same words. Therefore, statements on tables of other catalogs are passed to the previous parser, and are
+ * rejected only if the previous parser does not know them either.
  *
  * @param delegate the previous parser
  */
@@ -20,9 +20,9 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
   private val expressions = new SqlExpressions(delegate)
 
   /**
-   * Parses a statement. The result is absent for statements of Spark.
+   * Parses a statement. The result is absent for all other statements.
    *
-   * @param reader is at the beginning of the statement
+   * @param reader a reader at the beginning of the statement
    */
   def parse(reader: SqlReader): Option[LogicalPlan] =
     if (reader.skip("ANALYZE", "TABLE")) rejectPartitions(reader)
@@ -51,7 +51,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
    * Parses a statement with the previous parser. Spark reads `DESCRIBE HISTORY t` as a statement about the column `t`
    * of a table `HISTORY`.
    *
-   * @param problem why the statement is rejected if the previous parser does not know it
+   * @param problem the error message if the previous parser does not know the statement
    */
   private def ofOtherCatalog(
       statement: TableStatement,
@@ -67,7 +67,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
       try Some(delegate.parsePlan(reader.sql))
       catch { case _: ParseException => reader.failAt(first, problem) }
 
-  /** Whether the text after `DESCRIBE HISTORY name` is that of the statement of this connector. */
+  /** Whether the text after `DESCRIBE HISTORY name` is valid for this connector's statement. */
   private def mayDescribeHistory(reader: SqlReader): Boolean =
     reader.peek.kind == SqlToken.End || reader.peek.isSymbol(";") || reader.peek.isWord("LIMIT")
 
@@ -84,7 +84,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
       s"${resolved._1.name}, which is no such catalog${near.fold("")(n => s"; did you mean the catalog $n?")}"
   }
 
-  /** Spark ignores the partition of `ANALYZE TABLE ... FOR COLUMNS`. */
+  /** Rejects a partition in `ANALYZE TABLE ... FOR COLUMNS`, which Spark would ignore. */
   private def rejectPartitions(reader: SqlReader): Option[LogicalPlan] = {
     reader.multipartIfAny().filter(_ => reader.peek.isWord("PARTITION")).map(CatalogNames.resolve(session, _)).foreach {
       case (catalog: LiteCatalog, ident) if catalog.isIcebergTable(ident) =>

@@ -17,11 +17,11 @@ import iceberglite.spark.procedure.{Procedure, ProcedureContext}
 import iceberglite.spec.Redaction
 
 /**
- * `VACUUM t [RETAIN n HOURS] [DRY RUN]`: expires snapshots and removes orphan files, as `expire_snapshots` and then
- * `remove_orphan_files` do.
+ * `VACUUM t [RETAIN n HOURS] [DRY RUN]`: expires snapshots and then removes orphan files, like the procedures
+ * `expire_snapshots` and `remove_orphan_files`.
  *
- * @param retainHours snapshots that are older expire; absent for the table property
- *   `history.expire.max-snapshot-age-ms`
+ * @param retainHours age in hours after which snapshots expire; if absent, the table property
+ *   `history.expire.max-snapshot-age-ms` determines the age
  * @param dryRun whether the statement changes nothing, and returns what it would remove
  */
 final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRun: Boolean)
@@ -87,7 +87,7 @@ object VacuumTable extends TableStatement {
     VacuumTable(table, hours, dryRun)
   }
 
-  /** Returns one row for each kind, and one for each reason why files were not deleted. */
+  /** Returns one row for each kind of file, and one row for each reason why files were not deleted. */
   private def rows(result: VacuumResult): Seq[Row] = {
     val (expired, files) = (result.expired, result.expired.deleted)
     val counts = Seq(
