@@ -21,15 +21,18 @@ import iceberglite.spark.read.IcebergScan
 /**
  * Uses the broadcast side of a join to select files of the other side, by their partitions and by the bounds of their
  * key columns. Spark itself adds such a filter only if the broadcast side has a selective condition, because Spark may
- * have to run that side twice. This rule adds the filter only for a side that is broadcast anyway, so that the only
- * cost is collecting the keys.
+ * have to run that side twice. This rule adds a filter only if one side is broadcast anyway, so that the only cost of
+ * the filter is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
 
-  /** Minimum number of rows of a scan for each key of the broadcast side, if there are more than [[FewKeys]] keys. */
+  /**
+   * Minimum number of rows of the scan per key of the broadcast side. It applies if there are more than [[FewKeys]]
+   * keys.
+   */
   private val RowsForEachKey = 10
 
-  /** Number of keys up to which the filter is always added. */
+  /** Maximum number of keys for which the filter is always added. */
   private val FewKeys = BigInt(1000)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
@@ -54,7 +57,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => join
   }
 
-  /** Returns the streamed side of a join with a filter for each key that can select files. */
+  /** Returns the streamed side of a join, with one filter for each key that can select files. */
   private def pruned(
       streamed: LogicalPlan,
       keys: Seq[Expression],
@@ -68,7 +71,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   }
 
   /**
-   * Whether the filter saves more time than it costs. Spark collects the keys on the driver. For many keys, this takes
+   * Whether the filter saves more time than it costs. Spark collects the keys on the driver. Collecting many keys takes
    * longer than reading a small table without the filter.
    */
   private def paysOff(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =

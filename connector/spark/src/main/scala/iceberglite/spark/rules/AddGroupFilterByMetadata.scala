@@ -10,7 +10,8 @@ import iceberglite.spark.rowlevel.CopyOnWrite
 
 /**
  * Adds the query that finds the files to rewrite to a copy-on-write MERGE whose condition names metadata columns. Spark
- * would use only the columns of the table for this query; [[PrepareRowLevelOperations]] keeps Spark from adding it.
+ * would use only the columns of the table for this query. [[PrepareRowLevelOperations]] prevents Spark from adding its
+ * own query.
  */
 object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
 
@@ -34,7 +35,7 @@ object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
         // At this point, the optimizer has already moved the conditions of subqueries into `joinCond`.
         val hasMatch = Exists(source, outer, joinCond = Seq(condition))
         if (outer.isEmpty) write else write.copy(condition = condition, groupFilterCondition = Some(hasMatch))
-      // For an empty source, Spark has already removed the join.
+      // If the source is empty, Spark has already removed the join.
       case None if !query.exists(_.isInstanceOf[Join]) => write.copy(condition = Literal.FalseLiteral)
       case _ => write
     }

@@ -24,7 +24,7 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
       .map(a => a.copy(metadata = Metadata.empty)(a.exprId, a.qualifier))
   }
 
-  /** Whether the rule has already added the columns to a plan. */
+  /** Whether the plan already carries the metadata column with the given name. */
   private def isAlreadyCarried(name: String): Boolean =
     relation.output.exists(a => a.name == name && !MetadataAttribute.isValid(a.metadata))
 
@@ -36,8 +36,8 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   def hasChangeColumn: Boolean = names(CarryOverColumns.Change.name)
 
   /**
-   * The assignments to the carried columns for an updated row. The row keeps its id, and the commit sets its sequence
-   * number.
+   * The assignments to the carried columns for an updated row. The row keeps its row id, and the commit sets its
+   * sequence number.
    */
   def updateAssignments: Seq[Assignment] = assignmentsOf {
     case a if a.name == RowId.name => a
@@ -57,7 +57,7 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   private def assignmentsOf(valueOf: AttributeReference => Expression): Seq[Assignment] =
     columns.map(a => Assignment(a, valueOf(a)))
 
-  /** The MERGE action that copies a row without a change. */
+  /** The MERGE action that copies an unchanged row. */
   def copyAction: MergeAction = {
     val otherColumns = relation.output.filterNot(a => names(a.name))
     UpdateAction(None, (otherColumns ++ columns).map(a => Assignment(a, a)))
@@ -66,7 +66,7 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   /**
    * Returns a MERGE action that also assigns the carried columns.
    *
-   * @param marksDeletes whether deleted rows are passed to the write, so that it can count them
+   * @param marksDeletes whether deleted rows are passed to the write, so that the write can count them
    */
   def withCarryOver(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
     case u: UpdateAction => u.copy(assignments = u.assignments ++ updateAssignments)

@@ -12,7 +12,8 @@ private[rules] object ChangedPartitions extends PredicateHelper {
    * Returns whether the assignments of an UPDATE or MERGE can move a row to another partition.
    *
    * @param assignments one assignment for each column of the table; an unchanged column is assigned to itself
-   * @param condition a condition that all changed rows satisfy; it can imply that a column equals its new value
+   * @param condition a condition that all changed rows satisfy; the condition can imply that a column already has its
+   *   new value
    */
   def mayResultFrom(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
     val partitioning = table.partitionColumns
@@ -33,7 +34,7 @@ private[rules] object ChangedPartitions extends PredicateHelper {
       right.semanticEquals(column) && left.semanticEquals(value)
     }
 
-  /** Removes the casts that Spark adds even if a value has the type of its column. */
+  /** Removes casts to the type that the value already has, which Spark adds to assigned values. */
   private def withoutCasts(value: Expression): Expression = value match {
     case Cast(child, target, _, _) if child.dataType == target => withoutCasts(child)
     case other => other

@@ -11,12 +11,12 @@ import iceberglite.spec.partition.{Identity, Void}
  */
 private[iceberglite] object GroupMatch {
 
-  /** The partition terms of one side, each with the position of its join key. */
+  /** The partition terms of one side, each with the position of its column among the join keys. */
   private type Terms = Vector[(Int, GroupTerm)]
   private type Groups = Option[Vector[Vector[FileScanTask]]]
 
   /**
-   * The number of bytes that Spark shuffles in about the time that an additional task takes. Each group is a task,
+   * The cost of an additional task, as the number of bytes that Spark shuffles in the same time. Each group is a task,
    * regardless of its size.
    */
   private val BytesPerTask = 1L << 20
@@ -30,7 +30,7 @@ private[iceberglite] object GroupMatch {
   /**
    * Returns the terms by which both sides are grouped.
    *
-   * @param needsAllKeys whether Spark requires a term for each join key
+   * @param needsAllKeys whether Spark's settings require a term for each join key
    */
   def of(left: JoinSide, right: JoinSide, needsAllKeys: Boolean): Option[(Terms, Terms)] = {
     val termsOfSides = (left.isGrouped, right.isGrouped) match {

@@ -12,9 +12,9 @@ import iceberglite.spec.partition.Void
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 
 /**
- * A side of a join whose rows have the same partitioning as the rows of one of its scans.
+ * A side of a join. The rows of the side have the same partitioning as the rows of one scan below it.
  *
- * @param keys the keys of the join as attributes of the side, each with the column of the scan
+ * @param keys the join keys as attributes of the side, each with the column of the scan
  */
 final private[rules] case class JoinSide(
     plan: LogicalPlan,
@@ -28,8 +28,8 @@ final private[rules] case class JoinSide(
   lazy val terms: Vector[GroupTerm] = KeyGrouping.terms(scan.files)
 
   /**
-   * The existing grouping of the scan, if it has one: the positions of the grouped columns among the keys, and their
-   * terms.
+   * The terms by which the scan is already grouped, if it is grouped. Each term comes with the position of its column
+   * among the join keys.
    */
   lazy val existingTerms: Option[Vector[(Int, GroupTerm)]] = for {
     grouping <- scan.grouping
@@ -47,7 +47,7 @@ final private[rules] case class JoinSide(
     else terms.find(t => t.column.id == column.id && t.hasSameTransform(term))
   }
 
-  /** Returns a term that groups all files together, for a key by which the files are not grouped. */
+  /** Returns a term that has the same value for all files, for a join key by which the files are not grouped. */
   def voidTerm(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
     column.fieldType match {
       case t: PrimitiveType => Some(GroupTerm(column, t, Void))
@@ -82,7 +82,7 @@ final private[rules] case class JoinSide(
     Some(scan.scanColumns.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
 }
 
-/** Tells how Spark will execute the joins of a plan. */
+/** Predicts how Spark will execute the joins of a plan. */
 private[rules] trait JoinKinds {
 
   /** Returns the side of a join that is not broadcast; absent if Spark broadcasts neither side. */
@@ -125,7 +125,7 @@ private[rules] object JoinSide {
     scan.scanColumns.fields.lift(relation.output.indexWhere(_.exprId == key.exprId))
       .filterNot(f => scan.scanColumns.metadataIds(f.id))
 
-  /** Finds the scan below a side, and the attributes of the keys in its output. */
+  /** Finds the scan below a side, and the attributes of the scan for the join keys. */
   final private class Search(joins: JoinKinds) {
     private type Keys = Vector[Option[Attribute]]
 
@@ -149,7 +149,7 @@ private[rules] object JoinSide {
      */
     private def otherSide(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 
-    /** Returns the sides whose partitioning a join of two grouped scans preserves. */
+    /** Returns the sides of a join of two grouped scans whose partitioning the join preserves. */
     private def preservedSides(join: Join): Seq[LogicalPlan] = join.joinType match {
       case _: InnerLike => Seq(join.left, join.right)
       case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(join.left)

@@ -10,7 +10,8 @@ import iceberglite.spark.write.RowChangeCode
 
 /**
  * Makes a copy-on-write DELETE also pass deleted rows to the write, with the code for a delete in the change column.
- * The write counts these rows. This is necessary only if metadata does not contain the number of deleted rows.
+ * The write counts these rows, and does not store them. This is necessary only if metadata does not determine the
+ * number of deleted rows.
  */
 object MarkDeletedRows extends Rule[LogicalPlan] {
 

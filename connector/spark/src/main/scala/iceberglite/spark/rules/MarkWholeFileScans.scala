@@ -20,9 +20,10 @@ import iceberglite.spark.conf.ReadOptions.FiltersByMetrics
 import iceberglite.spark.table.SparkTable
 
 /**
- * Marks the scans below aggregates and limits that metadata of whole files may answer. Spark pushes aggregates and
- * limits down only if no filter remains. Without the mark, the connector leaves a filter to Spark even if the bounds of
- * all files decide it, because Spark prunes one side of a join only if the other side has a filter.
+ * Marks the scans below aggregates and limits that the connector may answer from file metadata. Spark pushes aggregates
+ * and limits down only if no filter remains in the plan. If the bounds of all files decide a filter, the connector
+ * removes the filter for marked scans. For other scans, the filter remains in the plan, because Spark prunes one side
+ * of a join only if the other side has a filter.
  */
 object MarkWholeFileScans extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {

@@ -16,9 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.types.{BooleanType, NullType}
 
 /**
- * Casts the literal NULL to BOOLEAN in conditions of DELETE, UPDATE, MERGE and overwrites. Spark coerces types in a
- * Filter, but not in the conditions of these commands. After the last type coercion, Spark rewrites the conditions into
- * comparisons with TRUE, and a comparison of an untyped NULL with TRUE fails.
+ * Casts the literal NULL to BOOLEAN in conditions of DELETE, UPDATE, MERGE and overwrites. Spark applies type coercion
+ * to a Filter, but not to the conditions of these commands. Later, Spark rewrites the conditions into comparisons with
+ * TRUE, and a comparison of an untyped NULL with TRUE fails.
  */
 private[rules] object NullConditions {
 

@@ -17,9 +17,9 @@ import iceberglite.spark.rules.OrderedExpression._
  * An expression over one column of dates or timestamps that increases with the column: `date_trunc('month', ts)`,
  * `year(d)`.
  *
- * When clocks are put back, the local time decreases, and the expression with it: in St. John's, 00:00:30 may be
- * followed by 23:01. Around such times, the smallest column value for a value of the expression is known only within a
- * margin.
+ * When clocks are set back, the local time decreases, and the value of the expression may decrease too. For example,
+ * the local time 00:00:30 in St. John's may be followed by 23:01 of the previous day. Near such clock changes, the
+ * smallest column value for a value of the expression is known only within a margin.
  *
  * @param column a column of type date, timestamp or timestamp without time zone
  * @param expression the whole expression, which contains the column
@@ -45,7 +45,7 @@ final private[rules] class OrderedExpression(val column: Expression, expression:
       }
     } catch { case NonFatal(_) => None }
 
-  /** Bisects the column values after `below`, for which the expression is less, up to `from`, for which it is not. */
+  /** Finds the threshold by bisection. The expression is less than `value` at `below`, and not less at `from`. */
   @tailrec private def firstReaching(value: Long, below: Long, from: Long): Long =
     if (below + 1 >= from) from
     else {
@@ -83,7 +83,7 @@ private[rules] object OrderedExpression {
   private val MicrosPerDay = 86400L * 1000 * 1000
   private val MicrosPerYear = 365 * MicrosPerDay
 
-  /** Clock changes within this number of days of a moment are taken into account. */
+  /** The number of days before and after a moment within which clock changes are taken into account. */
   private val ClockChangeDays = 14L
 
   def of(e: Expression): Option[OrderedExpression] = columnOf(e).filter(_ ne e).map(new OrderedExpression(_, e))
@@ -108,8 +108,8 @@ private[rules] object OrderedExpression {
     if (t == DateType) (-280000 * 365L, 280000 * 365L) else (-280000 * MicrosPerYear, 280000 * MicrosPerYear)
 
   /**
-   * Returns the number of days around a moment within which clock changes make the threshold uncertain. Clocks may be
-   * put forward or back, or skip a day.
+   * Returns the number of days before and after a moment within which clock changes make the threshold uncertain. At a
+   * clock change, clocks are set forward or back, or skip a whole day.
    */
   private def uncertainDays(zone: ZoneId, moment: Instant): Long = {
     val rules = zone.getRules
@@ -121,7 +121,7 @@ private[rules] object OrderedExpression {
   }
 }
 
-/** A column, or a field in structs, that a filter of Spark's data sources can name. */
+/** Matches a column or struct field that Spark can name in a filter for a data source. */
 private[rules] object Column {
   def unapply(e: Expression): Option[Expression] = if (isColumn(e)) Some(e) else None
 

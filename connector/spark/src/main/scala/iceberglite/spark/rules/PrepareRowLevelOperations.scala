@@ -30,11 +30,12 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write must know how each
- * row changes, and in version 3 it must write the row's id (spec, version 3: "Row Lineage"). Spark drops all metadata
- * columns before the write, so this rule turns them into ordinary columns ([[CarryOverRewrite]]). The rule also records
- * whether each row is processed individually. If so, the tasks that read rows can write them. A statement with
- * subqueries is not processed in this way, because subqueries become joins, which may shuffle rows.
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
+ * of each row and, in version 3, also the row id, which it must write (spec, version 3: "Row Lineage"). Spark drops all
+ * metadata columns before the write, so this rule turns them into ordinary columns ([[CarryOverRewrite]]). The rule
+ * also records whether each row is processed individually. If so, the tasks that read rows can also write them. In a
+ * statement with subqueries, rows are not processed individually, because subqueries become joins, which may shuffle
+ * rows.
  */
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
@@ -45,7 +46,10 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       prepared(m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable)
   }
 
-  /** Returns the prepared command, and publishes its analysis, which Spark does not pass to the operation. */
+  /**
+   * Returns the prepared command. Publishes the analysis of the command in the statement's context, because Spark does
+   * not pass it to the operation.
+   */
   private def prepared(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val pinnedCommand = pinned(NullConditions.castNulls(command))
     target match {
@@ -72,8 +76,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   /**
    * Removes unused metadata columns from the target. If a condition names a metadata column, Spark adds all metadata
-   * columns to the target, and then treats them as columns to write. Only the metadata columns that the statement names
-   * are kept. For a table with CHAR columns, Spark does not add any metadata columns.
+   * columns to the target, and then treats them as columns to write. This method keeps only the metadata columns that
+   * the statement names. For a table with CHAR columns, Spark does not add any metadata columns.
    *
    * @return the command, and the names of the metadata columns that it names
    */
@@ -98,7 +102,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   /**
    * Replaces the relation of the table in a command.
    *
-   * @param metadata attributes of the old relation's metadata columns, which have other ids in the new relation
+   * @param metadata the metadata columns of the old relation; the new relation's metadata columns have other expression
+   *   ids
    */
   private[rules] def withRelation(
       command: LogicalPlan,

@@ -14,9 +14,9 @@ import iceberglite.spark.rowlevel.CopyOnWrite
 import iceberglite.spark.session.PinnableTable
 
 /**
- * Tells whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
- * deterministic functions. However, the rows of a LIMIT or the values of FIRST may differ between runs, and so may the
- * rows that a database or a stream returns.
+ * Determines whether a query that runs more than once in a statement returns the same rows each time. Deterministic
+ * functions, which Spark requires, are not sufficient: the rows of a LIMIT, the values of FIRST, and the rows that a
+ * database or a stream returns may differ between runs.
  */
 private[rules] object RepeatableQuery {
 
@@ -40,8 +40,8 @@ private[rules] object RepeatableQuery {
   }
 
   /**
-   * Whether a leaf always returns the same rows. [[PrepareRowLevelOperations]] pins iceberg-lite tables to a version;
-   * Spark lists the files of a file table once.
+   * Whether a leaf of the plan returns the same rows each time. [[PrepareRowLevelOperations]] pins iceberg-lite tables
+   * to a version; Spark lists the files of a file table once.
    */
   private def isFixed(leaf: LeafNode): Boolean = leaf match {
     case DataSourceV2Relation(_: PinnableTable | _: FileTable, _, _, _, _) => true
@@ -55,9 +55,9 @@ private[rules] object RepeatableQuery {
 
 /**
  * Removes group filters whose result may differ from run to run. A group filter is the separate query with which
- * copy-on-write finds the files with rows to change; other files are kept. If its result could differ from that of the
- * statement, a row to change could be in a kept file, and a MERGE would insert it again. Without the group filter, all
- * files are rewritten except those that constants in the condition exclude.
+ * copy-on-write finds the files with rows to change; other files are kept. If the group filter and the statement
+ * evaluated a query differently, a row to change could be in a kept file, and a MERGE would insert the row again.
+ * Without the group filter, all files are rewritten, except the files that constants in the condition exclude.
  */
 object DropUnstableGroupFilters extends Rule[LogicalPlan] {
 

@@ -9,8 +9,8 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Lets Spark refresh cached plans after a MERGE that adds columns. After a write, Spark finds the cached plans of the
- * table by the columns of the written relation. Cached plans have the columns before the MERGE, so this rule replaces
- * the written relation by the table with those columns.
+ * table by the columns of the written relation. Cached plans have the columns that the table had before the MERGE.
+ * Therefore, this rule replaces the written relation by a relation with these columns.
  */
 object RestoreRelationBeforeMerge extends Rule[LogicalPlan] {
 

@@ -41,9 +41,10 @@ import iceberglite.spark.table.SparkTable
 /**
  * Corrects Spark 3.5's handling of statements that change a table with CHAR or VARCHAR columns. Spark pads these
  * columns with a projection over the table. In a DELETE, or in a MERGE that only deletes, Spark does not find the table
- * below the projection; this rule moves the padding into the conditions. In a MERGE with inserts, the inserted values
- * have the metadata of the declared type, but the columns of the table do not, so that Spark does not match them. This
- * rule removes that metadata, because Spark has already added expressions that check the lengths.
+ * below the projection. For these statements, this rule moves the padding into the conditions. In a MERGE with inserts,
+ * the inserted values have the metadata of the declared CHAR or VARCHAR type, but the columns of the table do not, so
+ * Spark does not match them. For these statements, this rule removes the metadata, because Spark has already added
+ * expressions that check the lengths.
  */
 object RewriteCharPadding extends Rule[LogicalPlan] {
 
@@ -80,8 +81,8 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     AttributeMap(project.projectList.collect { case a @ Alias(child, _) => a.toAttribute -> child })
 
   /**
-   * Pads CHAR columns and the values that they are compared with in the condition of an overwrite, because Spark does
-   * not pad them. Columns must be padded because other engines may have written their values without padding.
+   * Pads the CHAR columns in the condition of an overwrite, and the values to which they are compared, because Spark
+   * does not pad them. The columns must be padded, because other engines may have written values without padding.
    */
   def padded(condition: Expression, relation: DataSourceV2Relation, table: SparkTable): Expression = {
     val charMetadata =
@@ -112,8 +113,8 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
   }
 
   /**
-   * Removes the metadata of CHAR and VARCHAR columns from the output of the target of a command, because Spark would
-   * check it.
+   * Removes the metadata of CHAR and VARCHAR types from the columns of a command's target. Otherwise, Spark would
+   * compare this metadata.
    */
   private def withoutCharMetadata(command: LogicalPlan): LogicalPlan = command match {
     case delete: DeleteFromTable => delete.copy(table = targetWithoutMetadata(delete.table))
@@ -125,7 +126,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     case relation: DataSourceV2Relation if isIcebergTable(relation) => RewriteCharPadding.withoutCharMetadata(relation)
   }
 
-  /** Returns the table without the metadata of CHAR and VARCHAR columns. */
+  /** Returns the relation without the metadata of CHAR and VARCHAR types. */
   def withoutCharMetadata(relation: DataSourceV2Relation): DataSourceV2Relation =
     relation.copy(output = relation.output.map(CharVarcharUtils.cleanAttrMetadata))
 
@@ -135,7 +136,10 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
   }
 }
 
-/** A CHAR column as Spark reads it: shorter values are padded with spaces to its length. */
+/**
+ * Matches a CHAR column in the form in which Spark reads it: shorter values are padded with spaces to the column's
+ * length.
+ */
 private[rules] object PaddedColumn {
 
   def unapply(e: Expression): Option[(Expression, Int)] = e match {
@@ -144,15 +148,19 @@ private[rules] object PaddedColumn {
     case _ => None
   }
 
-  /** Converts a comparison of the padded value to a test of the stored value, padded or not. */
+  /**
+   * Converts a comparison of the padded value to a test of the stored value, which may be stored with or without
+   * padding.
+   */
   def test(e: BinaryComparison, text: Expression, length: Int, value: UTF8String): Option[ColumnTest] = {
     val upper = Literal(value, StringType)
     val lower = Literal(value.trimRight(), StringType)
-    // A character that sorts before a space also sorts before the padding.
+    // A value with a character that sorts before a space also sorts before its padding. The ranges below would not be
+    // correct for such a value.
     val hasNoControlCharacters = value.getBytes.forall(b => b < 0 || b >= ' ')
     val range = e match {
       case _: EqualTo | _: EqualNullSafe if value.numChars > length => Some(EqualTo(text, upper))
-      // The range between the value without trailing spaces and the fully padded value.
+      // The stored value is between the value without trailing spaces and the fully padded value.
       case _: EqualTo | _: EqualNullSafe =>
         Some(And(
           GreaterThanOrEqual(text, lower),

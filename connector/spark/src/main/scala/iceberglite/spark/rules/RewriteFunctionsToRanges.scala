@@ -16,8 +16,9 @@ import iceberglite.spark.table.SparkTable
  * TIMESTAMP '2024-02-29'` becomes `ts >= TIMESTAMP '2024-02-29' AND ts < TIMESTAMP '2024-03-01'`, in the session's time
  * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
  *
- * A filter that replaces an expression is true, false and null for the same values as the expression. If there is no
- * such filter, because clocks are put back near one of the bounds, the expression remains and a wider range is added.
+ * A filter on a column replaces the original filter only if it is true, false and null for the same values. If there is
+ * no such filter, because clocks are set back near one of the bounds, the original filter remains, and a wider range is
+ * added to it.
  */
 private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 
@@ -41,7 +42,7 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
     if (exact.getTagValue(HasRange).isDefined || SubqueryExpression.hasSubquery(exact)) Seq(exact)
     else
       implied(exact).filter(_._2).fold(Seq(exact)) { case (range, _) =>
-        // The expression may be part of other plans that do not have the range.
+        // A copy is marked, because the same expression object may be part of other plans, which do not have the range.
         val marked = exact.clone()
         marked.setTagValue(HasRange, ())
         Seq(marked, range)
@@ -49,8 +50,8 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
   }
 
   /**
-   * Returns a condition on columns that is true if the given condition is true, and whether it tests columns that the
-   * given condition does not test directly.
+   * Returns a condition on columns that is true whenever the given condition is true. Also returns whether this
+   * condition tests columns that the given condition does not test directly.
    */
   private def implied(e: Expression): Option[(Expression, Boolean)] = e match {
     case And(l, r) => (implied(l), implied(r)) match {
@@ -63,7 +64,10 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
   }
 }
 
-/** A test of an expression over a column, converted to a test of the column: equivalent, or true for more values. */
+/**
+ * The test of an expression over a column, converted to a test of the column. The converted test is equivalent
+ * (`isExact`), or true for more values.
+ */
 final private[rules] case class ColumnTest(range: Expression, isExact: Boolean)
 
 private[rules] object ColumnTest {
@@ -161,7 +165,7 @@ private[rules] object ColumnTest {
   private def conjunction(a: ColumnTest, b: ColumnTest): ColumnTest =
     ColumnTest(And(a.range, b.range), a.isExact && b.isExact)
 
-  /** Makes the test of `<=>` false for a null in the column, because `<=>` never returns null. */
+  /** Makes the test of a `<=>` comparison false if the column is null, because `<=>` never returns null. */
   private def notNull(column: Expression, test: ColumnTest): ColumnTest =
     test.copy(range = And(IsNotNull(column), test.range))
 
@@ -179,12 +183,12 @@ private[rules] object ColumnTest {
     if (tests.exists(_.isEmpty)) None
     else Some(tests.flatten.reduceLeft((a, b) => ColumnTest(Or(a.range, b.range), a.isExact && b.isExact)))
 
-  /** The prefix of a text column with a given length in characters. */
+  /** The expression for the prefix of a text column. The prefix has a given length in characters. */
   final private class StartOfText(val text: Expression, length: Int) {
 
     /**
-     * Returns the test of the column that is equivalent to the equality of the prefix and a value. A value that is
-     * shorter than the prefix must be the whole text; a value that is longer never matches.
+     * Returns the test of the column that is equivalent to a comparison of the prefix with a value for equality. If the
+     * value is shorter than the prefix, the whole text must be equal to it. A longer value never matches.
      */
     def equalTo(prefix: Any): Option[ColumnTest] = {
       val value = prefix.asInstanceOf[UTF8String]

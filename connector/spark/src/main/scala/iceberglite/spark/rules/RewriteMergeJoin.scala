@@ -29,11 +29,11 @@ import iceberglite.spark.table.SparkTable
  *   first finds the target's rows with a match; the outer join then processes only these rows.
  * - If rows are only inserted, Spark appends the rows that an anti join returns. Before the anti join, a semi join
  *   finds the target's rows with a match.
- * - Otherwise, the target's rows are joined with their matches. A second read of the target, with only the columns of
- *   the condition, finds the source's rows without a match.
+ * - Otherwise, the target's rows are joined with the matching source rows. A second scan of the target, with only the
+ *   columns of the condition, finds the source rows without a match.
  *
- * A source is small if its size is below `spark.sql.autoBroadcastJoinThreshold`, or if it has a BROADCAST hint. It is
- * evaluated more than once, so it must return the same rows each time.
+ * A source is small if its size is below `spark.sql.autoBroadcastJoinThreshold`, or if it has a BROADCAST hint. The
+ * source is evaluated more than once. Therefore, it must return the same rows each time.
  */
 object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
@@ -59,7 +59,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   private def writesInReadTasks(joined: Joined, copy: CopyOnWrite): Boolean =
     joined.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined.plan))
 
-  /** Limits the number of tasks to those that read the table, if new rows come from an additional task. */
+  /**
+   * Limits the number of tasks to the number of tasks that read the table, if new rows come from an additional task.
+   */
   private def coalesced(joined: Joined, copy: CopyOnWrite): LogicalPlan =
     (if (joined.addsTasks) copy.maxTasks else None)
       .fold(joined.plan)(Repartition(_, shuffle = false, joined.plan))
@@ -104,8 +106,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /**
-     * Whether a source is small. The size of a table in the source is known after its scan is built for the rows and
-     * columns that the query needs.
+     * Whether a source is small. The size of a table in the source is estimated from its scan, which is built for the
+     * filters and columns that the query needs.
      */
     private def isSmall(source: LogicalPlan): Boolean =
       RepeatableQuery(source) && (analysis.broadcastsSource || fitsOneTask(source))
@@ -197,9 +199,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     /**
      * Collects new rows in few tasks, so that they are written to few files, unless all rows are distributed before the
-     * write. The new rows of a small source go to one task; those of a larger source are shuffled. Without adaptive
-     * execution, as in a micro-batch of a stream, they are not shuffled, because a shuffle would spread them over all
-     * tasks.
+     * write. The new rows of a small source go to one task. The new rows of a larger source are shuffled. Without
+     * adaptive query execution, for example in a micro-batch of a stream, they are not shuffled, because a shuffle
+     * would distribute them over many tasks.
      */
     private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): Joined =
       if (analysis.changesPartitions) Joined(rows)
@@ -211,8 +213,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       condition.references.intersect(target.outputSet).toSeq
 
     /**
-     * Returns the plan with the original table instead of the table of the write, so that reading it does not replace
-     * files.
+     * Returns the plan with the original table instead of the relation whose files the write replaces. Files that only
+     * this plan reads are not replaced.
      */
     private def withOriginalTable(target: LogicalPlan): LogicalPlan = target.transformDown {
       case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
@@ -220,7 +222,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /**
-     * Copies a plan with new attributes.
+     * Copies a plan, with new expression ids for its attributes.
      *
      * @param existing plans whose attributes the copy must not use
      */
@@ -231,8 +233,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       }
 
     /**
-     * Removes the order of cached data from a copy. The order refers to attributes of the original plan and is not
-     * needed.
+     * Removes the order of cached data from a copy. The order is not needed, and refers to attributes of the original
+     * plan.
      */
     private def unordered(copy: LogicalPlan): LogicalPlan = copy.transform {
       case cached: InMemoryRelation if cached.outputOrdering.nonEmpty =>

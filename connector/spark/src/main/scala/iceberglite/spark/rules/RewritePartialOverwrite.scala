@@ -35,8 +35,8 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Whether a write can add columns to a table that accepts any schema, possibly of types that only the write can
-   * check.
+   * Whether a write may add columns to a table that accepts any schema. Only the write can check the types of such
+   * columns.
    */
   private def mergesColumns(relation: DataSourceV2Relation, query: LogicalPlan): Boolean =
     relation.skipSchemaResolution && (query.output.size != relation.output.size ||
@@ -45,8 +45,8 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       })
 
   /**
-   * Evaluates the constant parts of the condition, as the optimizer would. Spark writes the values of static partitions
-   * as casts of constants.
+   * Evaluates the constant parts of the condition, as the optimizer would. In Spark's plans, the values of static
+   * partitions are casts of constants.
    */
   private def folded(condition: Expression): Expression = condition.transformUp {
     case e if e.foldable && e.deterministic && !e.exists(_.isInstanceOf[Unevaluable]) =>

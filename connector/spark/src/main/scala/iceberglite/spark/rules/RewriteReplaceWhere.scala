@@ -16,9 +16,9 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Uses the write option `replaceWhere` as the condition of an overwrite of all rows. The query fails at the first new
- * row that does not satisfy the condition. If such a row were written, a rerun of the job would not replace it, but add
- * it again.
+ * Converts an overwrite of all rows with the write option `replaceWhere` to an overwrite with this condition. The query
+ * fails at the first new row that does not satisfy the condition. If such a row were written, a rerun of the job would
+ * not replace the row, but add it again.
  */
 final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan] {
   private val option = OverwriteOptions.ReplaceWhere
@@ -61,7 +61,7 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
   /**
    * Resolves the text of the condition.
    *
-   * @throws InvalidArgument the text is not a condition on the columns of the table
+   * @throws InvalidArgument if the text is not a condition on the columns of the table
    */
   private def resolved(text: String, relation: DataSourceV2Relation, table: String): Expression = {
     def invalid(reason: String) = InvalidArgument(
@@ -81,8 +81,8 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
   }
 
   /**
-   * Returns the condition with the columns of the new rows instead of those of the table. New rows have their columns
-   * in the order of the table, or with the same names.
+   * Returns the condition with references to the columns of the new rows instead of the table's columns. The columns
+   * are matched by position or by name, like the columns of the write.
    */
   private def onNewRows(
       condition: Expression,

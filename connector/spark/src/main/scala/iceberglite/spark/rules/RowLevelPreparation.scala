@@ -22,7 +22,7 @@ import iceberglite.spark.rules.PrepareRowLevelOperations.{isMetadata, withRelati
 import iceberglite.spark.table.SparkTable
 
 /**
- * A DELETE, UPDATE or MERGE with the columns that its write needs, and the properties of the statement.
+ * The plan of a DELETE, UPDATE or MERGE with the columns that its write needs, and the properties of the statement.
  *
  * @param analysis absent for a plan without an operation
  */
@@ -31,7 +31,7 @@ final private[rules] case class RowLevelPreparation(plan: LogicalPlan, analysis:
 private[rules] object RowLevelPreparation {
 
   def apply(command: LogicalPlan): RowLevelPreparation = command match {
-    // Without this replacement, Spark treats a cached table as a table that does not support deletes.
+    // Without this case, Spark would treat a cached table as a table that does not support deletes.
     case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) =>
       RowLevelPreparation(DeleteFromTableWithFilters(relation, Nil), None)
     case delete @ DeleteFromTable(Target(table, relation), _) => ofDelete(delete, table, relation)
@@ -74,11 +74,11 @@ private[rules] object RowLevelPreparation {
     private val copiesOnWrite = !isAppend && table.copiesOnWrite(Command.MERGE)
     private val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
 
-    // For a single DELETE without a condition, Spark accepts several matching source rows. Marking its rows would turn
-    // the DELETE into an update, for which Spark rejects several matching source rows.
+    // For a single DELETE without a condition, Spark accepts several matching source rows. If deleted rows were passed
+    // to the write, the DELETE would become an update, for which Spark rejects several matching source rows.
     private val marksDeletes = carried.hasChangeColumn && table.hasUncountedDeletes && !isUnconditionalDelete(matched)
 
-    // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
+    // Spark's own query for the files with rows to change would use only the table's columns.
     private val byMetadata = notMatchedBySource.isEmpty && copiesOnWrite &&
       (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
 

@@ -12,9 +12,9 @@ import org.apache.spark.sql.internal.SQLConf
 import iceberglite.spark.session.BucketingSettings
 
 /**
- * Groups the files of two scans by the keys of their join if both are partitioned by these keys in the same way, so
- * that Spark joins partition by partition without a shuffle. A scan is grouped only if the join benefits, because a
- * grouped scan has no more tasks than partitions.
+ * Groups the files of two scans by their join keys if both tables are partitioned by these keys in the same way. Spark
+ * then joins partition by partition, without a shuffle. Scans are grouped only if the join becomes faster, because a
+ * grouped scan has at most one task per partition.
  */
 private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
 
@@ -30,7 +30,7 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
   private val requiresAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
   private val groupedJoins = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])
 
-  /** Transforms a plan bottom-up, so that a join sees the grouping for the joins below it. */
+  /** Transforms a plan bottom-up, because the grouping of a join depends on the grouping of the joins below it. */
   def of(plan: LogicalPlan): LogicalPlan = plan.transformUp { case join: Join => grouped(join) }
 
   private def grouped(join: Join): Join = join match {

@@ -3,7 +3,7 @@ package iceberglite.spark.session
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 
-/** The Spark settings for storage-partitioned joins. Settings of the user take precedence. */
+/** Enables Spark's settings for storage-partitioned joins. Settings of the user take precedence. */
 private[iceberglite] object BucketingSettings {
   private val requiredKeys: Seq[String] =
     Seq(SQLConf.V2_BUCKETING_ENABLED.key, SQLConf.V2_BUCKETING_PUSH_PART_VALUES_ENABLED.key)

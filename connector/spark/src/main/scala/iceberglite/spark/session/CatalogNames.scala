@@ -6,7 +6,9 @@ import org.apache.spark.sql.connector.catalog.{CatalogNotFoundException, Catalog
 /** Resolves multipart names in a session, with the same rules as Spark. */
 object CatalogNames {
 
-  /** Returns the catalog and the name in it; the session's current catalog and namespace are the defaults. */
+  /**
+   * Returns the catalog, and the name within the catalog. The session's current catalog and namespace are the defaults.
+   */
   def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) =
     resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
 
@@ -27,7 +29,9 @@ object CatalogNames {
     }
   }
 
-  /** Returns the catalog with a name, if it is configured. Errors of a misconfigured catalog are thrown. */
+  /**
+   * Returns the catalog with the given name, if it is configured. If its configuration is invalid, the error is thrown.
+   */
   private def registered(session: SparkSession, name: String): Option[CatalogPlugin] =
     try Some(session.sessionState.catalogManager.catalog(name))
     catch { case _: CatalogNotFoundException => None }

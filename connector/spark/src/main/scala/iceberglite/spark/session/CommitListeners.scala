@@ -8,7 +8,7 @@ import iceberglite.table.Table
 
 /**
  * Notifies all table caches in this JVM of commits from this JVM. A table may have several names, in several catalogs
- * or as a path; the next statement sees the commit under each name.
+ * or as a path. The next statement sees the commit, whichever name it uses.
  */
 private[iceberglite] object CommitListeners {
   private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
@@ -21,7 +21,7 @@ private[iceberglite] object CommitListeners {
   /**
    * Announces that a table was changed, replaced or dropped.
    *
-   * @param committedBy the shared table that already has the change; absent if no shared table has it
+   * @param committedBy the shared table that already has the change; absent if no shared table has the change
    */
   def announce(table: Table, committedBy: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
     forEachCache(_.onCommit(uuid, committedBy))
@@ -29,8 +29,8 @@ private[iceberglite] object CommitListeners {
 
   /**
    * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of this JVM
-   * may refer to the same table. If it refers to another table, the metadata of that table is checked once more than
-   * necessary.
+   * may refer to the same table, so the entries of this name are invalidated in all catalogs. If the name refers to
+   * another table, the only effect is that the metadata of that table is checked once more than necessary.
    */
   def announce(name: String): Unit = forEachCache(_.invalidate(name))
 

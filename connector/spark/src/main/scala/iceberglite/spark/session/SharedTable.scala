@@ -4,18 +4,20 @@ import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableOwnership, TableVersion}
 
 /**
- * The newest version of a table that its catalog has seen. Commits through this object are visible at once to every
- * relation over the table: a data frame that was created before an INSERT shows the inserted rows.
+ * The newest version of a table that its catalog has seen. Commits through this object are immediately visible to every
+ * relation that refers to it: a DataFrame that was created before an INSERT shows the inserted rows.
  */
 final class SharedTable(loaded: Table) extends Committer {
 
-  // The tables that `current` returns commit through this object.
+  // The committer of this table is this object, so that commits of tables that `current` returns update `newest`.
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
   /** Whether there may be a newer version, which the next access must load. */
   @volatile private var mayBeStale = false
 
-  /** Returns the newest version, for a new resolution of the table. */
+  /**
+   * Returns the newest version, for a statement that resolves the table. Loads it from the catalog if it may be stale.
+   */
   def current: Table = {
     if (mayBeStale) {
       // Reset the flag first, so that a concurrent call of `markStale` is not lost.
@@ -30,7 +32,7 @@ final class SharedTable(loaded: Table) extends Committer {
     newest
   }
 
-  /** Returns the newest known version without a request to the catalog. */
+  /** Returns the newest known version, without a request to the catalog. */
   def lastKnown: Table = newest
 
   /** Makes the next access load the newest version from the catalog. */
@@ -48,7 +50,7 @@ final class SharedTable(loaded: Table) extends Committer {
   /**
    * Loads the newest version.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed another table has this name now (spec: `table-uuid`)
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if another table has this name now (spec: `table-uuid`)
    */
   override def load(id: TableIdentifier): TableVersion = {
     val known = newest.version
@@ -58,19 +60,20 @@ final class SharedTable(loaded: Table) extends Committer {
   }
 
   /**
-   * Returns the version of the table that now has this table's name, which may be another table. The version does not
-   * become the newest version of this object.
+   * Loads the table that now has this table's name, which may be another table. The loaded version does not become the
+   * newest version of this object.
    */
   def loadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
-   * Makes a version the newest one, unless a newer version is known. Threads report versions in any order. The metadata
-   * log of a version lists the versions that it follows.
+   * Makes a version the newest version of this object, unless a newer version is known. Threads may report versions in
+   * any order. Whether a version is newer is decided by its metadata log, which lists the previous versions.
    */
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version
     val isOlder = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
-    // The same version can have more snapshots loaded, or newer credentials for the table's files.
+    // The reported object may be the same version with more loaded snapshots, or with newer credentials for the table's
+    // files.
     val isSame =
       known.metadataLocation == version.metadataLocation && (known.hasAllSnapshots || !version.hasAllSnapshots)
     if (!isOlder && (!isSame || version.io.isDefined)) newest = newest.at(version)

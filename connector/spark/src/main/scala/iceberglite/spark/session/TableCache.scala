@@ -14,7 +14,7 @@ import iceberglite.table.Table
  * location of the metadata file, the metadata is loaded again only if the location has changed.
  *
  * @param expirationMs the lifetime of an entry in ms. With 0, nothing is cached. With a negative value, entries do not
- *   expire, and only commits of this JVM and REFRESH TABLE are visible.
+ *   expire; commits of other JVMs become visible only after REFRESH TABLE.
  * @param capacity maximum number of entries
  */
 final class TableCache(
@@ -27,7 +27,7 @@ final class TableCache(
   final private class Slot {
     @volatile var entry: Option[Entry] = None
 
-    /** The number of invalidations so far. It may increase during a request for the table. */
+    /** The number of invalidations so far. The number may increase while the table is being loaded. */
     val invalidations = new AtomicLong
   }
   private case class Entry(shared: SharedTable, loadedMs: Long, invalidations: Long)
@@ -42,7 +42,7 @@ final class TableCache(
 
   CommitListeners.register(this)
 
-  /** Returns the table with a name, loaded if necessary. Failures of `load` are not cached. */
+  /** Returns the table with the given name, and loads it if necessary. Failures of `load` are not cached. */
   def table(name: String)(load: => Table): SharedTable =
     if (expirationMs == 0) {
       val shared = new SharedTable(load)
@@ -70,7 +70,8 @@ final class TableCache(
     uncachedTables.synchronized(uncachedTables.asScala.toVector).filter(condition).foreach(_._1.markStale())
 
   /**
-   * Marks all other objects of a table as stale after a commit of this JVM to the table, possibly under another name.
+   * Marks all objects of a table as stale, except `committedBy`. Called after a commit of this JVM to the table,
+   * possibly under another name.
    */
   private[iceberglite] def onCommit(table: UUID, committedBy: Option[SharedTable]): Unit = {
     def isAffected(shared: SharedTable) =
@@ -79,7 +80,7 @@ final class TableCache(
     markUncachedStale { case (shared, _) => isAffected(shared) }
   }
 
-  /** Removes a table that was dropped, or whose name another table took. */
+  /** Removes the entry of a table that was dropped, or of a table whose name now refers to another table. */
   def remove(name: String): Unit = slots.remove(name)
 
   def clear(): Unit = slots.clear()
@@ -88,7 +89,8 @@ final class TableCache(
 
   private def loadIfStale(slot: Slot, load: => Table): SharedTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
-      // Read the clock and the counter first: the response may lack commits that happen during the request.
+      // Read the clock and the counter before the request, because the response may lack commits that happen during the
+      // request.
       val (requestedMs, invalidations) = (nowMs(), slot.invalidations.get)
       Entry(reuseOrCreate(slot.entry.map(_.shared), load), requestedMs, invalidations)
     }
@@ -100,8 +102,8 @@ final class TableCache(
     entry.invalidations == slot.invalidations.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
 
   /**
-   * Returns the known object with the newest version, because relations refer to it. If the table was dropped and
-   * created again, returns a new object.
+   * Returns the known object, updated to the newest version, because relations refer to this object. If the table was
+   * dropped and created again, returns a new object.
    */
   private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { shared =>
     val version = shared.loadByName()
@@ -119,6 +121,9 @@ final class TableCache(
 
 object TableCache {
 
-  /** Limits the number of entries: metadata of a large table takes megabytes, and a job may use thousands of tables. */
+  /**
+   * The default maximum number of entries. The number is limited because the metadata of a large table takes megabytes,
+   * and a job may use thousands of tables.
+   */
   val Capacity = 500
 }
