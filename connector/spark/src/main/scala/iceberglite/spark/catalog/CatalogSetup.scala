@@ -10,7 +10,7 @@ import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
 import iceberglite.spark.session.{BucketingSettings, TableCache}
 import iceberglite.storage.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 
-/** A configured catalog, and the settings of the catalog that Spark asks for. */
+/** A configured catalog, and its settings for the Spark catalog. */
 final case class CatalogSetup(
     name: String,
     catalog: Catalog,
@@ -25,7 +25,8 @@ object CatalogSetup {
    * Sets up a catalog.
    *
    * @param options the properties below `spark.sql.catalog.<name>.`, with case-sensitive keys
-   * @param mayAllowPaths whether the catalog accepts paths as table names, provided that its type supports them
+   * @param mayAllowPaths whether the catalog may accept paths as table names; it accepts them only if its type supports
+   *   paths
    */
   def of(
       name: String,
@@ -75,7 +76,7 @@ object CatalogSetup {
       SettingWarnings.ofCatalog(name)
     )
 
-  /** Returns the time after which a cached table expires, or 0 if tables are not cached. */
+  /** Returns the time in ms after which a cached table expires, or 0 if tables are not cached. */
   private def expirationMs(name: String, properties: Map[String, String]): Long =
     if (!CatalogProperty.CacheEnabled.flag(name, properties)) 0
     else CatalogProperty.CacheExpirationMs.number(name, properties).getOrElse(0)

@@ -43,10 +43,10 @@ object TableView {
  * Finds the tables of a catalog by the names that users write:
  *
  * - `db.t`, a table;
- * - `db.t.snapshots`, one of its metadata tables, or `db.t.changes`, its changelog;
- * - `db.t.at_timestamp_<ms>`, `db.t.snapshot_id_<id>`, `db.t.branch_<name>` or `db.t.tag_<name>`, a state of the table,
- *   which can be combined with a metadata table, as in `db.t.tag_v1.files`;
- * - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
+ * - `db.t.snapshots`, a metadata table of `db.t`, or `db.t.changes`, the changelog of `db.t`;
+ * - `db.t.at_timestamp_<ms>`, `db.t.snapshot_id_<id>`, `db.t.branch_<name>` or `db.t.tag_<name>`, a snapshot of the
+ *   table. A metadata table may follow, as in `db.t.tag_v1.files`;
+ * - a path, which contains a slash: `/data/t` or, with selectors, `/data/t#tag_v1,files`.
  *
  * If a table has exactly the name that the user wrote, this table is returned, even if the last part of its name looks
  * like a selector.
@@ -63,8 +63,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (resolved, selector) =>
         select(resolved, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorHint(selector)))
       }
-    // Spark resolves the path in parquet.`/data/f` as a table first. It reads the path as a file only if this error is
-    // thrown.
+    // Spark first tries to resolve the path in parquet.`/data/f` as a table. Spark reads the path as a file only if
+    // this error is thrown.
     case (Some(path), None) => throw NotFound(ObjectKind.Table, path.toString, insteadOfPath)
     case (None, _) => find(idOf(ident))
   }
@@ -82,7 +82,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => NamedTable(catalog, idOf(ident))
   }
 
-  /** Returns a handle of a new table. If a namespace precedes a path, the namespace is not used, but it must exist. */
+  /** Returns a handle of a new table. If a namespace precedes a path, the namespace must exist, but is not used. */
   def handleOfNew(ident: Identifier): TableHandle = {
     val handle = handleOf(ident)
     val namespace = ident.namespace.toVector
@@ -99,7 +99,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && handleOf(ident).exists
 
   /**
-   * Returns why a name cannot refer to a table in this catalog, and what to use instead; absent if the name is valid.
+   * Returns the reason why a name cannot refer to a table in this catalog, and an alternative; absent if the name is
+   * valid.
    */
   def rejection(ident: Identifier): Option[String] = if (isRejectedPath(ident)) Some(insteadOfPath) else None
 
@@ -118,8 +119,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /**
-   * Removes the cached manifests of a table, and makes the next access load the table again. The next access then uses
-   * the commits of other writers and the current permissions on the metadata files.
+   * Removes the cached manifests of a table, and makes the next access load the table again. The next access then sees
+   * the commits of other writers, and is subject to the current permissions on the metadata files.
    */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) => invalidate(PathTable(tables, path.path))
@@ -145,12 +146,12 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /**
-   * Drops a table with `drop` and removes it from the cache, and from other catalogs that may have cached it under
+   * Drops a table with `drop`, and removes the table from the caches of all catalogs, even if they have cached it under
    * other names.
    */
   def dropAndForget[A](ident: Identifier)(drop: => A): A = {
     val handle = handleOf(ident)
-    // A table whose metadata cannot be read can also be dropped.
+    // Ignore errors here, because a table whose metadata cannot be read can also be dropped.
     val table = cache.known(handle.key).orElse(Try(handle.table()).toOption)
     try drop
     finally forget(handle.key, table)

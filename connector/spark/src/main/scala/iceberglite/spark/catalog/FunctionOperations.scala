@@ -7,8 +7,8 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import iceberglite.spark.function.Functions
 
 /**
- * Looks up the functions that [[Functions]] lists. They are in the namespace `system` for users, and in the empty
- * namespace for the plans that Spark creates itself.
+ * Looks up the functions that [[Functions]] lists. Users find them in the namespace `system`. The plans that Spark
+ * creates itself find them in the empty namespace.
  */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean

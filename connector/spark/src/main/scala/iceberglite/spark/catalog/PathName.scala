@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 /**
  * The name of a table that is the path of its directory or of one of its metadata files.
  *
- * @param selectors the comma-separated parts after `#`: a state of the table, a metadata table, or both
+ * @param selectors the comma-separated parts after `#`: the selector of a snapshot, a metadata table, or both
  */
 final case class PathName(path: String, selectors: Vector[String]) {
   override def toString: String = path + (if (selectors.isEmpty) "" else selectors.mkString("#", ",", ""))
@@ -13,7 +13,7 @@ final case class PathName(path: String, selectors: Vector[String]) {
 
 object PathName {
 
-  /** Whether an argument of the data source is a path rather than the name of a table. */
+  /** Whether the argument of `load` or `save` is a path rather than the name of a table. */
   def isPath(name: String): Boolean = name.contains("/")
 
   /**

@@ -10,7 +10,9 @@ import iceberglite.table.TableIdentifier
 /** Suggestions for missing tables. */
 object SimilarNames {
 
-  /** Returns a name in the namespace that differs from the missing one only by a typing error. */
+  /**
+   * Returns a name in the namespace that is so similar to the missing name that the difference may be a typing error.
+   */
   def of(catalog: Catalog, id: TableIdentifier): Option[String] =
     Spelling.closest(id.name, Try(catalog.listTables(id.namespace)).getOrElse(Vector.empty).map(_.name))
 

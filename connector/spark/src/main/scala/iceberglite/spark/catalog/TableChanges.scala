@@ -20,13 +20,13 @@ import iceberglite.table.action.{
   UpgradeVersion
 }
 
-/** Converts the changes of ALTER TABLE to actions of one commit. */
+/** Converts the changes in an ALTER TABLE statement to actions of one commit. */
 object TableChanges {
 
   /**
    * Returns the actions of one commit for the changes.
    *
-   * @throws iceberglite.spec.IcebergError a change is not possible
+   * @throws iceberglite.spec.IcebergError if a change is not possible
    */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
@@ -60,8 +60,8 @@ object TableChanges {
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
     val extended = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
-    // The path comes from the schema, because the statement omits `element` and `value` from the path of a struct in a
-    // list or map.
+    // The path is taken from the schema, because the statement omits `element` and `value` from the path of a struct in
+    // a list or map.
     val id = update.lastColumnId + 1
     val declared = DeclaredTypes.parts(add.dataType, extended.schema.byId(id)).foldLeft(extended) {
       case (edited, (part, text)) => edited.declareType(extended.schema.paths(id) ++ part, Some(text))
@@ -89,7 +89,7 @@ object TableChanges {
   private val CherryPickSnapshotId = "cherry-pick-snapshot-id"
   private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
 
-  /** Returns the last change of each property. The case of the keys in [[metadataActions]] is ignored. */
+  /** Returns the last change to each property. The keys of [[metadataActions]] are case-insensitive. */
   private def lastChanges(changes: Seq[TableChange]): Map[String, Option[String]] = {
     def canonicalKey(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
@@ -124,7 +124,8 @@ object TableChanges {
   }
 
   /**
-   * The keys that represent other parts of the metadata, each with a function that converts its new value to an action.
+   * The property keys that represent other parts of the metadata. Each key has a function that converts the new value
+   * to an action.
    */
   private val metadataActions: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),
@@ -159,7 +160,9 @@ object TableChanges {
     throw InvalidArgument(s"table property $key", value, "It must be the id of a snapshot")
   )
 
-  /** Whether a change refers to a snapshot, which another writer may have committed after the table was loaded. */
+  /**
+   * Whether a change refers to a snapshot. Another writer may have committed this snapshot after the table was loaded.
+   */
   def namesSnapshot(changes: Seq[TableChange]): Boolean = changes.exists {
     case set: SetProperty => snapshotKeys.exists(_.equalsIgnoreCase(set.property))
     case _ => false

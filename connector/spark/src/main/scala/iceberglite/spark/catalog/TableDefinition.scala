@@ -16,7 +16,7 @@ import iceberglite.table.action.RecordApplicationVersion
 /**
  * The definition of a table in CREATE TABLE and similar statements, as Spark passes it.
  *
- * @param properties the user's properties, and those that Spark adds for other clauses of the statement
+ * @param properties the user's properties, and the properties that Spark adds for other clauses of the statement
  */
 final case class TableDefinition(
     columns: StructType,
@@ -28,7 +28,7 @@ final case class TableDefinition(
   /**
    * Returns the parameters with which a catalog creates the table.
    *
-   * @throws iceberglite.spec.IcebergError the definition is not supported
+   * @throws iceberglite.spec.IcebergError if the definition is not supported
    */
   def creation: TableCreation = {
     val fields = SparkTypes.fromSpark(columns)
@@ -61,7 +61,7 @@ final case class TableDefinition(
 
 object TableDefinition {
 
-  /** Keys that Spark adds, and keys that `SHOW CREATE TABLE` shows although they are computed. */
+  /** Keys that are not stored as properties: keys that Spark adds, and computed keys that `SHOW CREATE TABLE` shows. */
   private val omittedKeys: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
 

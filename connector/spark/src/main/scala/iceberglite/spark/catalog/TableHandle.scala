@@ -5,13 +5,13 @@ import org.apache.hadoop.fs.Path
 import iceberglite.catalog.{Catalog, PathTables}
 import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
 
-/** Refers to a table that exists or that a statement creates, either by its name in a catalog or by its path. */
+/** Refers to a table by its name in a catalog, or by its path. The table exists, or a statement creates it. */
 trait TableHandle {
 
   /** The key that identifies the table within a Spark catalog. */
   def key: String
 
-  /** Loads the table. @throws iceberglite.spec.IcebergError.NotFound the table does not exist */
+  /** Loads the table. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
   def table(): Table
   def exists: Boolean
   def stage(creation: TableCreation, mode: StageMode): StagedTable
@@ -31,7 +31,7 @@ final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends Table
    * as Hadoop paths, because Spark changes a location such as `file:///wh` to `file:/wh`.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    // Looking up the default location may need a request to a server, so it is looked up only if a location is given.
+    // The default location is needed only if a location is given. Looking it up may need a request to a server.
     def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
     catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
   }
@@ -43,8 +43,8 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
   override def exists: Boolean = paths.exists(path)
 
   /**
-   * Stages the table. If the location equals the path, it is omitted, because the data source passes the path as the
-   * location, and Spark adds a scheme to the location.
+   * Stages the table. A location that equals the path is omitted. The data source passes the path as the location, and
+   * Spark adds a scheme to it.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
     val ownPath = new Path(path).toUri.getPath

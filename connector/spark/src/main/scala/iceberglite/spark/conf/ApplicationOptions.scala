@@ -23,7 +23,7 @@ object ApplicationOptions {
     "none"
   )(SparkOption.long(_).filter(_ >= 0)))
 
-  /** The names of the two options in Delta Lake. */
+  /** Aliases of the two options: their names in Delta Lake. */
   val DeltaId: SparkOption[String] =
     declared(SparkOption.name("txnAppId", Id.expected, "Alias of application-id, as in Delta Lake", "none"))
 
@@ -40,7 +40,7 @@ object ApplicationOptions {
   /**
    * Returns the application and its version, if set.
    *
-   * @throws InvalidArgument only one of the two options is set, or an option and its alias differ
+   * @throws InvalidArgument if only one of the two options is set, or an option and its alias differ
    */
   def of(settings: Settings): Option[RecordApplicationVersion] =
     (valueOf(settings, Id, DeltaId), valueOf(settings, Version, DeltaVersion)) match {
@@ -56,7 +56,7 @@ object ApplicationOptions {
   private def missing(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
     InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
-  /** Returns the option that is set, which may be the alias, and its value. */
+  /** Returns the value that is set, and the name of the option or alias that sets it. */
   private def valueOf[A](
       settings: Settings,
       option: SparkOption[A],

@@ -3,15 +3,16 @@ package iceberglite.spark.conf
 import iceberglite.spec.property.{AutoCompactProperty, Declarations, TableProperty}
 
 /**
- * The limits of the compaction that follows a write.
+ * The limits of the automatic compaction after a write.
  *
- * @param minInputFiles the minimum number of small files in a partition that are combined
+ * @param minInputFiles minimum number of small files in a partition; with fewer small files, the partition is not
+ *   compacted
  * @param maxFiles maximum number of files to replace
  * @param maxBytes maximum size of the files to replace, in bytes
  */
 final case class AutoCompact(minInputFiles: Int, maxFiles: Int, maxBytes: Long)
 
-/** The options of automatic compaction. They have the names of the table properties. */
+/** The options of automatic compaction. The options have the same names as the table properties. */
 object AutoCompactOptions {
   private val declared = new Declarations[SparkOption[_]]
 
@@ -26,7 +27,7 @@ object AutoCompactOptions {
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
-  /** Returns the limits of the compaction after a write; absent if there is none. */
+  /** Returns the limits of the compaction after a write; absent if automatic compaction is off. */
   def of(settings: Settings): Option[AutoCompact] =
     if (settings(Enabled)) Some(AutoCompact(settings(MinInputFiles), settings(MaxFiles), settings(MaxBytes))) else None
 }

@@ -4,7 +4,10 @@ import scala.util.Try
 
 import iceberglite.spec.property.{Declarations, TableProperty}
 
-/** The options for the compression of new files. All formats have the same options, but with different values. */
+/**
+ * The options for the compression of new files. The options are the same for all file formats, but their valid values
+ * differ.
+ */
 object CompressionOptions {
   private val declared = new Declarations[SparkOption[_]]
 
@@ -38,12 +41,20 @@ object CompressionOptions {
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
-  /** Returns [[Codec]] for the files of one format. @param property the table property of the format */
+  /**
+   * Returns the option [[Codec]] for the files of one format, with the table property as fallback.
+   *
+   * @param property the table property of the format
+   */
   def codec(property: TableProperty[String]): SparkOption[String] =
     SparkOption[String](Codec.key, property.expected, property.doc, property.default)(text =>
       Try(property.read(text)).toOption
     ).inSession("spark.sql.iceberg.compression-codec").inTable(property.key)
 
-  /** Returns [[Level]] for the files of one format. @param property the table property of the format */
+  /**
+   * Returns the option [[Level]] for the files of one format, with the table property as fallback.
+   *
+   * @param property the table property of the format
+   */
   def level(property: TableProperty[Option[Int]]): SparkOption[Int] = Level.inTable(property.key)
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Spark's description of a write, some parts of which the connector replaces. */
+/** Spark's description of a write, with some parts replaced by the connector. */
 sealed abstract private[iceberglite] class DelegatingWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
   override def options: CaseInsensitiveStringMap = info.options
   override def queryId: String = info.queryId
@@ -19,7 +19,7 @@ sealed abstract private[iceberglite] class DelegatingWriteInfo(info: LogicalWrit
   override def metadataSchema: Optional[StructType] = info.metadataSchema
 }
 
-/** A write to a branch by its name, `t.branch_b`, which is equivalent to the write option `branch`. */
+/** The description of a write to `t.branch_b`, which is equivalent to a write to `t` with the option `branch`. */
 final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch: String)
     extends DelegatingWriteInfo(info) {
   private val key = WriteOptions.Branch.key
@@ -34,14 +34,14 @@ final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch:
   }
 }
 
-/** A write of a statement with options, which take precedence over those of `info`. */
+/** The description of a write for a statement with options, which take precedence over the options of `info`. */
 final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, statementOptions: StatementOptions)
     extends DelegatingWriteInfo(info) {
   override def options: CaseInsensitiveStringMap =
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ statementOptions.values).asJava)
 }
 
-/** A write like `info`, but for rows with other columns. */
+/** The same description as `info`, but with other columns. */
 final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
     extends DelegatingWriteInfo(info) {
   override def schema: StructType = columns

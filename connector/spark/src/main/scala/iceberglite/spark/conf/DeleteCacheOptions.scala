@@ -6,7 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
 
-/** The settings of the executors' cache of delete files. They are read from the session's configuration. */
+/** The settings of the cache of delete files on executors. They are read from the session's configuration. */
 object DeleteCacheOptions {
   private val declared = new Declarations[SparkOption[_]]
 

@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import org.apache.spark.sql.SparkSession
 
-/** The entries about the engine and the job in the summary of every snapshot. */
+/** Returns the entries about Spark, the connector and the job that every snapshot summary contains. */
 object EngineSummary {
 
   /** The version of the connector in the jar's manifest. It is `unreleased` if the classes are not in a jar. */

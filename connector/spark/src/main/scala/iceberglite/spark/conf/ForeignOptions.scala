@@ -3,7 +3,7 @@ package iceberglite.spark.conf
 import iceberglite.spec.property.{ForeignSetting, ForeignSettings}
 import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
-/** The options, configurations and table properties of Apache Iceberg that this release does not act on. */
+/** The options, configurations and table properties of Apache Iceberg that the connector does not support. */
 object ForeignOptions {
   private val Streaming = "Streaming reads are not supported in this release"
   private val Locality = "File locations are not reported to Spark"
@@ -62,7 +62,7 @@ object ForeignOptions {
     )
   )
 
-  /** System properties of the JVM. */
+  /** Apache Iceberg's system properties of the JVM. */
   val system: ForeignSettings = new ForeignSettings(
     "system property",
     Seq(
@@ -76,7 +76,7 @@ object ForeignOptions {
     )
   )
 
-  /** Settings of Hadoop's configuration. */
+  /** Apache Iceberg's settings in Hadoop's configuration. */
   val hadoop: ForeignSettings = new ForeignSettings(
     "Hadoop setting",
     Seq(

@@ -7,12 +7,16 @@ import iceberglite.spec.property.Declarations
 
 /**
  * The options of overwrites. They determine which rows are replaced, and whether the columns are replaced. An option
- * that a write cannot honour is rejected, because a write without it would replace more rows than requested.
+ * that cannot be applied to a write is rejected, because the write would replace more rows than requested if the option
+ * were ignored.
  */
 object OverwriteOptions {
   private val declared = new Declarations[SparkOption[_]]
 
-  /** Option for DataFrameWriter's mode `overwrite`, which cannot name partitions. */
+  /**
+   * Option that makes an overwrite replace only the partitions with new rows. It is intended for DataFrameWriter's mode
+   * `overwrite`, which cannot name partitions.
+   */
   val Dynamic: SparkOption[Boolean] = declared(mode(
     "overwrite-mode",
     "Whether an overwrite replaces the partitions that it writes to (dynamic) or all rows (static)"
@@ -49,7 +53,7 @@ object OverwriteOptions {
   sealed trait ReplacedRows
   object ReplacedRows {
 
-    /** No rows: an append. */
+    /** No rows, because the write is an append. */
     case object NoRows extends ReplacedRows
 
     /** No rows, because the write creates the table. */
@@ -69,7 +73,7 @@ object OverwriteOptions {
   /**
    * Returns whether the options request a dynamic overwrite; absent if neither option is set.
    *
-   * @throws InvalidArgument the two options differ
+   * @throws InvalidArgument if the two options differ
    */
   def isDynamic(settings: Settings): Option[Boolean] =
     (Dynamic.get(settings), PartitionMode.get(settings)) match {
@@ -83,10 +87,11 @@ object OverwriteOptions {
     }
 
   /**
-   * Rejects options that contradict what the write replaces.
+   * Rejects options that contradict the kind of overwrite.
    *
    * @param table the name of the table, for messages
-   * @throws InvalidArgument with the name of the option, and the alternative
+   * @throws InvalidArgument if an option contradicts the kind of overwrite; the message names the option and an
+   *   alternative
    */
   def check(table: String, replacedRows: ReplacedRows, settings: Settings): Unit = {
     isDynamic(settings).foreach(checkDynamic(table, replacedRows, settings, _))

@@ -13,7 +13,7 @@ sealed abstract class PlanningMode(val name: String)
 
 object PlanningMode {
 
-  /** On the cluster, if the manifests are too large for the driver's cores. */
+  /** In a Spark job if the manifests are too large for the driver's cores; otherwise on the driver. */
   case object Auto extends PlanningMode("auto")
 
   /** On the driver. */
@@ -60,7 +60,7 @@ final case class PlanningModes(data: PlanningMode, deletes: PlanningMode) {
 
 object PlanningModes {
 
-  /** Returns the modes of a scan. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
+  /** Returns the modes of a scan. @throws iceberglite.spec.IcebergError.InvalidArgument if a value is invalid */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): PlanningModes = {
     val settings = Settings.of(options, session, properties)
     PlanningModes(

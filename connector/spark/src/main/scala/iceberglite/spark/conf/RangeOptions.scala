@@ -7,7 +7,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.{RangeEnd, RangeStart}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** The range of commits that the options of a read select. */
+/** The range of commits that read options select. */
 final case class RangeOptions(start: RangeStart, end: RangeEnd)
 
 object RangeOptions {
@@ -19,7 +19,7 @@ object RangeOptions {
   /** The options that select a range of commits rather than one snapshot. */
   val keys: Seq[String] = Seq(StartId, StartTime, EndId, EndTime)
 
-  /** Returns the range. @throws InvalidArgument for an invalid value, and for two starts or two ends */
+  /** Returns the range. @throws InvalidArgument if a value is invalid, or if two starts or two ends are set */
   def of(options: CaseInsensitiveStringMap): RangeOptions = RangeOptions(
     oneOf(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
     oneOf(options, EndId -> RangeEnd.Through, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
@@ -28,7 +28,7 @@ object RangeOptions {
   /**
    * Returns the range for a read of appended rows, if the options request one.
    *
-   * @throws InvalidArgument for an invalid value, two starts, two ends, or an end without a start
+   * @throws InvalidArgument if a value is invalid, or if two starts, two ends, or an end without a start are set
    */
   def ofAppends(options: CaseInsensitiveStringMap): Option[RangeOptions] = {
     val requested = keys.filter(options.containsKey)
@@ -45,7 +45,11 @@ object RangeOptions {
     }
   }
 
-  /** Rejects the options for a metadata table, which has no commits of its own. @throws Unsupported an option is set */
+  /**
+   * Rejects the options for a metadata table, because a metadata table has no commits of its own.
+   *
+   * @throws Unsupported if an option is set
+   */
   def reject(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }

@@ -56,10 +56,13 @@ object ReadOptions {
     .inSession("spark.sql.iceberg.vectorization.enabled")
     .inTable("read.parquet.vectorization.enabled"))
 
-  /** Limits the batch size: memory is allocated for a whole batch, even if a file has few rows. */
+  /** Maximum batch size. It is limited because memory is allocated for a whole batch, even if a file has few rows. */
   private val MaxBatchSize = 1 << 20
 
-  /** The default is Spark's batch size. With 5000, Apache Iceberg's default, scans of many columns took 10 % longer. */
+  /**
+   * The default is Spark's batch size. In measurements, scans of many columns took 10 % longer with 5000, Apache
+   * Iceberg's default.
+   */
   val BatchSize: SparkOption[Int] = declared(SparkOption
     .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size"))
@@ -85,13 +88,16 @@ object ReadOptions {
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all
 
-  /** The valid options that are not in [[all]]: options of Spark or of an optimizer rule, or checked elsewhere. */
+  /**
+   * The valid options that are not in [[all]]: Spark's own options, an option of an optimizer rule, and options that
+   * are checked elsewhere.
+   */
   private def others: Seq[String] =
     Seq("path", "paths", FiltersByMetrics) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
   /**
-   * Allows a scan to use the metrics of files to determine whether all their rows match the filter. An optimizer rule
-   * sets this option, not the user.
+   * Option that allows a scan to use column metrics to determine whether all rows of a file match the filter. An
+   * optimizer rule sets this option, not the user.
    */
   private[iceberglite] val FiltersByMetrics = "iceberg-lite.filters-by-metrics"
 
@@ -104,16 +110,16 @@ object ReadOptions {
   /**
    * Returns the warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
+   * @throws iceberglite.spec.IcebergError if an option is not supported or misspelled
    */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
-    // Accept write options, because a write that reads its own table passes its options to the read.
+    // Accept write options without a warning, because a write that reads its own table passes its options to the read.
     SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
 
   /**
-   * Rejects options that are misspelled or must not be ignored, and warns of options without effect.
+   * Rejects options that are misspelled or must not be ignored, and logs warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
+   * @throws iceberglite.spec.IcebergError if an option is not supported or misspelled
    */
   def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
     warnings(options).foreach(SessionSettings.warnings(session).once(_))
@@ -123,7 +129,7 @@ object ReadOptions {
  * The settings for splitting and reading the files of one scan.
  *
  * @param parallelism maximum number of tasks of an adaptive scan, unless their splits would exceed the split size
- * @param cores number of tasks that run at once
+ * @param cores number of tasks that run at the same time
  */
 final case class ReadSettings(
     splitSize: Long,
@@ -139,12 +145,12 @@ final case class ReadSettings(
 ) {
 
   /**
-   * The number of file groups that is sufficient even if the groups are small. A join with a shuffle would have the
-   * same number of tasks.
+   * The number of file groups that is sufficient for a storage-partitioned join, even if the groups are small. A join
+   * with a shuffle would have the same number of tasks.
    */
   def sufficientGroups: Int = cores * ReadSettings.TasksPerCore
 
-  /** The split size below which a scan gets no more tasks than there are cores. */
+  /** The minimum split size, unless a scan would have fewer tasks than cores. */
   def minSplitSize: Long = math.min(splitSize, ReadSettings.MinSplitSize)
 
   /**
@@ -167,8 +173,8 @@ final case class ReadSettings(
   }
 
   /**
-   * Rounds the size up to a multiple of the cost of opening a file. This cost is the weight of each small file, so any
-   * other size would leave a part of each task unused.
+   * Rounds the split size up to a multiple of the cost of opening a file. This cost is the weight of each small file,
+   * so tasks with any other size could not be filled completely.
    */
   private def roundUpToOpenCost(size: Long): Long =
     if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
@@ -176,8 +182,8 @@ final case class ReadSettings(
   private def ceilDivide(a: Long, b: Long): Long = a / b + (if (a % b == 0) 0 else 1)
 
   /**
-   * Returns the size of splits for files that a statement rewrites. If there are enough files for all cores, they are
-   * not split, because each split would be written as a smaller file.
+   * Returns the size of splits for files that a statement rewrites. If there are enough files for all cores, no file is
+   * split, because each split would be written as a smaller file.
    *
    * @param weight the total weight of the files in bytes, as in [[splitSizeFor]]
    * @param largest the weight of the largest file in bytes
@@ -191,10 +197,10 @@ final case class ReadSettings(
 object ReadSettings {
   private val TasksPerCore = 4
 
-  /** The same value as in Apache Iceberg. */
+  /** Minimum split size in bytes, as in Apache Iceberg. */
   private val MinSplitSize = 16L << 20
 
-  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument if a value is invalid */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ReadSettings = {
     val settings = Settings.of(options, session, properties)
     val cores = session.sparkContext.defaultParallelism

@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import iceberglite.spec.property.Declarations
 
-/** The options of writes that may change a table's columns. */
+/** The options with which writes may change a table's columns. */
 object SchemaOptions {
   private val declared = new Declarations[SparkOption[_]]
 
@@ -15,12 +15,12 @@ object SchemaOptions {
     )
     .inSession("spark.sql.iceberg.merge-schema"))
 
-  /** The name of the option in other data sources. */
+  /** Alias of the option: its name in other data sources. */
   val Alias: SparkOption[Boolean] = declared(SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false))
 
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
-  /** Whether a write merges its columns into those of the table. */
+  /** Whether a write adds the columns that the table lacks, and widens column types. */
   def merges(settings: Settings): Boolean = Alias.get(settings).getOrElse(settings(MergeSchema))
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.catalog.SettingWarnings
 import iceberglite.spec.Spelling
 
-/** Finds settings of a session that have no effect, and warns of each once. */
+/** Finds settings of a session that have no effect, and logs a warning for each setting once. */
 object SessionSettings {
   private val Prefixes = Seq("spark.sql.iceberg.", "spark.sql.iceberg-lite.")
   private val bySession = new WeakHashMap[SparkSession, SettingWarnings]
@@ -18,7 +18,7 @@ object SessionSettings {
   def warnings(session: SparkSession): SettingWarnings =
     bySession.synchronized(bySession.computeIfAbsent(session, _ => new SettingWarnings))
 
-  /** The configurations that this release acts on. */
+  /** The keys of the configurations that the connector supports. */
   private[iceberglite] lazy val knownKeys: Set[String] =
     (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.statementOnly ++ DeleteCacheOptions.all).flatMap(
       _.sessionKey
@@ -27,7 +27,7 @@ object SessionSettings {
   /**
    * Checks the configurations of a session whose keys have the prefixes of iceberg-lite or Apache Iceberg.
    *
-   * @throws iceberglite.spec.IcebergError.Unsupported for a setting that must not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported if an unsupported setting that must not be ignored is set
    */
   def check(session: SparkSession): Unit = {
     lazy val log = warnings(session)
@@ -41,14 +41,14 @@ object SessionSettings {
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
     else Some(s"The configuration $key has no effect. There is no such setting${suggestion(key, knownKeys)}")
 
-  /** Returns the end of a message that suggests the known setting with a similar name. */
+  /** Returns a text for the end of a message. The text suggests the known setting with a similar name. */
   private[iceberglite] def suggestion(key: String, knownKeys: Iterable[String]): String =
     Spelling.closest(key, knownKeys).fold("")(near => s". Did you mean $near?")
 
   /**
    * Checks the Iceberg settings among the system properties of the JVM and in Hadoop's configuration.
    *
-   * @throws iceberglite.spec.IcebergError.Unsupported for a setting that must not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported if an unsupported setting that must not be ignored is set
    */
   def checkEnvironment(session: SparkSession, hadoop: Configuration): Unit = {
     val log = warnings(session)

@@ -13,12 +13,12 @@ import iceberglite.spec.Spelling
 import iceberglite.spec.property.ForeignSettings
 
 /**
- * A setting of reads or writes. The value is the first that is found among the options of the read or write, in the
- * session's configuration, and among the properties of the table, in this order.
+ * A setting of reads or writes. The value is looked up in the options of the read or write, then in the session's
+ * configuration, and then in the properties of the table. The first value that is found is used.
  *
  * @param sessionKey key in the session's configuration, with the prefix `spark.sql.`
  * @param property key of the table property
- * @param default the default value; absent if the code computes it, as `defaultDoc` describes
+ * @param default the default value; absent if the default is computed, as `defaultDoc` describes
  * @param expected description of valid values, for messages and documentation
  */
 final class SparkOption[A] private (
@@ -48,29 +48,29 @@ final class SparkOption[A] private (
   private def fromTable(settings: Settings): Option[A] =
     property.flatMap(k => settings.properties.get(k).map(read(s"table property $k", _)))
 
-  /** Parses a value. @throws InvalidArgument with the place where the value is set */
+  /** Parses a value. @throws InvalidArgument if the value is invalid; the message names the place where it is set */
   private def read(where: String, text: String): A =
     parse(text).getOrElse(throw InvalidArgument(where, text, expected))
 
-  /** Returns the same setting, also looked up in the session's configuration. */
+  /** Returns this setting with a key under which it is also looked up in the session's configuration. */
   def inSession(confKey: String): SparkOption[A] =
     new SparkOption(key, Some(confKey), property, default, defaultDoc, expected, doc, parse)
 
-  /** Returns the same setting, also looked up among the table's properties. */
+  /** Returns this setting with a key under which it is also looked up in the table's properties. */
   def inTable(propertyKey: String): SparkOption[A] =
     new SparkOption(key, sessionKey, Some(propertyKey), default, defaultDoc, expected, doc, parse)
 
   override def toString: String = key
 }
 
-/** The places where settings are looked up. */
+/** The places where settings are looked up: options, the session's configuration and table properties. */
 final case class Settings(
     options: CaseInsensitiveStringMap,
     session: String => Option[String],
     properties: Map[String, String]
 ) {
 
-  /** Returns the value of a setting, or its default. @throws InvalidArgument for an invalid value */
+  /** Returns the value of a setting, or its default. @throws InvalidArgument if a value is invalid */
   def apply[A](option: SparkOption[A]): A = option.get(this).orElse(option.default).getOrElse(
     throw InvalidArgument(s"option ${option.key}", "none", s"It has no default. ${option.expected}")
   )
@@ -91,7 +91,7 @@ object SparkOption {
       parse: String => Option[A]
   ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, text => parse(text.trim))
 
-  /** Creates a setting with a name as its value, in which spaces are significant. */
+  /** Creates a setting whose value is a name; spaces in the value are significant. */
   def name(key: String, expected: String, doc: String, defaultDoc: String): SparkOption[String] =
     new SparkOption(key, None, None, None, defaultDoc, expected, doc, Some(_))
 
@@ -109,10 +109,10 @@ object SparkOption {
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 
   /**
-   * Rejects options whose names are similar to known ones, or that must not be ignored.
+   * Rejects unknown options with names that are similar to known options, and options that must not be ignored.
    *
-   * @param action what the options are for: `read` or `write`
-   * @param foreign the options of Apache Iceberg that this release does not support
+   * @param action the action that the options configure: `read` or `write`
+   * @param foreign the options of Apache Iceberg that the connector does not support
    * @param silent whether a key without effect causes no warning
    * @return warnings about other options that have no effect
    */
@@ -130,7 +130,7 @@ object SparkOption {
     }
   }
 
-  /** Returns the warning for an unknown option. @throws InvalidArgument the key is similar to a known key */
+  /** Returns the warning for an unknown option. @throws InvalidArgument if the key is similar to a known key */
   private def unknown(action: String, key: String, knownKeys: Seq[String]): String = {
     knownKeys.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, knownKeys)).foreach { near =>
       throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
@@ -138,6 +138,8 @@ object SparkOption {
     s"The $action option $key has no effect on iceberg-lite tables. There is no such option"
   }
 
-  /** Returns the letters and digits of a key in lower case. Keys that differ only in case or dashes are similar. */
+  /**
+   * Returns the letters and digits of a key in lower case, because keys that differ only in case or dashes are similar.
+   */
   private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
 }

@@ -17,7 +17,7 @@ import iceberglite.table.action.RecordApplicationVersion
 /**
  * The options of one statement: `DELETE FROM t WITH ('key' = 'value') WHERE ...`.
  *
- * @param values the options as written
+ * @param values the options as written in the statement
  */
 final case class StatementOptions(values: Map[String, String]) {
 
@@ -43,7 +43,11 @@ final case class StatementOptions(values: Map[String, String]) {
   def without(option: SparkOption[_]): StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => key.equalsIgnoreCase(option.key) })
 
-  /** Checks the options of an overwrite by a condition. @throws InvalidArgument an option does not apply to it */
+  /**
+   * Checks the options of an overwrite with a condition.
+   *
+   * @throws InvalidArgument if an option does not apply to such an overwrite
+   */
   def checkOverwriteByCondition(table: String): Unit =
     OverwriteOptions.check(table, OverwriteOptions.ReplacedRows.Matching, settings)
 
@@ -52,19 +56,19 @@ final case class StatementOptions(values: Map[String, String]) {
   def distribution: Option[DistributionMode] = WriteOptions.Distribution.get(settings)
 
   /**
-   * Returns the application and version, with which the statement can be rerun safely.
+   * Returns the application and version that the commit records, so that the statement can safely be rerun.
    *
-   * @throws InvalidArgument only one of the two options is set
+   * @throws InvalidArgument if only one of the two options is set
    */
   def application: Option[RecordApplicationVersion] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
   def isUpsert: Boolean = UpsertOptions.isRequested(settings)
 
-  /** Whether columns of the source that the table lacks are added to it. */
+  /** Whether source columns that the table lacks are added to the table. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)
 
-  /** Returns the options for the table. The statement's own options are handled before the table is used. */
+  /** Returns the options that are passed to the table, without the options that the statement itself handles. */
   def tableOptions: StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => StatementOptions.statementKeys(key.toLowerCase(Locale.ROOT)) })
 }
@@ -108,7 +112,7 @@ object StatementOptions {
    * Rejects options that a statement does not support.
    *
    * @param verb DELETE, UPDATE, MERGE or INSERT
-   * @throws InvalidArgument with the name of the option
+   * @throws InvalidArgument if the statement does not support an option; the message names the option
    */
   def check(verb: String, options: StatementOptions): Unit = {
     val validOptions = optionsFor(verb)

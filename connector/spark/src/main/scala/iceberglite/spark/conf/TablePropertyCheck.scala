@@ -4,22 +4,22 @@ import iceberglite.catalog.SettingWarnings
 import iceberglite.spec.property.TableProperty
 
 /**
- * Checks the properties that a user sets on a table. A property with the prefix `write.`, `read.`, `commit.`,
- * `history.`, `gc.` or `iceberg-lite.` that has no effect leads to a warning. It is kept, because it may belong to
- * another engine. Properties with other prefixes belong to the user.
+ * Checks the properties that a user sets on a table. A warning is logged for a property without effect whose prefix is
+ * `write.`, `read.`, `commit.`, `history.`, `gc.` or `iceberg-lite.`. The property is stored, because another engine
+ * may use it. Properties with other prefixes belong to the user.
  */
 object TablePropertyCheck {
   private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.", "iceberg-lite.")
   private val DeletePrefix = "write.delete."
 
-  /** Properties with an effect that are not in [[TableProperty.all]] and not options of reads or writes. */
+  /** Properties with an effect that are neither in [[TableProperty.all]] nor options of reads or writes. */
   private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
 
-  /** The keys that this release acts on, except those of single columns. */
+  /** The keys of the supported properties, except properties of single columns. */
   private[iceberglite] lazy val knownKeys: Set[String] = (TableProperty.all.map(_.key) ++ others ++
     (ReadOptions.all ++ WriteOptions.all).flatMap(_.property)).toSet
 
-  /** Whether this release acts on a property. */
+  /** Whether the connector supports a property. */
   private[iceberglite] def isKnown(key: String): Boolean = knownKeys(key) ||
     TableProperty.ColumnPrefixes.exists(key.startsWith) ||
     key.startsWith(DeletePrefix) && knownKeys("write." + key.stripPrefix(DeletePrefix))
@@ -28,7 +28,7 @@ object TablePropertyCheck {
    * Checks the properties.
    *
    * @param table the name of the table, for messages
-   * @throws iceberglite.spec.IcebergError.Unsupported for a property that must not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported if an unsupported property that must not be ignored is set
    */
   def check(table: String, properties: Map[String, String], warnings: SettingWarnings): Unit =
     for ((key, value) <- properties.toVector.sorted; message <- warning(key, value))

@@ -18,14 +18,14 @@ sealed trait TimeTravel {
   /**
    * Returns the selected snapshot; absent for an empty table.
    *
-   * @throws NotFound the snapshot, branch or tag does not exist
-   * @throws InvalidArgument a tag is selected as a branch, or a branch as a tag
+   * @throws NotFound if the snapshot, branch or tag does not exist
+   * @throws InvalidArgument if a tag is selected as a branch, or a branch as a tag
    */
   def snapshot(table: TableMetadata): Option[Snapshot]
 
   /**
-   * Returns the schema for reading the snapshot. The current snapshot and branches have the current schema of the
-   * table, other selections the schema of their snapshot.
+   * Returns the schema for reading the snapshot. The current snapshot and branches are read with the current schema of
+   * the table. Other selections are read with the schema of the snapshot.
    */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
@@ -47,7 +47,7 @@ object TimeTravel {
     override def selector: String = s"$SnapshotPrefix$id"
   }
 
-  /** The snapshot that was current at a time. */
+  /** The snapshot that was current at a given time. @param epochMs the time in milliseconds since the epoch */
   final case class AtTimestamp(epochMs: Long) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshotAsOf(epochMs))
     override def selector: String = s"$TimestampPrefix$epochMs"
@@ -74,8 +74,8 @@ object TimeTravel {
   }
 
   /**
-   * The value of `VERSION AS OF`, which is the id of a snapshot, or the name of a branch or tag. A snapshot takes
-   * precedence.
+   * The value of `VERSION AS OF`: the id of a snapshot, or the name of a branch or tag. If both exist, the snapshot
+   * takes precedence.
    */
   final case class AtVersion(version: String) extends TimeTravel {
     private def resolved(table: TableMetadata): TimeTravel = {
@@ -98,7 +98,7 @@ object TimeTravel {
   private val BranchPrefix = "branch_"
   private val TagPrefix = "tag_"
 
-  /** Parses the last part of a table's name that selects a snapshot: `at_timestamp_<ms>`, `tag_<name>`... */
+  /** Parses the last part of a table's name, if it selects a snapshot: `at_timestamp_<ms>`, `tag_<name>`... */
   def ofSelector(part: String): Option[TimeTravel] = {
     def suffix(prefix: String): Option[String] =
       Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
@@ -109,7 +109,7 @@ object TimeTravel {
       .orElse(suffix(TagPrefix).map(OnTag))
   }
 
-  /** The options that select a snapshot, and how to parse their values. */
+  /** The options that select a snapshot, each with a parser of its values. */
   private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
     "snapshot-id" -> ((key, value) => AtSnapshot(RangeOptions.long(key, value))),
     "as-of-timestamp" -> ((key, value) => AtTimestamp(RangeOptions.long(key, value))),
@@ -122,7 +122,7 @@ object TimeTravel {
   /** The names of the read options that select a snapshot. */
   val optionKeys: Seq[String] = options.map(_._1)
 
-  /** Returns the selection that the options request. @throws InvalidArgument more than one of the options is set */
+  /** Returns the selection that the options request. @throws InvalidArgument if more than one of the options is set */
   def ofOptions(readOptions: CaseInsensitiveStringMap): TimeTravel =
     options.filter(o => readOptions.containsKey(o._1)) match {
       case Seq() => Latest
@@ -134,7 +134,10 @@ object TimeTravel {
         )
     }
 
-  /** Parses a timestamp in the session's time zone, or epoch seconds; returns milliseconds. */
+  /**
+   * Parses a timestamp in the session's time zone, or a number of seconds since the epoch. Returns milliseconds since
+   * the epoch.
+   */
   private def timestamp(key: String, value: String): Long = {
     val zone = DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone)
     Try(Math.multiplyExact(value.trim.toLong, 1000L)).toOption
@@ -152,7 +155,7 @@ object TimeTravel {
     if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
     else throw noSuchRef(kind, name, table)
 
-  /** Returns a branch or tag by its name. */
+  /** Returns the branch or tag with the given name. */
   def ref(table: TableMetadata, name: String): SnapshotRef =
     table.refs.getOrElse(name, throw noSuchRef(ObjectKind.BranchOrTag, name, table))
 

@@ -3,7 +3,10 @@ package iceberglite.spark.conf
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.Declarations
 
-/** The options of upserts: writes that replace rows with the same keys, without reading the table. */
+/**
+ * The options of upserts. An upsert is a write that replaces existing rows with the same keys, without reading the
+ * table.
+ */
 object UpsertOptions {
   private val declared = new Declarations[SparkOption[_]]
 
@@ -32,9 +35,9 @@ object UpsertOptions {
   val all: Seq[SparkOption[_]] = declared.all
 
   /**
-   * Whether a write is an upsert. Setting key columns or a delete column implies it.
+   * Whether a write is an upsert. A write with the option for key columns or for a delete column is always an upsert.
    *
-   * @throws InvalidArgument the options contradict each other
+   * @throws InvalidArgument if the options contradict each other
    */
   def isRequested(settings: Settings): Boolean = {
     val requested = Upsert.get(settings)

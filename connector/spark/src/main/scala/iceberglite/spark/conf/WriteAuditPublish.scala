@@ -8,24 +8,24 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.table.{SnapshotTarget, Table}
 
 /**
- * Write-audit-publish: with the table property `write.wap.enabled`, the writes of a session can be audited before they
- * are visible to other sessions. With `spark.wap.id`, a write is staged as a snapshot that no branch or tag refers to.
- * With `spark.wap.branch`, a write is committed to a branch, and the session then reads this branch instead of the main
- * branch.
+ * Write-audit-publish (WAP). With the table property `write.wap.enabled`, the writes of a session can be audited before
+ * they are visible to other sessions. With `spark.wap.id`, a write is staged as a snapshot that no branch or tag refers
+ * to. With `spark.wap.branch`, a write is committed to a branch, and the session then reads this branch instead of the
+ * branch `main`.
  */
 object WriteAuditPublish {
   val IdKey = "spark.wap.id"
   val BranchKey = "spark.wap.branch"
 
-  /** The target of a write, and the entries that it adds to the summary of its snapshot. */
+  /** The target of a write, and the entries that the write adds to the snapshot summary. */
   final case class Target(snapshotTarget: SnapshotTarget, summary: Map[String, String] = Map.empty)
 
   /**
    * Returns the target of a write.
    *
-   * @param branch the branch that the statement names; absent if it names only the table
-   * @throws InvalidArgument the session and the statement request contradictory targets
-   * @throws iceberglite.spec.IcebergError.NotFound the branch does not exist
+   * @param branch the branch that the statement names; absent if the statement names no branch
+   * @throws InvalidArgument if the session and the statement request contradictory targets
+   * @throws iceberglite.spec.IcebergError.NotFound if the branch does not exist
    */
   def target(table: Table, branch: Option[String], session: SparkSession): Target = {
     val requested = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))
@@ -44,7 +44,7 @@ object WriteAuditPublish {
     target
   }
 
-  /** Returns the branch that the session reads instead of the table, if it exists. */
+  /** Returns the branch that the session reads instead of the branch `main`, if that branch exists. */
   def branchToRead(table: TableMetadata, session: SparkSession): Option[String] =
     settings(table, session).branch.filter(table.refs.contains)
 

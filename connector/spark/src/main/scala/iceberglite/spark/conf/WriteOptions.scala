@@ -83,7 +83,10 @@ object WriteOptions {
       default = true
     ))
 
-  /** Approximate ratio of the size of rows in a shuffle to their size in a Parquet file, as in Apache Iceberg. */
+  /**
+   * Approximate ratio of the size of rows in a shuffle to the size of the same rows in a Parquet file, as in Apache
+   * Iceberg.
+   */
   val ShuffleRatio = 3L
   private val DefaultAdvisorySize = (128L << 20) * ShuffleRatio
 
@@ -129,14 +132,14 @@ object WriteOptions {
   val Branch: SparkOption[String] =
     declared(SparkOption.name("branch", "It must be the name of a branch", "Branch to write to", "main"))
 
-  /** The prefix of options for the snapshot summary; the key of the entry follows. */
+  /** The prefix of options that add an entry to the snapshot summary. The key of the entry follows the prefix. */
   val SnapshotPropertyPrefix = "snapshot-property."
 
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ CompressionOptions.all ++ OverwriteOptions.all ++
     ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all ++ AutoCompactOptions.all
 
-  /** Options of Spark itself. */
+  /** Spark's own options. */
   private val others: Seq[String] = Seq("path", "paths")
 
   private[iceberglite] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
@@ -144,9 +147,9 @@ object WriteOptions {
     ForeignOptions.write.find(key).isDefined
 
   /**
-   * Rejects options that are misspelled or must not be ignored, and warns of options without effect.
+   * Rejects options that are misspelled or must not be ignored, and logs warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
+   * @throws iceberglite.spec.IcebergError if an option is not supported or misspelled
    */
   def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
     warnings(options).foreach(SessionSettings.warnings(session).once(_))
@@ -154,7 +157,7 @@ object WriteOptions {
   /**
    * Returns the warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
+   * @throws iceberglite.spec.IcebergError if an option is not supported or misspelled
    */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val otherOptions = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
@@ -172,7 +175,7 @@ object WriteOptions {
    */
   val SessionSnapshotPropertyPrefix = "spark.sql.iceberg.snapshot-property."
 
-  /** Returns the entries of a session and of the options for the snapshot's summary. */
+  /** Returns the summary entries that the session's configuration and the options request. */
   def snapshotProperties(options: CaseInsensitiveStringMap, session: SparkSession): Map[String, String] =
     session.conf.getAll.collect {
       case (key, value) if key.startsWith(SessionSnapshotPropertyPrefix) =>
@@ -185,7 +188,7 @@ object WriteOptions {
         name -> value
     } ++ snapshotProperties(options)
 
-  /** Returns the entries of the options for the snapshot's summary, with keys as written. */
+  /** Returns the summary entries that the options request. The keys keep their case. */
   def snapshotProperties(options: CaseInsensitiveStringMap): Map[String, String] =
     options.asCaseSensitiveMap.asScala.collect {
       case (key, value) if key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) =>

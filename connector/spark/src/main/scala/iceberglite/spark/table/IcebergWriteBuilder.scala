@@ -22,9 +22,10 @@ import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
 
 /**
- * Builds a write to a table for Spark.
+ * Builds Spark's writes to a table.
  *
- * @param statementMerge the column changes that the resolved statement already has; absent if it adds no columns
+ * @param statementMerge the changes to the table's columns that the resolved statement already contains; absent if the
+ *   statement adds no columns
  * @param followUps the maintenance that may follow the commit
  */
 final class IcebergWriteBuilder private[iceberglite] (
@@ -51,7 +52,7 @@ final class IcebergWriteBuilder private[iceberglite] (
     if (statementMerge.isDefined) statementMerge
     else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
 
-  /** The table with the columns that it has after the write. */
+  /** The table with the columns that it will have after the write. */
   private val mergedTable: Table = merge.fold(table)(_.merged)
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = in {
@@ -60,9 +61,9 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Sets an overwrite by a condition.
+   * Makes the write an overwrite of the rows that satisfy a condition.
    *
-   * @throws iceberglite.spark.error.StatementError for a condition that cannot be evaluated on files
+   * @throws iceberglite.spark.error.StatementError if the condition cannot be evaluated on files
    */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = in {
     val where = condition(predicates)
@@ -82,8 +83,8 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Returns the rows that the write replaces. Spark fills a staged table, which is empty, by an append or by an
-   * overwrite of all rows.
+   * Returns the rows that the write replaces. For a staged table, these are no rows: the table is empty, and Spark
+   * fills it by an append or by an overwrite of all rows.
    */
   private def replacedRows: ReplacedRows =
     if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.NewTable }

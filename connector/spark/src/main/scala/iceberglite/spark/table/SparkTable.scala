@@ -51,8 +51,9 @@ import iceberglite.table.Table
 /**
  * A table, or an earlier snapshot of a table, for Spark.
  *
- * Its columns are those at the time of its resolution. Its rows are those at the time when a scan is planned, so that a
- * data frame that was created before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ * The columns are fixed when Spark resolves the table. The rows are read from the version that is current when a scan
+ * is planned. Therefore, a DataFrame that was created before an INSERT of this session shows the new rows, as with
+ * Apache Iceberg.
  *
  * @param source returns the current version of the table
  * @param travel selects the snapshot of the table
@@ -72,9 +73,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private def withNewColumns(version: Table): Table = target.merge(version).fold(version)(_.merged)
 
   /**
-   * The snapshot that a query reads if its options select none. A session may read a branch instead of the main branch.
-   * The branch is fixed when the table is resolved; if it could change later, a cached result could be recomputed from
-   * another snapshot.
+   * The snapshot that a query reads if its read options select no snapshot. With `spark.wap.branch`, a session may read
+   * another branch than `main`. This branch is fixed when the table is resolved. If it could change later, a cached
+   * result could be recomputed from another snapshot.
    */
   private val defaultTravel: TimeTravel =
     if (travel != TimeTravel.Latest) travel
@@ -89,7 +90,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def name: String = table.name
 
-  // New objects of this class are also created within `in`, because the constructor may fail.
+  // Methods also create new objects of this class within `in`, because the constructor may fail.
   override protected def errorName: String = name
 
   override def schema: StructType = sparkSchema
@@ -112,8 +113,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def metadataColumns: Array[MetadataColumn] = in(RowMetadataColumns.of(table.metadata))
 
   /**
-   * Returns the version of the table that a statement reads. A statement may read its table several times, for the
-   * files with rows to change and for the rows; all reads use one version.
+   * Returns the version of the table that a statement reads. A statement may read its table several times, for example
+   * to find the files with rows to change, and then to read the rows. All reads use the same version.
    */
   private def current(): Table = context.startedStatement.fold(withNewColumns(source()))(_.table)
 
@@ -127,8 +128,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /**
-   * Returns the selection of the snapshot to read. Read options can select a snapshot if the name of the table does
-   * not.
+   * Returns the selection of the snapshot to read. Read options can select a snapshot if the name of the table does not
+   * select one.
    */
   private def selectedTravel(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
     case TimeTravel.Latest => defaultTravel
@@ -154,13 +155,13 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     new SparkTable(() => latest, travel, target)
   }
 
-  /** Returns the options of the statement (`WITH`) for which the table is resolved. */
+  /** Returns the `WITH` options of the statement for which the table is resolved. */
   private[iceberglite] def statementOptions: StatementOptions = target.options
 
   /**
    * Returns the table for a statement with options.
    *
-   * @throws InvalidArgument the name of the table selects another branch than the options
+   * @throws InvalidArgument if the name of the table and the options select different branches
    */
   private[iceberglite] def changedWith(options: StatementOptions): SparkTable = in {
     val selected = options.branch.fold(travel) { branch =>
@@ -187,15 +188,18 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** The state of the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context
 
-  /** Whether a command rewrites whole files, which is the mode copy-on-write. */
+  /** Whether the mode of a command is copy-on-write, which rewrites whole files. */
   private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
     in(StatementAnalysis.copiesOnWrite(table, command))
 
-  /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
+  /** Returns the metadata columns that a statement must copy from the rows that it reads to the rows that it writes. */
   private[iceberglite] def carryOverColumns(command: RowLevelOperation.Command): Seq[String] =
     in(StatementAnalysis.carryOverColumns(table, command))
 
-  /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
+  /**
+   * Returns the source columns of the current partition spec. For a nested source field, this is the top-level column
+   * that contains the field.
+   */
   private[iceberglite] def partitionColumns: Set[String] =
     table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
       .map(_.head).toSet
@@ -209,8 +213,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /**
-   * Returns the table with the columns before the statement, as Spark has cached it; absent if the statement adds no
-   * columns.
+   * Returns the table with the columns that it has before the statement. Spark's cached plans contain the table with
+   * these columns. Absent if the statement adds no columns.
    */
   private[iceberglite] def beforeStatement: Option[SparkTable] = in {
     target.withoutColumns.map(new SparkTable(source, travel, _))
@@ -221,14 +225,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     () => operation
   }
 
-  /** Returns the operation of an UPDATE that reads each row once. */
+  /** Returns the row-level operation for an UPDATE whose plan reads each row only once. */
   private[iceberglite] def update(): CopyOnWrite = in {
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
   }
 
   /**
-   * Returns the operation of an overwrite that rewrites files with other rows. It is an UPDATE for Spark: for a DELETE,
-   * Spark would drop the new rows if whole files can be deleted.
+   * Returns the row-level operation for an overwrite that also rewrites rows that do not satisfy the condition. Its
+   * command is UPDATE. With the command DELETE, Spark would lose the new rows if whole files can be deleted.
    */
   private[iceberglite] def overwrite(): RowLevelOperation = in {
     WriteOptions.check(target.options.asOptions, SparkSession.active)
@@ -261,7 +265,10 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     statement
   }
 
-  /** Whether the rows can be deleted as whole files: no file contains both rows to delete and rows to keep. */
+  /**
+   * Whether the rows can be deleted by deleting whole files, because no file contains both rows to delete and rows to
+   * keep.
+   */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = in {
     MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
@@ -273,7 +280,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /**
    * Returns the branch that the table's name selects; absent if it selects the table itself.
    *
-   * @throws Unsupported the name selects a snapshot, which is read-only
+   * @throws Unsupported if the name selects a snapshot, which is read-only
    */
   private def branchToChange(verb: String): Option[String] = travel match {
     case TimeTravel.Latest => None
@@ -286,7 +293,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def toString: String = name
 
-  /** Equality means that a cached query on one table answers a query on the other. */
+  /** Whether Spark may use the cached result of a query on one table for the same query on the other table. */
   override def equals(that: Any): Boolean = that match {
     case other: SparkTable =>
       other.name == name && other.defaultTravel == defaultTravel && other.table.metadata.uuid == table.metadata.uuid

@@ -10,8 +10,8 @@ import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
 
 /**
- * A table that `CREATE TABLE ... AS SELECT` or `REPLACE TABLE ... AS SELECT` creates. Its files are committed only when
- * Spark reports success.
+ * A table that `CREATE TABLE ... AS SELECT` or `REPLACE TABLE ... AS SELECT` creates. The table and its files are
+ * committed only after the query has succeeded.
  *
  * @param onCommit called after the table is committed
  */
@@ -19,7 +19,9 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     extends SparkTable(() => staged.table, TimeTravel.Latest)
     with SparkStagedTable {
 
-  /** Commits the table. If the application has already committed this version, the table is kept unchanged. */
+  /**
+   * Commits the table. If the table already contains this version of the application's write, the table is not changed.
+   */
   override def commitStagedChanges(): Unit = in {
     try {
       CommitListeners.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)

@@ -13,7 +13,8 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * A table of a catalog without staging. The table exists immediately, and is dropped if the query that fills it fails.
+ * A table in a catalog that does not support staging. The table exists immediately, and is dropped if the query that
+ * fills it fails.
  */
 @nowarn("cat=deprecation") // every catalog and table has the deprecated methods
 final private[iceberglite] class UnstagedTable(catalog: TableCatalog, ident: Identifier, table: Table)
