@@ -58,7 +58,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
   private def travelOf(options: CaseInsensitiveStringMap): TimeTravel =
     SparkErrors.in(pathOrName(options))(TimeTravel.ofOptions(options))
 
-  @nowarn("cat=deprecation") // iceberg-lite tables implement `schema`, and Spark derives `columns` from it
+  @nowarn("cat=deprecation") // iceberg-lite tables implement `schema`; Spark derives `columns` from `schema`
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = load(options).schema
 
   override def inferPartitioning(options: CaseInsensitiveStringMap): Array[Transform] = load(options).partitioning
@@ -83,7 +83,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
     }
   }
 
-  /** Returns an identifier with the complete path, which is valid regardless of the working directory. */
+  /** Returns an identifier with the absolute path, so that the identifier does not depend on the working directory. */
   private def identifierOf(path: String): Identifier = Identifier.of(Array.empty, PathTables.identifier(path).name)
 
   private def pathOrName(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
@@ -112,7 +112,8 @@ object IcebergSource {
     }
 
   /**
-   * Returns the storage settings of a configured catalog. Paths are read with the credentials of the current catalog.
+   * Returns the storage settings of a configured catalog. Tables at paths are read with the storage settings, and
+   * therefore the credentials, of the current catalog.
    */
   private def storageOf(session: SparkSession, catalog: String): Map[String, String] = {
     val prefix = s"spark.sql.catalog.$catalog."

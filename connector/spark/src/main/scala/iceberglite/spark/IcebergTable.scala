@@ -36,7 +36,7 @@ import iceberglite.table.Table
  * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
  * }}}
  *
- * The object does not cache the state of the table, so it can be reused. A condition is a boolean column or SQL text.
+ * The object does not cache the table, so it can be reused after commits. A condition is a boolean column or SQL text.
  * The session must have the extensions of [[SparkSessionExtensions]].
  */
 final class IcebergTable private (
@@ -50,12 +50,12 @@ final class IcebergTable private (
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
 
-  /** Returns the table with an additional option for its statements. */
+  /** Returns an object for the same table whose statements have an additional option. */
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
   /**
-   * Returns the table with a maximum number of retries. A statement is retried if its commit conflicts with another
-   * commit.
+   * Returns an object for the same table whose statements have a maximum number of retries. A statement is retried if
+   * its commit conflicts with another commit.
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
@@ -77,9 +77,9 @@ final class IcebergTable private (
   /**
    * Returns a builder of a MERGE statement into this table. Its method `execute` runs the statement.
    *
-   * @param source the source rows. Conditions and values refer to their columns as `source.c`, and to the columns of
-   *   this table as `target.c`.
-   * @param on the condition on which a source row matches a row of this table
+   * @param source the source rows. Conditions and values refer to a column of the source as `source.c`, and to a column
+   *   of this table as `target.c`.
+   * @param on the condition under which a source row matches a row of this table
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
@@ -96,7 +96,7 @@ final class IcebergTable private (
    *
    * @param verb the first keyword of the statement: DELETE, UPDATE or MERGE
    * @param evolvesSchema whether a MERGE may add columns to the table
-   * @throws StatementError the statement does not support one of the options
+   * @throws StatementError if the statement does not support one of the options
    */
   private[iceberglite] def run(verb: String, statement: LogicalPlan, evolvesSchema: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString
@@ -151,11 +151,11 @@ final class IcebergTable private (
 object IcebergTable {
 
   /**
-   * Returns the table with a name.
+   * Returns the table with the given name.
    *
    * @param name the name in SQL: `catalog.db.t`, `db.t` for a table in the current catalog, or `catalog.db.t.branch_b`
    *   for a branch
-   * @throws org.apache.spark.sql.AnalysisException the table does not exist
+   * @throws org.apache.spark.sql.AnalysisException if the table does not exist
    */
   def forName(spark: SparkSession, name: String): IcebergTable = {
     val table = new IcebergTable(spark, name, spark.sessionState.sqlParser.parseMultipartIdentifier(name), Map.empty)

@@ -86,7 +86,7 @@ final class MergeStatement private (
 
   /**
    * Lets the statement add columns to the table: the source columns that a clause uses and that the table does not
-   * have. The columns and the rows are added in one commit.
+   * have. One commit adds the columns and the rows.
    */
   def withSchemaEvolution(): MergeStatement = copy(evolvesSchema = true)
 
@@ -98,7 +98,7 @@ final class MergeStatement private (
   /**
    * Runs the statement.
    *
-   * @throws StatementError there is no clause, or the table or the options do not allow the statement
+   * @throws StatementError if there is no clause, or the table or the options do not allow the statement
    */
   def execute(): RowChanges = {
     if ((matched ++ notMatched ++ notMatchedBySource).isEmpty) throw SparkErrors.of(

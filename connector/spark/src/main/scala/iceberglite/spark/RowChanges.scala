@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  * @param deleted absent if the number of deleted rows is unknown. This is possible only if position deletes or equality
  *   deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE with a
  *   subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
- * @param copied number of rows that copy-on-write wrote again without a change
+ * @param copied number of unchanged rows that copy-on-write copied to new files
  * @param snapshotId the snapshot that the statement created; absent if the statement changed nothing
  */
 final case class RowChanges(
@@ -22,14 +22,14 @@ final case class RowChanges(
 
 object RowChanges {
 
-  /** The summary key under which a snapshot has the id of the statement that created it. */
+  /** The snapshot summary key for the id of the statement that created the snapshot. */
   private[iceberglite] val StatementId = "statement-id"
 
   val NoChange: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
   /**
    * Reads the counts from the summary of the snapshot that the statement created. If the statement deleted whole data
-   * files, the counts may include rows of these files that were already deleted before.
+   * files, the counts may include rows of these files that earlier deletes had already removed.
    */
   private[iceberglite] def of(snapshot: Snapshot): RowChanges = {
     def count(key: String): Option[Long] = snapshot.count(key)

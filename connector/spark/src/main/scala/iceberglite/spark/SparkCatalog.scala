@@ -44,13 +44,13 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table, TableCreation}
 
 /**
- * A catalog of iceberg-lite tables. It is configured with `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`,
- * with `spark.sql.catalog.lite.type`, and with the other properties of that catalog type, where `lite` is the name of
- * the catalog.
+ * A catalog of iceberg-lite tables. A catalog with the name `lite` is configured with `spark.sql.catalog.lite =
+ * iceberglite.spark.SparkCatalog`, with `spark.sql.catalog.lite.type`, and with the other properties of this catalog
+ * type.
  */
 class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
 
-  /** Whether the catalog accepts paths as table names, provided that its type supports them. */
+  /** Whether the catalog may accept paths as table names. It accepts them only if its type supports paths. */
   protected def mayAllowPaths: Boolean = true
 
   private var setup: Option[CatalogSetup] = None
@@ -105,8 +105,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       )
     }
     val lacksSnapshots = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
-    // Refreshes the table if its metadata lacks the requested snapshot, branch or tag, because another writer may have
-    // created that snapshot, branch or tag after the table was loaded.
+    // Refresh the table if its metadata lacks the requested snapshot, branch or tag. Another writer may have created it
+    // after the table was loaded.
     if (lacksSnapshots || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {
       case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
@@ -247,7 +247,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   /**
    * Removes the name of this catalog from the new name of a table. If the user writes the catalog's name in `RENAME
-   * TO`, Spark passes the catalog's name as the first part of the namespace.
+   * TO`, Spark passes this name as the first part of the namespace.
    */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {

@@ -28,12 +28,12 @@ import iceberglite.table.TableCreation
 
 /**
  * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
- * iceberglite.spark.SparkSessionCatalog`. The property `type` and the properties of that catalog type define the
- * catalog of the iceberg-lite tables; without `type`, these tables are in the session's Hive Metastore. Tables created
+ * iceberglite.spark.SparkSessionCatalog`. The property `type` and the other properties of this catalog type define the
+ * catalog of the iceberg-lite tables. Without `type`, these tables are in the session's Hive Metastore. Tables created
  * with `USING iceberg` are iceberg-lite tables. Spark's own session catalog manages all other tables and the
  * namespaces. A name cannot refer to both an iceberg-lite table and another table.
  */
-@nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to these by default
+@nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to the deprecated overloads by default
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private type DelegateCatalog = TableCatalog with SupportsNamespaces with FunctionCatalog
 
@@ -183,11 +183,11 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   /**
-   * Stages a table: an iceberg-lite table in the catalog of these tables, and another table in Spark's catalog. If
-   * Spark's catalog does not support staging, a failed CREATE TABLE AS SELECT leaves no table, and a failed REPLACE
-   * TABLE loses the replaced table. Spark behaves in the same way without the connector.
+   * Stages a table: an iceberg-lite table in the catalog of the iceberg-lite tables, or another table in Spark's
+   * catalog. Spark's catalog may not support staging. In this case, a failed CREATE TABLE AS SELECT leaves no table,
+   * and after a failed REPLACE TABLE, the replaced table is lost. Spark behaves in the same way without the connector.
    *
-   * @param unstaged creates the table in Spark's catalog without staging
+   * @param unstaged creates the table in Spark's catalog if that catalog does not support staging
    */
   private def stageByProvider(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
@@ -258,7 +258,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
   }
 
-  /** Checks that an iceberg-lite table does not replace another table of the session catalog, or the reverse. */
+  /**
+   * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, and that no
+   * such table replaces an iceberg-lite table.
+   */
   private def checkSameKind(ident: Identifier, properties: util.Map[String, String]): Unit =
     if (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident)) {
       throw new TableAlreadyExistsException(ident)

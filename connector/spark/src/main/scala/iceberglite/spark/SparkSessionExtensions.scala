@@ -37,13 +37,13 @@ import iceberglite.spark.sql.{
 
 /**
  * The extensions of a session, which are configured with
- * `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List this class after other extensions. Spark calls
- * the parser of the last extension first, and the parser of this class passes statements that do not concern
- * iceberg-lite tables on to the parser of the previous extension.
+ * `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. This class should be listed after other extensions.
+ * Spark calls the parser of the last extension first. The parser of this class passes statements that do not concern
+ * iceberg-lite tables to the parser of the previous extension.
  *
- * The following does not work without the extensions: the connector's own statements, such as `ALTER TABLE ... ADD
+ * Three features do not work without the extensions: the connector's own statements such as `ALTER TABLE ... ADD
  * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; and
- * changes of rows by [[IcebergTable]].
+ * changes to rows with [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 
@@ -113,10 +113,10 @@ object SparkSessionExtensions {
     Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning)
 
   /**
-   * Registers the last rules in a session that has the extensions. Spark 3.5 has no extension point for such rules, and
-   * the session does not exist yet when Spark requests the rules of its extensions. Therefore, a catalog calls this
-   * method when it loads a table, because the rules concern only plans with such tables. All sessions share one
-   * instance of each rule, so that a session registers it only once.
+   * Registers [[lastRules]] in a session that has the extensions. Spark 3.5 has no extension point for such rules, and
+   * the session does not exist yet when Spark requests the rules of the extensions. Therefore, a catalog calls this
+   * method when it loads a table; the rules concern only plans with tables of the connector. All sessions share one
+   * instance of each rule, so that a session registers a rule only once.
    */
   private[iceberglite] def registerLastRules(session: SparkSession): Unit =
     if (BucketingSettings.hasExtensions(session)) {

@@ -33,9 +33,9 @@ import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.ExpireOptions
 
 /**
- * The maintenance of a table by method calls. The methods run the same actions as the procedures with similar names, on
- * the branch main, and return typed results. With `dryRun`, they return the result that they would have, and change
- * nothing.
+ * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, on the
+ * branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that it
+ * would have without `dryRun`.
  */
 trait TableMaintenanceCalls {
   def spark: SparkSession
@@ -48,12 +48,12 @@ trait TableMaintenanceCalls {
   protected def change[A](work: Table => (Table, A)): A
 
   /**
-   * Runs the maintenance that the health of the table requires: combines small files, removes deleted rows, rewrites
-   * manifests and expires snapshots, in the order of the gain for each byte rewritten.
+   * Runs the maintenance steps that the table needs: combining small files, removing deleted rows, rewriting manifests
+   * and expiring snapshots. The steps with the largest benefit per rewritten byte run first.
    *
    * @param options the options of the procedure `maintain`, such as `max-bytes`
    * @param dryRun whether to return the steps without running them
-   * @return the steps that were run, and those that were not
+   * @return the steps that were run, and the steps that were not run
    */
   def maintain(options: Map[String, String] = Map.empty, dryRun: Boolean = false): Seq[StepReport] = change { table =>
     val parsed = MaintenanceOptions.of(options, table.metadata)
@@ -68,7 +68,7 @@ trait TableMaintenanceCalls {
   /**
    * Expires snapshots, and deletes the files that only these snapshots refer to.
    *
-   * @param options by default, snapshots expire by the table properties `history.expire.*`
+   * @param options by default, the table properties `history.expire.*` determine which snapshots expire
    */
   def expireSnapshots(options: ExpireOptions = ExpireOptions(), dryRun: Boolean = false): ExpireResult = change {
     table =>
@@ -78,13 +78,13 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Deletes files in the table's directory that its metadata does not refer to.
+   * Deletes files in the table's directory to which the table's metadata does not refer.
    *
-   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours ago;
-   *   by default 3 days ago
-   * @param location a directory that the table owns; by default its location
-   * @return the files, with the reasons for those that were kept
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the time is too recent, or the table does not own the
+   * @param olderThanMs only files that were last modified before this time are deleted. The time is in milliseconds
+   *   since the epoch, and at least 24 hours ago; by default 3 days ago
+   * @param location the directory to search, which the table must own; by default the table's location
+   * @return the orphan files, with the reasons why some of them were not deleted
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the time is too recent, or the table does not own the
    *   directory
    */
   def removeOrphanFiles(
@@ -106,11 +106,12 @@ trait TableMaintenanceCalls {
    * Rewrites data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows.
    *
    * @param options the options of the procedure `rewrite_data_files`
-   * @param strategy `binpack` or `sort`; by default `sort` if there is a sort order. Otherwise, a table with clustering
-   *   columns is clustered, and the default for other tables is `binpack`
-   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; by default the sort
-   *   order of the table
-   * @param where a condition in SQL; only files that may have a row that satisfies it are rewritten, completely
+   * @param strategy `binpack` or `sort`. By default, `sort` is used if `sortOrder` is given. Otherwise, a table with
+   *   clustering columns is clustered, and other tables are rewritten with `binpack`
+   * @param sortOrder sort orders as in ORDER BY, `zorder(column, ...)` or `hilbert(column, ...)`; by default, `sort`
+   *   uses the sort order of the table
+   * @param where a condition in SQL. Only files that may have a row that satisfies the condition are rewritten, with
+   *   all their rows
    */
   def rewriteDataFiles(
       options: Map[String, String] = Map.empty,
@@ -127,11 +128,12 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Combines position delete files, drops those that apply to no data file, and in version 3 converts them to deletion
-   * vectors.
+   * Combines position delete files, and removes deletes that apply to no live data file. In version 3, position delete
+   * files are converted to deletion vectors.
    *
    * @param options the options of the procedure `rewrite_position_delete_files`
-   * @param where a condition in SQL; only delete files of partitions that may have a row that satisfies it are rewritten
+   * @param where a condition in SQL. Only delete files of partitions that may have a row that satisfies the condition
+   *   are rewritten
    */
   def rewritePositionDeleteFiles(
       options: Map[String, String] = Map.empty,
@@ -144,10 +146,11 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Rewrites manifests with their entries sorted by partition, so that scans skip most of them.
+   * Rewrites manifests, with their entries sorted by partition, so that scans with a filter on the partition skip most
+   * manifests.
    *
-   * @param specId the partition spec whose manifests are rewritten; by default the current spec
-   * @param sortBy names of partition fields to sort by first
+   * @param specId the id of the partition spec whose manifests are rewritten; by default the current partition spec
+   * @param sortBy names of partition fields by which entries are sorted first
    */
   def rewriteManifests(
       specId: Option[Int] = None,
@@ -161,11 +164,12 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Computes the approximate numbers of distinct values of columns, and registers their file in the table.
+   * Computes the approximate number of distinct values of each column, and registers the statistics file in the table's
+   * metadata.
    *
    * @param columns names of columns; by default all columns with primitive types
-   * @param snapshotId by default the current snapshot
-   * @return the file; absent for a table without snapshots
+   * @param snapshotId the id of the snapshot; by default the current snapshot
+   * @return the statistics file; absent for a table without snapshots
    */
   def computeTableStats(columns: Seq[String] = Nil, snapshotId: Option[Long] = None): Option[StatisticsFile] = change {
     table =>
@@ -175,10 +179,11 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Counts the rows, files and deletes of each partition, and registers the file with these counts in the table.
+   * Counts the rows, files and deletes of each partition, and registers the partition statistics file with these counts
+   * in the table's metadata.
    *
-   * @param snapshotId by default the current snapshot
-   * @return the file; absent for a snapshot without files
+   * @param snapshotId the id of the snapshot; by default the current snapshot
+   * @return the partition statistics file; absent for a snapshot without files
    */
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
     ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))

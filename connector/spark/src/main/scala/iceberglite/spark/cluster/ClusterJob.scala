@@ -10,12 +10,12 @@ import iceberglite.spark.error.Causes
 import iceberglite.spec.IcebergError
 
 /**
- * Helps to run Spark jobs of the connector outside of queries. Arguments and results of tasks are byte arrays, so that
- * the serializer of the session does not matter.
+ * Runs Spark jobs of the connector outside of queries. Arguments and results of tasks are byte arrays, so that they do
+ * not depend on the session's serializer.
  */
 private[iceberglite] object ClusterJob {
 
-  /** The local property of Spark with the description of a job. */
+  /** Spark's local property for the description of a job. */
   private[cluster] val Description = "spark.job.description"
   private val Succeeded: Byte = 0
   private val Failed: Byte = 1
@@ -29,8 +29,8 @@ private[iceberglite] object ClusterJob {
   }
 
   /**
-   * Runs work that the driver may do without a Spark job. [[JobProgress]] then shows the metadata files that the driver
-   * processes as tasks of an activity with this description, together with the tasks of jobs.
+   * Runs work that the driver may do without a Spark job. [[JobProgress]] then shows each metadata file that the driver
+   * processes as a task of the activity with this description, in addition to the tasks of Spark jobs.
    */
   def withDriverWork[A](context: SparkContext, description: String)(work: => A): A =
     withDescription(context, description)(JobProgress.reportDriverWork(context, description)(work))
@@ -46,7 +46,7 @@ private[iceberglite] object ClusterJob {
   /** Returns a number of bytes as text, such as `1.5 GB`. */
   def sizeText(bytes: Long): String = TraditionalBinaryPrefix.long2String(bytes, "B", 1)
 
-  /** Returns the bytes of a task's result. @throws IcebergError the error of the task */
+  /** Returns the bytes of a task's result. @throws IcebergError if the task failed with this error */
   def decodeResult(result: Array[Byte]): Array[Byte] =
     if (result.head == Succeeded) result.tail else throw deserialize[IcebergError](result.tail)
 
@@ -60,7 +60,7 @@ private[iceberglite] object ClusterJob {
     context.parallelize(batches, math.max(1, batches.size))
   }
 
-  /** Runs a job. @throws IcebergError the error of a task that made the job fail, instead of Spark's exception */
+  /** Runs a job. @throws IcebergError if a task failed with this error; otherwise, Spark's exception is thrown */
   def withTaskErrors[A](job: => A): A =
     try job
     catch {
@@ -76,7 +76,10 @@ private[iceberglite] object ClusterJob {
     bytes.toByteArray
   }
 
-  /** Deserializes with the class loader of this class, because jars that a session adds are not on the class path. */
+  /**
+   * Deserializes an object with the class loader of this class. The default class loader may not find the connector's
+   * classes if the session has added the jar.
+   */
   def deserialize[A](bytes: Array[Byte]): A = {
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
       override def resolveClass(description: ObjectStreamClass): Class[_] =

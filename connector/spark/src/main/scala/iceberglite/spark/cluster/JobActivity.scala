@@ -4,8 +4,8 @@ package iceberglite.spark.cluster
  * Consecutive Spark jobs with the same description, such as the jobs of one query, and the work that the driver does
  * under this description without a job. Each metadata file that the driver processes counts as a task.
  *
- * @param number identifies the activity: 1 for the first one
- * @param tasks the number of tasks of the jobs that have begun, without those of skipped stages
+ * @param number identifies the activity: 1 for the first activity
+ * @param tasks the number of tasks of the jobs that have begun, without the tasks of skipped stages
  * @param completedTasks the number of tasks that have succeeded
  * @param bytesRead the bytes that these tasks have read from files
  * @param bytesWritten the bytes that these tasks have written to files

@@ -15,13 +15,16 @@ import org.apache.spark.scheduler.{
 
 import iceberglite.tree.WorkProgress
 
-/** Observes the jobs of a Spark application, and the work that its driver does without jobs. The Python package shows each activity as a progress bar. */
+/**
+ * Observes the jobs of a Spark application, and the work that the driver does without jobs, as activities
+ * ([[JobActivity]]). The Python package shows each activity as a progress bar.
+ */
 final class JobProgress(private val context: SparkContext) extends SparkListener {
   import JobProgress._
 
   private var running = Map.empty[Int, RunningJob]
 
-  /** The activities from the first one; only the last ones are kept. */
+  /** The latest activities, oldest first. Older activities are removed. */
   private var activities = Vector.empty[JobActivity]
   private var dropped = 0
 
@@ -67,26 +70,29 @@ final class JobProgress(private val context: SparkContext) extends SparkListener
 
   override def onJobEnd(event: SparkListenerJobEnd): Unit = synchronized {
     running.get(event.jobId).foreach { job =>
-      // The open tasks of a job that has succeeded belong to stages that Spark has skipped.
+      // Tasks that have not run although the job has succeeded belong to stages that Spark has skipped.
       val skipped = if (event.jobResult == JobSucceeded) job.openTasks else 0
       update(job.activity)(a => a.copy(tasks = a.tasks - skipped, runningJobs = a.runningJobs - 1))
     }
     running -= event.jobId
   }
 
-  /** The driver is about to process files. */
+  /** Records that the driver begins to process files. */
   private def beginDriverWork(description: String, files: Int): Unit = synchronized {
     update(activityOf(description))(a => a.copy(tasks = a.tasks + files))
   }
 
-  /** The driver has processed a file. */
+  /** Records that the driver has processed a file. */
   private def completeDriverWork(description: String, bytes: Long): Unit = synchronized {
     activities.reverseIterator.find(_.description == description).foreach { activity =>
       update(activity.number)(a => a.copy(completedTasks = a.completedTasks + 1, bytesRead = a.bytesRead + bytes))
     }
   }
 
-  /** Returns the number of the activity with a description that is running or was the last one. */
+  /**
+   * Returns the number of the activity for a description: the last activity if it has the same description; otherwise,
+   * a new activity.
+   */
   private def activityOf(description: String): Int = activities.lastOption.filter(_.description == description)
     .orElse(activities.find(a => a.description == description && a.runningJobs > 0))
     .fold(begin(description))(_.number)
@@ -124,11 +130,11 @@ private[cluster] object JobProgress {
   private val MaxActivities = 1000
 
   /**
-   * A job that has not ended.
+   * A Spark job that has not ended.
    *
-   * @param activity the number of its activity
-   * @param stages the ids of its stages
-   * @param openTasks the number of its tasks that have not succeeded
+   * @param activity the number of the job's activity
+   * @param stages the ids of the job's stages
+   * @param openTasks the number of the job's tasks that have not succeeded
    */
   final case class RunningJob(activity: Int, stages: Set[Int], openTasks: Int)
 }

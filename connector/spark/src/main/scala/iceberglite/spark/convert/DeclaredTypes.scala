@@ -19,8 +19,8 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * Keeps the declared types `CHAR` and `VARCHAR` of columns, although tables store their values as strings. A declared
- * type is stored in a table property as a [[DeclaredType]]. It is reported to Spark, which pads and compares values and
- * checks their lengths.
+ * type is stored in a table property as a [[DeclaredType]]. The connector reports the declared type to Spark, which
+ * pads and compares values and checks their lengths.
  */
 object DeclaredTypes {
 
@@ -28,7 +28,7 @@ object DeclaredTypes {
    * Returns the declared types of columns and nested fields as table properties. The keys contain the field ids.
    *
    * @param columns the columns as declared in Spark
-   * @param fields the same columns of the table
+   * @param fields the same columns as columns of the table, with field ids
    */
   def properties(columns: SparkStruct, fields: Vector[NestedField]): Map[String, String] =
     columns.fields.toVector.zip(fields).flatMap { case (column, field) =>
@@ -71,7 +71,7 @@ object DeclaredTypes {
    * Returns columns with the types that the table's properties declare. A property that Spark cannot parse is ignored,
    * because any engine may have written it.
    *
-   * @param columns the columns of `fields`, possibly followed by others
+   * @param columns the columns of `fields`, possibly followed by other columns
    */
   def withDeclaredTypes(
       columns: SparkStruct,

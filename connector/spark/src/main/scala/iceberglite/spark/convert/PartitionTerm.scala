@@ -20,7 +20,7 @@ import iceberglite.spec.partition.{
 }
 
 /**
- * A transform of a column, as in the clause `PARTITIONED BY (bucket(16, id))`.
+ * A column and its transform, as in the clause `PARTITIONED BY (bucket(16, id))`.
  *
  * @param source the path of the column: its name, or the names of the enclosing structs and of the field
  */
@@ -30,8 +30,8 @@ final case class PartitionTerm(source: Vector[String], transform: Transform) {
   def sql: String = sparkTransform.describe
 
   /**
-   * Returns the term in the form that Apache Iceberg uses in table properties. It differs from the SQL form in the
-   * order of arguments of `truncate(name, 2)`.
+   * Returns the term in the form that Apache Iceberg uses in table properties. This form differs from the SQL form in
+   * the order of the arguments of `truncate`: `truncate(name, 2)`.
    */
   def propertyText: String = transform match {
     case Truncate(width) =>
@@ -79,9 +79,9 @@ object PartitionTerm {
   )
 
   /**
-   * Parses a transform such as `bucket(16, id)`. The number may also follow the column.
+   * Converts a parsed transform such as `bucket(16, id)`. The number may also follow the column.
    *
-   * @throws InvalidArgument the transform is not supported for partitioning
+   * @throws InvalidArgument if the transform is not supported for partitioning
    */
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
     val canonicalName = aliases.getOrElse(name.toLowerCase, name.toLowerCase)

@@ -15,7 +15,7 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.DefaultValue._
 import iceberglite.spec.types.Type._
 
-/** Converts column defaults between Spark's SQL expressions and the values of tables. */
+/** Converts column defaults between SQL expressions in Spark and values in the table's schema. */
 object SparkDefaults {
 
   /**
@@ -25,7 +25,10 @@ object SparkDefaults {
    */
   private val DefaultOfTable = "iceberg-lite.default-of-a-table"
 
-  /** Returns a column with its write default in the metadata, where Spark looks it up for the keyword DEFAULT. */
+  /**
+   * Adds the write default of a column to the metadata of its Spark field. Spark uses this default for the keyword
+   * DEFAULT.
+   */
   def withWriteDefault(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
@@ -38,7 +41,7 @@ object SparkDefaults {
    * Returns the value that a write stores in a column that the written rows do not have. The value is in Spark's
    * internal format; `None` means null.
    *
-   * @throws InvalidArgument the default is a struct with a required field without a default
+   * @throws InvalidArgument if the default is a struct with a required field without a default
    */
   def writeValue(column: NestedField): Option[Any] =
     column.writeDefault.flatMap(_ =>
@@ -68,8 +71,8 @@ object SparkDefaults {
   )
 
   /**
-   * Returns the default that the definition of a new column declares. `None` means that there is no default, or that
-   * the default is null.
+   * Returns the default in the definition of a new column. `None` means that there is no default, or that the default
+   * is null.
    */
   def declared(field: StructField, t: Type): Option[DefaultValue] =
     if (field.metadata.contains(DefaultOfTable)) None
@@ -83,7 +86,7 @@ object SparkDefaults {
    * @param t the type of the column in the table
    * @param statement the kind of statement, for messages
    * @return `None` for null
-   * @throws InvalidArgument the expression has no constant value of the type
+   * @throws InvalidArgument if the expression has no constant value of the type
    */
   def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
     def reject(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
@@ -98,7 +101,7 @@ object SparkDefaults {
   }
 
   /**
-   * Whether the value of the expression can change over time. Such a default must be rejected, because Spark would
+   * Whether the value of a default expression can change over time. Such a default is rejected, because Spark would
    * replace the expression with its value at the time of the statement.
    */
   private def isVariable(sql: String, name: String): Boolean = scala.util.Try {

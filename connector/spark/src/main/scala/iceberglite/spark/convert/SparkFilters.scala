@@ -18,34 +18,36 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.spec.types.Type.{StringType, StructType}
 
 /**
- * A Spark filter that was converted to an expression on a table.
+ * A Spark filter, converted to an Iceberg expression.
  *
- * @param expression is bound to the columns of the schema, and is true for every row for which the Spark filter is true
+ * @param expression the expression, bound to the columns of the schema. It is true for every row for which the Spark
+ *   filter is true
  * @param exact whether the expression is false for all other rows
  */
 final case class ConvertedFilter(expression: Expression, exact: Boolean)
 
 /**
- * Converts Spark's filters to expressions.
+ * Converts Spark's filters to Iceberg expressions.
  *
- * Spark uses three-valued logic. An expression is true if the filter is true, and false if the filter is false or null.
- * Therefore the conversion pushes NOT inward to single tests, for which false and null can be distinguished.
+ * Spark filters use three-valued logic: true, false and null. A converted expression is true if the filter is true, and
+ * false if the filter is false or null. Therefore, the conversion applies NOT to the single tests of a filter, for
+ * which false and null can be distinguished.
  *
  * @param schema the columns to which the filters refer
- * @param stringValues returns, by column id, all values that a string column has in the files to read; absent if these
- *   values are unknown
+ * @param stringValues returns all values that the string column with the given id has in the files to read; absent if
+ *   these values are unknown
  */
 final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: Int => Option[Set[String]] = _ => None) {
 
   /**
-   * Returns the equivalent expression, if there is one. The expression can be used to select the rows that a statement
-   * changes, because it selects no other rows than the filter.
+   * Returns an expression that is equivalent to a filter, if there is one. An equivalent expression can select the rows
+   * that a statement changes, because it selects exactly the rows that the filter selects.
    */
   def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
 
   /**
-   * Returns an expression that is true for all rows that satisfy the filter, and possibly for other rows. It can be
-   * used to skip files.
+   * Returns an expression that is true for all rows that satisfy the filter, and possibly for other rows. The
+   * expression can be used to skip files.
    */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
 
@@ -80,8 +82,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   private def exactFilter(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
   /**
-   * Combines two filters with AND. If only one of them can be converted, the result is that filter, which can still be
-   * used to skip files.
+   * Combines two filters with AND. If only one of the filters can be converted, the result is the converted filter,
+   * which can still be used to skip files.
    */
   private def conjunction(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     (convert(l, holds), convert(r, holds)) match {
@@ -125,7 +127,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     case _ => None
   }
 
-  /** Converts IN. If the list contains a null, IN is true or null, but never false. */
+  /** Converts an IN predicate. If the list contains a null, the predicate is true or null, but never false. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =
     column(child).flatMap { case (term, t) =>
       val literalValues = values.collect { case v: SparkLiteral[_] => Option(v.value) }
@@ -171,8 +173,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   }
 
   /**
-   * Returns the term of an expression, and the type of the values of the term. The expression must be a column, or a
-   * call of a transform function such as `system.days` on a column.
+   * Returns the term for a Spark expression, and the type of the term's values. The result is absent unless the
+   * expression is a column, or a call of a transform function such as `system.days` on a column.
    */
   private def column(e: SparkExpression): Option[(Term, PrimitiveType)] = e match {
     case reference: NamedReference => field(reference)
@@ -198,7 +200,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
 
   /**
    * Returns the path of a column, beginning with its top-level column. The path is absent for a metadata column, and
-   * for a name that is ambiguous if case is ignored. Spark evaluates filters on such columns.
+   * for a name that is ambiguous if case is ignored. Filters on such columns are not pushed down.
    */
   private def find(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
@@ -215,8 +217,8 @@ private object TransformFunctions {
   private val transformNames = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")
 
   /**
-   * Returns the transform that a function computes. The function is recognized by its canonical name. The functions of
-   * the connector and of Apache Iceberg have the same canonical names.
+   * Returns the transform that a function computes. The function is recognized by its canonical name, which is the same
+   * in the connector and in Apache Iceberg.
    */
   def transformOf(function: UserDefinedScalarFunc): Option[Transform] =
     if (!function.canonicalName.startsWith(s"iceberg.${function.name}(")) None

@@ -30,7 +30,7 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Converts between the types of tables and those of Spark.
+ * Converts between Iceberg types and Spark types.
  *
  * Types that Spark 3.5 does not have are mapped to other types without loss: `uuid` to a string, `time` to a bigint of
  * microseconds since midnight, `timestamp_ns` and `timestamptz_ns` to bigints of nanoseconds since 1970, `fixed` and
@@ -55,8 +55,8 @@ object SparkTypes {
   })
 
   /**
-   * Returns columns for a new schema, with temporary ids that the table replaces. Their defaults are write defaults,
-   * because there are no existing rows.
+   * Returns columns for a new schema. Their ids are temporary; the table assigns the final ids. The defaults of the
+   * columns become write defaults only, because there are no existing rows.
    */
   def fromSpark(struct: SparkStruct): Vector[NestedField] =
     new Conversion().fields(struct, Vector.empty).zip(struct.fields).map { case (column, field) =>

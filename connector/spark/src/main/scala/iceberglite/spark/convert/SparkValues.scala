@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type._
 object SparkValues {
 
   /**
-   * Converts a value to Spark's internal format. A decimal gets the precision of `t`.
+   * Converts a value to Spark's internal format. A decimal gets the precision and scale of `t`.
    *
    * @param t the type of the column in the table; an int is converted for a column of type long, and a float for a
    *   column of type double

@@ -2,7 +2,7 @@ package iceberglite.spark.error
 
 private[iceberglite] object Causes {
 
-  /** Limits the chain, because an error can be one of its own causes. */
+  /** Maximum number of causes to follow. The number is limited because the chain of causes can contain a cycle. */
   private val MaxCauses = 100
 
   /** Returns an error and its causes, outermost first. */

@@ -14,7 +14,7 @@ import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
 /**
- * An error of the connector in the form of Spark's analysis errors: the statement is not valid for this table.
+ * An error of the connector as an analysis error of Spark. It means that the statement is not valid for the table.
  *
  * @param error the original error with its fields
  * @param errorClass the name in Spark's list of error classes, if the error has one
@@ -38,8 +38,8 @@ final class StatementError(
     )
 
 /**
- * Converts all errors of tables to errors of Spark. The message is the original message, with the table's name as a
- * prefix if the message does not contain the name. The original error is the cause.
+ * Converts all errors of operations on tables to Spark's errors. The message is the original message, with the table's
+ * name as a prefix if the message does not contain the name. The original error is the cause.
  */
 object SparkErrors {
 
@@ -59,7 +59,7 @@ object SparkErrors {
       case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
       case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
       case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
-      // These errors are not an AnalysisException, because the statement is valid and may succeed later.
+      // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened =>

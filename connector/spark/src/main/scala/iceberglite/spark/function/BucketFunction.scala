@@ -23,7 +23,8 @@ object BucketFunction extends ParametrizedFunction("bucket") {
   }
 
   /**
-   * The transform of the latest call. It is cached, because the number of buckets is the same for all rows of a query.
+   * The transform of the latest call. It is cached, because the number of buckets is usually the same for all rows of a
+   * query.
    */
   @volatile private var latest: Bucket = Bucket(1)
 
@@ -47,8 +48,9 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
     /**
-     * Returns the name of the function for long, because an int and a long with the same value are in the same bucket.
-     * Spark can then join tables that are bucketed by an int and by a long without a shuffle.
+     * Returns the canonical name of the function for long, because an int and a long with the same value are in the
+     * same bucket. Therefore, Spark can join a table that is bucketed by an int with a table that is bucketed by a
+     * long, without a shuffle.
      */
     override def canonicalName: String =
       if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName

@@ -17,15 +17,15 @@ object Functions {
   )
 
   /**
-   * The functions for statements of users. Spark 3.5 pushes a condition on a function down to a scan only if the
+   * The functions that users call in statements. Spark 3.5 pushes a condition on a function down to a scan only if the
    * function has no method `invoke`. If there is such a method, Spark compiles a call to it, and the scan does not
    * receive the condition.
    */
   val all: Seq[UnboundFunction] = functions.map(new InterpretedFunction(_))
 
   /**
-   * The functions with which Spark distributes and sorts written rows. Spark calls them for each row, and with `invoke`
-   * they are three times as fast.
+   * The functions with which Spark distributes and sorts written rows. Spark calls these functions for each row. With
+   * `invoke`, they are three times as fast.
    */
   val inPlans: Seq[UnboundFunction] = functions
 

@@ -7,8 +7,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.types.Murmur3
 
 /**
- * Computes the hash function of the specification's bucket transform for values in Spark's internal format, without
- * copying the values.
+ * Computes the hash of the bucket transform (spec: "Bucket Transform Details") for values in Spark's internal format,
+ * without copying the values.
  */
 private[iceberglite] object Hashes {
 

@@ -15,7 +15,7 @@ abstract class TransformFunction(override val name: String) extends UnboundFunct
 
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
 
-  /** Rejects the argument types. Spark adds the call to the message. */
+  /** Throws the error for unsupported argument types. Spark adds the text of the call to the message. */
   protected def reject(inputType: StructType): Nothing = throw new UnsupportedOperationException(
     s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
   )
@@ -44,8 +44,8 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
 }
 
 /**
- * A transform function for values of one type. In addition to [[valueOf]], it has a method `invoke` for unboxed values.
- * Spark finds this method by its name and compiles calls to it.
+ * A transform function for values of one type. In addition to [[valueOf]], a subclass has a method `invoke` for unboxed
+ * values. Spark finds this method by its name and compiles calls to it.
  *
  * @param function the name of the function
  * @param parameters the types of the arguments before the value
@@ -60,7 +60,10 @@ abstract class BoundTransform[R](
 
   override def name: String = function
 
-  /** The name is the same for tables of every catalog, so that Spark can join two tables without a shuffle. */
+  /**
+   * Returns a name that is the same in all catalogs, so that Spark can join tables of different catalogs without a
+   * shuffle.
+   */
   override def canonicalName: String = s"iceberg.$function(${source.catalogString})"
 
   override def inputTypes: Array[DataType] = (parameters :+ source).toArray

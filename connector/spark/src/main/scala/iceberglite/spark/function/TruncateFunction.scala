@@ -20,7 +20,7 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     case BinaryType => OfBinary
   }
 
-  /** The transform of the latest call. It is cached, because the width is the same for all rows of a query. */
+  /** The transform of the latest call. It is cached, because the width is usually the same for all rows of a query. */
   @volatile private var latest: Truncate = Truncate(1)
 
   private def truncate(width: Int): Truncate = {

@@ -54,7 +54,7 @@ object AddFiles extends Procedure {
   }
 }
 
-/** The parameters that several procedures for imports have. */
+/** The parameters that procedures for importing files have in common. */
 private[procedure] object ImportParameters {
   val parallelism: Parameter[Int] = Parameter.optional(
     "parallelism",
@@ -69,6 +69,6 @@ private[procedure] object ImportParameters {
   val properties: Parameter[Map[String, String]] =
     Parameter.optional("properties", ParameterType.Options, "Properties of the new table, in addition to the source's")
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument the number of threads is not positive */
+  /** @throws iceberglite.spec.IcebergError.InvalidArgument if the number of threads is not positive */
   def check(arguments: Arguments): Unit = arguments.get(parallelism).foreach(Parameter.requirePositive(parallelism, _))
 }

@@ -4,8 +4,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /**
- * `CALL catalog.system.ancestors_of(table)`, optionally with `snapshot_id` to start with a snapshot other than the
- * current one.
+ * `CALL catalog.system.ancestors_of(table)`, optionally with `snapshot_id` to start with another snapshot than the
+ * current snapshot.
  */
 object AncestorsOf extends Procedure {
   private val snapshot =

@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.{IcebergError, ObjectKind}
 
 /**
- * Adds Spark's error class and the position in the statement to the errors of a call.
+ * Adds Spark's error class and the position in the statement to the errors of a procedure call.
  *
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
@@ -38,7 +38,10 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
     new StatementError(message, error.error, errorClass, parameters, origin)
   }
 
-  /** Returns the parameter that an error is about: the one that it names, or the one with the value in the error. */
+  /**
+   * Returns the parameter that caused an error: the parameter that the error names, or the parameter whose value the
+   * error contains.
+   */
   private def argumentOf(error: IcebergError, texts: Map[String, String]): Option[String] = error match {
     case InvalidArgument(name, value, _) => named(name).orElse(withText(value, texts))
     case NotFound(_, name, _) => withText(name, texts)
@@ -53,14 +56,17 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
   private def withText(value: String, texts: Map[String, String]): Option[String] =
     procedure.parameters.map(_.name).filter(origins.contains).find(texts.get(_).exists(_.contains(value)))
 
-  /** Replaces the position of an error that Spark has found in an expression, if the expression is an argument. */
+  /**
+   * Replaces the position of an error in an expression by the position in the statement, if the expression is the text
+   * of an argument.
+   */
   private def fromText(error: AnalysisException, texts: Map[String, String]): AnalysisException = {
     val parsed = error match {
       case syntax: ParseException => syntax.command.toSeq
       case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
     }
     val arguments = texts.filter { case (name, text) => origins.contains(name) && parsed.exists(_.contains(text)) }
-    // The name of the table can be a part of the expression by chance.
+    // The argument `table` is considered last, because the name of the table can be a part of the expression by chance.
     if (arguments.isEmpty) error
     else new CallErrors.InArgument(error, origins(arguments.maxBy(_._2.length)._1))
   }
@@ -68,7 +74,7 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
 
 private[iceberglite] object CallErrors {
 
-  /** An error that Spark has found in the text of an argument, with the position of the argument in the statement. */
+  /** An error of Spark in the text of an argument, with the position of the argument in the statement. */
   final private class InArgument(error: AnalysisException, at: Origin)
       extends AnalysisException(
         error.message,

@@ -59,7 +59,7 @@ object CreateChangelogView extends Procedure {
     val table = changelog(context, changes)
     val requested = requestedView(arguments, table.tableSchema, context.session)
     val readOptions = arguments.get(options).getOrElse(Map.empty)
-    // Checks the options now; a query would report errors only when the view is read.
+    // Build a scan to check the options now. Otherwise, errors would be reported only when the view is read.
     table.newScanBuilder(new CaseInsensitiveStringMap(readOptions.asJava))
     val name = viewName(arguments, ident, context.session)
     val fullName = PartitionTerm.quoted(context.catalog.name +: changes.namespace.toSeq :+ changes.name)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{ArrayType, LongType, StringType, StructField,
 import iceberglite.spec.Redaction
 import iceberglite.table.RetainedFiles
 
-/** The result column of procedures that delete files, with the files that were not deleted. */
+/** The result column for files that were not deleted, which several procedures that delete files have. */
 private[procedure] object KeptFiles {
   private val group = StructType(Seq(
     Procedure.column("reason", StringType, "Why the files were not deleted"),
@@ -20,7 +20,7 @@ private[procedure] object KeptFiles {
     "Files that are no longer needed but were not deleted, grouped by reason; empty if all were deleted"
   )
 
-  /** Returns the value of [[column]]. */
+  /** Returns the value of the result column [[column]]. */
   def rows(kept: Vector[RetainedFiles]): Seq[Row] =
     kept.map(files => Row(Redaction(files.reason.text), files.count, Redaction(files.example)))
 }

@@ -35,7 +35,7 @@ object ParameterType {
 
   val Count: ParameterType[Int] = ParameterType(IntegerType, "int", { case number: Int => number })
 
-  /** Long values, none of which is null. */
+  /** A list of long values, none of which is null. */
   val Ids: ParameterType[Seq[Long]] =
     ParameterType(ArrayType(LongType), "Sequence[int]", { case array: ArrayData => longs(array) })
 
@@ -85,18 +85,18 @@ object Parameter {
   def optional[A](name: String, parameterType: ParameterType[A], doc: String): Parameter[A] =
     Parameter(name, parameterType, required = false, doc)
 
-  /** @throws InvalidArgument the number is not positive */
+  /** @throws InvalidArgument if the number is not positive */
   def requirePositive(parameter: Parameter[Int], number: Int): Unit =
     if (number < 1) throw InvalidArgument(s"argument ${parameter.name}", number.toString, "It must be 1 or more")
 
-  /** Returns the number of files to delete at the same time. @throws InvalidArgument the number is not positive */
+  /** Returns the number of files to delete at the same time. @throws InvalidArgument if the number is not positive */
   def concurrentDeletes(parameter: Parameter[Int], arguments: Arguments): Int = {
     val number = arguments.get(parameter)
     number.foreach(requirePositive(parameter, _))
     number.getOrElse(MetadataPool.Width)
   }
 
-  /** The table of the procedure, which is a parameter of every procedure. */
+  /** The parameter `table`, which every procedure has. */
   val table: Parameter[String] =
     required(
       "table",

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
 trait Procedure {
   def name: String
 
-  /** The effect of the procedure in one sentence, for the documentation and the Python docstring. */
+  /** Description of the effect in one sentence, for the documentation and the Python docstring. */
   def description: String
 
   /** The parameters. One of them is [[Parameter.table]]; required parameters come before optional ones. */
@@ -25,7 +25,7 @@ trait Procedure {
   /** Whether the procedure creates the table that the argument `table` names. */
   def createsTable: Boolean = false
 
-  /** Runs the procedure. @throws iceberglite.spec.IcebergError for invalid arguments or a failed change */
+  /** Runs the procedure. @throws iceberglite.spec.IcebergError if the arguments are invalid, or if the change fails */
   def call(arguments: Arguments, context: ProcedureContext): Seq[Row]
 }
 

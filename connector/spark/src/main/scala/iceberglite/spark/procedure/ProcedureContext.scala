@@ -12,13 +12,13 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Action, Table}
 
-/** The context of a call: the session, and the catalog that the statement names. */
+/** The context of a procedure call: the session, and the catalog in the CALL statement. */
 final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog) {
 
   /**
    * Resolves a table name in SQL; a name without a catalog refers to the catalog of the call.
    *
-   * @throws InvalidArgument the text is not a name, or names a table of another catalog
+   * @throws InvalidArgument if the text is not a name, or names a table of another catalog
    */
   def identifier(table: String): Identifier = {
     val (resolvedCatalog, ident) = resolve(Parameter.table, table)
@@ -30,10 +30,10 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   }
 
   /**
-   * Returns a table of any iceberg-lite catalog in its current state; a name without a catalog refers to the catalog of
-   * the call.
+   * Returns the current version of a table of any iceberg-lite catalog; a name without a catalog refers to the catalog
+   * of the call.
    *
-   * @param parameter the parameter with the name, for messages
+   * @param parameter the parameter whose argument is the table's name, for messages
    */
   def tableOfAnyCatalog(parameter: Parameter[String], table: String): Table = {
     resolve(parameter, table) match {
@@ -55,7 +55,7 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   private def reject(parameter: Parameter[String], table: String, hint: String): Nothing =
     throw InvalidArgument(s"argument ${parameter.name}", table, hint)
 
-  /** Returns the table in its current state. */
+  /** Returns the table after loading its current version. */
   def table(name: String): SharedTable = {
     val shared = catalog.sharedTable(identifier(name))
     shared.refresh()
@@ -74,8 +74,8 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   }
 
   /**
-   * Changes a table by one action. The caller must then refresh the cached plans with [[refreshCachedPlans]], whose
-   * failure does not undo the change.
+   * Changes a table by one action. Afterwards, the caller must refresh the cached plans with [[refreshCachedPlans]]. If
+   * the refresh fails, the change remains committed.
    *
    * @return the table before and after the change
    */

@@ -37,7 +37,7 @@ object Restore extends Procedure {
     count("removed_delete_files_count", "Number of delete files that only the previous snapshot has")
   ))
 
-  /** The counts are null if the metadata of the previous snapshot cannot be read. */
+  /** Returns a column with a count, which is null if the metadata of the previous snapshot cannot be read. */
   private def count(name: String, doc: String) = Procedure.column(name, LongType, doc, nullable = true)
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
@@ -56,7 +56,7 @@ object Restore extends Procedure {
     }
   }
 
-  /** Restores a state of a table. Returns the row of the result. */
+  /** Restores an earlier snapshot of a table. Returns the row of the result. */
   private[iceberglite] def restore(table: String, point: RestorePoint, context: ProcedureContext): Seq[Row] = {
     val restoring = new action.Restore(point)
     context.change(table)(_ => restoring)

@@ -94,7 +94,7 @@ object RewriteDataFiles extends Procedure {
     Seq(row(result, rewrite.groups, table, options))
   }
 
-  /** Returns the row of the result. @param groups the file groups that were chosen */
+  /** Returns the row of the result. @param groups the file groups that were selected for the rewrite */
   private[iceberglite] def row(
       result: RewriteResult,
       groups: Vector[FileGroup],

@@ -41,7 +41,7 @@ object RewriteTablePath extends Procedure {
     "Whether to write the list of files to copy; by default true"
   )
 
-  /** The value of `file_list_location` without a list. */
+  /** The value of `file_list_location` if no file list was written. */
   private val NoFileList = "N/A"
 
   override val name = "rewrite_table_path"

@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.action
 
-/** `CALL catalog.system.set_current_snapshot(table, snapshot_id)`, or with `ref => name` instead of the id. */
+/** `CALL catalog.system.set_current_snapshot(table, snapshot_id)`, or with `ref => name` instead of `snapshot_id`. */
 object SetCurrentSnapshot extends Procedure {
   private val snapshot =
     Parameter.optional("snapshot_id", ParameterType.Id, "Snapshot to set; either this or `ref` must be given")

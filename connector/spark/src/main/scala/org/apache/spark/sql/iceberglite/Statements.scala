@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.{SupportsRowLevelOperations, Table
 import org.apache.spark.sql.connector.write.{RowLevelOperation, RowLevelOperationTable}
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 
-/** Calls Spark methods that are accessible only in packages of Spark. */
+/** Calls Spark methods that are accessible only in Spark's packages. */
 object Statements {
 
   /** Runs a logical plan as a statement. */
@@ -14,7 +14,7 @@ object Statements {
     ()
   }
 
-  /** Runs a logical plan that is not a statement, as a query of its own in Spark's user interface. */
+  /** Runs a logical plan that is not a statement. Spark's web UI shows it as a separate query. */
   def execute(session: SparkSession, plan: LogicalPlan): Unit = {
     Dataset.ofRows(session, plan).collect()
     ()
