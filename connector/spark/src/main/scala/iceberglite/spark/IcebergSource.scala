@@ -36,7 +36,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   override def shortName: String = Providers.IcebergLite
 
-  /** `spark.datasource.iceberg.<option>` sets an option for all reads and writes, as with Apache Iceberg. */
+  /** `spark.datasource.iceberg.<option>` sets an option for all reads and writes, as in Apache Iceberg. */
   override def keyPrefix: String = "iceberg"
 
   override def extractCatalog(options: CaseInsensitiveStringMap): String = resolve(options)._1.name

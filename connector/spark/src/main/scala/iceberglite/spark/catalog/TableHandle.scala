@@ -44,7 +44,7 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
 
   /**
    * Stages the table. A location that equals the path is omitted. The data source passes the path as the location, and
-   * Spark adds a scheme to it.
+   * Spark adds a scheme to this location.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
     val ownPath = new Path(path).toUri.getPath

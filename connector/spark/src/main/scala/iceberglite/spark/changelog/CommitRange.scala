@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Table
 
-/** The commits that the options of a read select. */
+/** Determines the commits that read options select. */
 object CommitRange {
 
   /**

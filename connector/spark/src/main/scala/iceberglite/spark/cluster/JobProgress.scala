@@ -90,8 +90,8 @@ final class JobProgress(private val context: SparkContext) extends SparkListener
   }
 
   /**
-   * Returns the number of the activity for a description: the last activity if it has the same description; otherwise,
-   * a new activity.
+   * Returns the number of the activity for a description: the last activity or a running activity, if it has the same
+   * description; otherwise, a new activity.
    */
   private def activityOf(description: String): Int = activities.lastOption.filter(_.description == description)
     .orElse(activities.find(a => a.description == description && a.runningJobs > 0))
@@ -126,7 +126,7 @@ private[cluster] object JobProgress {
     WorkProgress.within(progress)(work)
   }
 
-  /** The number of activities that are kept until Python has shown them. */
+  /** The maximum number of activities that are kept, so that the Python package can show them. */
   private val MaxActivities = 1000
 
   /**

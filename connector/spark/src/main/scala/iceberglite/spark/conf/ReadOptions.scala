@@ -128,7 +128,8 @@ object ReadOptions {
 /**
  * The settings for splitting and reading the files of one scan.
  *
- * @param parallelism maximum number of tasks of an adaptive scan, unless their splits would exceed the split size
+ * @param parallelism maximum number of tasks of a scan with an adaptive split size. A scan has more tasks if its splits
+ *   would otherwise exceed the split size
  * @param cores number of tasks that run at the same time
  */
 final case class ReadSettings(
@@ -160,7 +161,7 @@ final case class ReadSettings(
    * one task per core, because small files with good compression can have many rows. No task is smaller than the cost
    * of opening a file.
    *
-   * @param weight the total size of the files in bytes; each file counts at least as the cost of opening it
+   * @param weight the total size of the files in bytes; each file counts with at least the cost of opening it
    */
   def splitSizeFor(weight: Long): Long =
     if (!adaptive) splitSize

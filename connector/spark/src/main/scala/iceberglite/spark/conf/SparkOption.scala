@@ -109,7 +109,8 @@ object SparkOption {
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 
   /**
-   * Rejects unknown options with names that are similar to known options, and options that must not be ignored.
+   * Rejects unknown options whose names are similar to the names of known options. Also rejects options that must not
+   * be ignored.
    *
    * @param action the action that the options configure: `read` or `write`
    * @param foreign the options of Apache Iceberg that the connector does not support

@@ -7,15 +7,15 @@ import org.apache.spark.sql.types._
 
 /**
  * Maps the values of a column to ordinals of a given number of bits, so that greater values have greater or equal
- * ordinals, and each ordinal has about the same number of rows. The ordinal of a value is the share of the rows of a
- * sample with smaller values. A null is less than every value, and NaN is greater than every other number.
+ * ordinals, and each ordinal has about the same number of rows. The ordinal of a value is proportional to the share of
+ * sampled rows that have smaller values. A null is less than every value, and NaN is greater than every other number.
  */
 sealed abstract private[maintenance] class ColumnOrdinals extends Serializable
 
 /**
  * Ordinals of a column whose values can be converted to longs with the same order.
  *
- * @param starts ascending values
+ * @param starts the smallest value of each range of values with the same ordinal, ascending
  * @param ordinals for each value in `starts`, the ordinal of this value and of the values before the next value in
  *   `starts`
  */
@@ -35,8 +35,8 @@ final private[maintenance] class NumberOrdinals(starts: Array[Long], ordinals: A
 private[maintenance] object NumberOrdinals {
 
   /**
-   * Converts a double to a long with the same order. All NaN values become the same long, which is greater than all
-   * others.
+   * Converts a double to a long with the same order. All NaN values become the same long, which is greater than the
+   * longs of all other values.
    */
   def sortable(value: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(value)

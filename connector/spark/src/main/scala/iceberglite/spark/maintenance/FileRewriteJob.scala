@@ -29,7 +29,7 @@ import iceberglite.table.{SnapshotTarget, Table}
  * Writes the rows of file groups to new files, with Spark jobs. The rows keep their row ids and sequence numbers (spec,
  * version 3: "Row Lineage").
  *
- * @param snapshot the snapshot that the groups were planned from
+ * @param snapshot the snapshot from which the groups were planned
  */
 final private[iceberglite] class FileRewriteJob(
     session: SparkSession,
@@ -82,7 +82,7 @@ final private[iceberglite] class FileRewriteJob(
     RewrittenFiles(written.flatten, PackedFiles.of(inOrder.map(_._1), inOrder.map(_._2)))
   }
 
-  /** Divides the files of a group into Spark tasks, one for each file to write. */
+  /** Divides the files of a group into Spark tasks, one task for each file to write. */
   private def splits(group: FileGroup): Vector[Vector[FileScanTask]] =
     Splits.evenly(group.tasks, options.group.outputFiles(group.bytes))
 

@@ -63,7 +63,7 @@ private[maintenance] object GroupScan {
     new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
   }
 
-  /** Returns a plan that reads files. The parameters are those of [[of]]. */
+  /** Returns a plan that reads files. The parameters are the same as in [[of]]. */
   def plan(
       session: SparkSession,
       table: Table,

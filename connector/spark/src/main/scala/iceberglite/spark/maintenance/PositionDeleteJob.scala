@@ -48,7 +48,7 @@ private[iceberglite] object DeleteRewriteSize {
  * otherwise with a Spark job. The job reads each delete file and each manifest once, and distributes the deletes by
  * data file. With the Spark job, the driver holds neither the deletes nor the list of the table's data files in memory.
  *
- * @param snapshot the snapshot that the groups were planned from
+ * @param snapshot the snapshot from which the groups were planned
  */
 final private[maintenance] class PositionDeleteJob(
     session: SparkSession,
@@ -65,7 +65,9 @@ final private[maintenance] class PositionDeleteJob(
   private val writer = PositionDeleteWriter.of(table, groups, options)
   private val tree = MetadataTree.at(snapshot, table.tree())
 
-  /** The parts of manifests that may list data files or deletion vectors in the partitions of the groups. */
+  /**
+   * The manifests, or parts of manifests, that may list data files or deletion vectors in the partitions of the groups.
+   */
   private val parts: Vector[FilePart] = {
     val partitions = new Partitions(groups.map(_.deletes.head.file), table.metadata)
     val hasVectors = table.metadata.formatVersion >= FormatVersion.V3

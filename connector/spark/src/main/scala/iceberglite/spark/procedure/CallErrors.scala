@@ -15,7 +15,11 @@ import iceberglite.spec.{IcebergError, ObjectKind}
  */
 final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[String, Origin]) {
 
-  /** Runs the call, or a part of it. @param texts the known values of the arguments, as text, by parameter */
+  /**
+   * Runs the procedure call, or a part of the call.
+   *
+   * @param texts the known values of the arguments, as text, by parameter
+   */
   def in[A](texts: Map[String, String])(call: => A): A =
     try call
     catch {
@@ -66,7 +70,8 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
       case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
     }
     val arguments = texts.filter { case (name, text) => origins.contains(name) && parsed.exists(_.contains(text)) }
-    // The argument `table` is considered last, because the name of the table can be a part of the expression by chance.
+    // Choose the longest argument. A short argument, such as the name of the table, can be a part of the expression by
+    // chance.
     if (arguments.isEmpty) error
     else new CallErrors.InArgument(error, origins(arguments.maxBy(_._2.length)._1))
   }

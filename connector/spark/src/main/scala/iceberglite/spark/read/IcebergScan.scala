@@ -110,8 +110,8 @@ final private[iceberglite] class IcebergScan(
     in(if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED)
 
   /**
-   * Describes for EXPLAIN what the scan reads and what the filters skip. The description reports the number of tasks
-   * without a runtime filter. A runtime filter may reduce this number later.
+   * Describes for EXPLAIN which files the scan reads, and which files the filters skip. The description reports the
+   * number of tasks without a runtime filter. A runtime filter may reduce this number later.
    */
   override def description(): String = in(descriptionWith(tasks.size))
 

@@ -113,7 +113,7 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether Spark distributes and sorts rows before they are written. */
   def isDistributed: Boolean = writeOptions(WriteOptions.UseTableDistribution)
 
-  /** Returns the table without the column changes of the statement. */
+  /** Returns the table without the statement's changes to its columns. */
   def base: Table = merge.fold(table)(_.base)
 
   /** The application and version that the commit records, so that the statement can safely be run again. */

@@ -19,16 +19,16 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import iceberglite.spark.read.IcebergScan
 
 /**
- * Uses the broadcast side of a join to select files of the other side, by their partitions and by the bounds of their
- * key columns. Spark itself adds such a filter only if the broadcast side has a selective condition, because Spark may
- * have to run that side twice. This rule adds a filter only if one side is broadcast anyway, so that the only cost of
- * the filter is collecting the keys.
+ * Adds a runtime filter with the keys of the broadcast side of a join to the streamed side. The filter selects files of
+ * the streamed side by their partitions and by the bounds of the key columns. Spark itself adds such a filter only if
+ * the broadcast side has a selective condition, because Spark may have to run that side twice. This rule adds a filter
+ * only if one side is broadcast anyway, so that the only cost of the filter is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
 
   /**
-   * Minimum number of rows of the scan per key of the broadcast side. It applies if there are more than [[FewKeys]]
-   * keys.
+   * Minimum number of rows of the scan per key of the broadcast side. This minimum applies if there are more than
+   * [[FewKeys]] keys.
    */
   private val RowsForEachKey = 10
 

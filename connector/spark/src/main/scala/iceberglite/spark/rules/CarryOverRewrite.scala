@@ -10,8 +10,8 @@ import iceberglite.spark.write.RowChangeCode
 import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
- * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: the columns
- * of row lineage, and a column with a code for the change of a row ([[RowChangeCode]]).
+ * The metadata columns that copy-on-write copies ("carries") from the rows that it reads to the rows that it writes:
+ * the columns of row lineage, and a column with a code for the change of a row ([[RowChangeCode]]).
  *
  * @param requestedNames the names of the metadata columns to carry; a name is omitted if a column of the table hides it
  */

@@ -44,7 +44,7 @@ private[iceberglite] object GroupMatch {
     }
   }
 
-  /** Returns the terms of one side that is grouped already, and the matching terms of the other side. */
+  /** Returns the terms of a side that is already grouped, and the matching terms of the other side. */
   private def matching(grouped: JoinSide, other: JoinSide): Option[(Terms, Terms)] =
     grouped.existingTerms.flatMap { terms =>
       val otherTerms = terms.flatMap { case (position, term) =>
@@ -64,7 +64,10 @@ private[iceberglite] object GroupMatch {
     pairs.toVector.unzip
   }
 
-  /** Whether grouping pays off: both sides have data, and the groups are neither too many nor too uneven. */
+  /**
+   * Whether grouping makes the join faster. This requires that both sides have data, that there are not too many
+   * groups, and that the sizes of the groups do not differ too much.
+   */
   def paysOff(left: Groups, right: Groups, settings: ReadSettings, parallelism: Int): Boolean =
     (left ++ right).size == 2 && {
       val sizes = (left ++ right).map(_.map(_.iterator.map(_.length).sum)).toVector

@@ -23,7 +23,7 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
- * uses an outer join. Spark cannot broadcast the source of this join, so it shuffles and sorts the whole target.
+ * uses an outer join. Spark cannot broadcast the source of this join, so Spark shuffles and sorts the whole target.
  *
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
  *   first finds the target's rows with a match; the outer join then processes only these rows.
@@ -76,7 +76,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
    * A plan whose joins are rewritten.
    *
    * @param writesInReadTasks whether rows of the target are written by the tasks that read them
-   * @param addsTasks whether new rows come from an additional task besides those that read the target
+   * @param addsTasks whether new rows come from an additional task, besides the tasks that read the target
    */
   final private case class Joined(plan: LogicalPlan, writesInReadTasks: Boolean = false, addsTasks: Boolean = false)
 

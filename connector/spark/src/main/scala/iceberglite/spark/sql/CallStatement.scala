@@ -12,8 +12,9 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.Spelling
 
 /**
- * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value
- * is any expression that does not refer to columns: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
+ * Parses `CALL catalog.system.procedure(argument, ...)`, with positional arguments or named arguments (`name =>
+ * value`). A value is any expression that does not refer to columns: a constant, `map(...)`, `current_timestamp() -
+ * INTERVAL 1 DAY`.
  *
  * @param expressionParser parses the values of arguments
  */

@@ -16,7 +16,7 @@ object ConstantRow {
    * A value.
    *
    * @param column the name of the value's column in the query
-   * @param value Spark's internal value; absent for NULL
+   * @param value the value in Spark's internal format; absent for NULL
    * @param zone the time zone of the session
    */
   final case class Value(column: String, value: Option[Any], valueType: DataType, zone: String) {

@@ -65,7 +65,7 @@ final case class CreateOrReplaceRef(
 
 object CreateOrReplaceRef {
 
-  /** The effect on an existing and on a missing branch or tag. */
+  /** Determines the effect of the statement if the branch or tag exists, and if it does not exist. */
   sealed abstract class Mode(val words: String*)
   case object Create extends Mode("CREATE")
   case object CreateOrReplace extends Mode("CREATE", "OR", "REPLACE")

@@ -21,8 +21,8 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.Schema
 
 /**
- * A MERGE that adds columns to its target table. Spark resolves only the target and the source, until the rule
- * [[EvolvingMerge$]] has added the columns to the table in the plan.
+ * A MERGE that adds columns to its target table. Spark resolves only the target and the source, until the rule in the
+ * companion object has added the columns to the table in the plan.
  */
 final private[iceberglite] case class EvolvingMerge(
     target: LogicalPlan,

@@ -12,7 +12,8 @@ import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
  * Adds the omitted columns to an INSERT with a list of columns. Their values are the defaults of the columns, or null.
- * For tables of other catalogs than its own, Spark 3.5 adds omitted columns only if the statement contains DEFAULT.
+ * For tables in catalogs other than its session catalog, Spark 3.5 adds omitted columns only if the statement contains
+ * DEFAULT.
  */
 object FillMissingColumns extends Rule[LogicalPlan] {
 

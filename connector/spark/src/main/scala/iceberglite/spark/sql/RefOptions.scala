@@ -39,8 +39,8 @@ object RefOptions {
   /**
    * Parses the options.
    *
-   * @param kind the kind of reference; only a branch can have a retention of snapshots, because a tag keeps one
-   *   snapshot
+   * @param kind the kind of reference; only a branch can have a retention policy for snapshots, because a tag keeps
+   *   only one snapshot
    */
   def parse(kind: RefKind, reader: SqlReader): RefOptions = {
     val snapshot = if (reader.skip("AS", "OF", "VERSION")) Some(reader.long("the id of a snapshot")) else None

@@ -9,7 +9,7 @@ final class SqlExpressions(parser: ParserInterface) {
   /**
    * Consumes an expression. The positions in errors of Spark's parser refer to the whole statement.
    *
-   * @param expected what is expected, for messages, such as "a condition"
+   * @param expected description of the expected input for error messages, such as "a condition"
    * @param endsAt the first words of the clauses that may follow the expression
    */
   def read(reader: SqlReader, expected: String, endsAt: String*): Expression = {

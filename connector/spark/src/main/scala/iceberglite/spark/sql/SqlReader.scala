@@ -55,7 +55,11 @@ final class SqlReader(val sql: String) {
 
   def expectWord(word: String): Unit = if (!skip(word)) fail(s"expected $word")
 
-  /** Consumes an identifier. @param expected what is expected, for messages, such as "a column" */
+  /**
+   * Consumes an identifier.
+   *
+   * @param expected description of the expected input for error messages, such as "a column"
+   */
   def identifier(expected: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $expected")
 
   private def isIdentifier(token: SqlToken): Boolean = token.kind == SqlToken.Word || token.kind == SqlToken.Quoted
@@ -73,10 +77,18 @@ final class SqlReader(val sql: String) {
   /** Consumes a whole number, if it is next. */
   def numberIfAny(): Option[Int] = wholeNumberIfAny(Int.MaxValue).map(_.toInt)
 
-  /** Consumes a whole number. @param expected what is expected, such as "a number of snapshots" */
+  /**
+   * Consumes a whole number.
+   *
+   * @param expected description of the expected input for error messages, such as "a number of snapshots"
+   */
   def number(expected: String): Int = numberIfAny().getOrElse(fail(s"expected $expected"))
 
-  /** Consumes a long. @param expected what is expected, such as "the id of a snapshot" */
+  /**
+   * Consumes a long.
+   *
+   * @param expected description of the expected input for error messages, such as "the id of a snapshot"
+   */
   def long(expected: String): Long = wholeNumberIfAny(Long.MaxValue).getOrElse(fail(s"expected $expected"))
 
   private def wholeNumberIfAny(max: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>

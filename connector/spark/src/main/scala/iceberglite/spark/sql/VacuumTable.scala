@@ -22,7 +22,7 @@ import iceberglite.spec.Redaction
  *
  * @param retainHours age in hours after which snapshots expire; if absent, the table property
  *   `history.expire.max-snapshot-age-ms` determines the age
- * @param dryRun whether the statement changes nothing, and returns what it would remove
+ * @param dryRun whether the statement only returns the files that it would remove, and changes nothing
  */
 final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRun: Boolean)
     extends ExistingTableCommand

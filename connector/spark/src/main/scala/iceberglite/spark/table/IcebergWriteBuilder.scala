@@ -83,8 +83,8 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Returns the rows that the write replaces. For a staged table, these are no rows: the table is empty, and Spark
-   * fills it by an append or by an overwrite of all rows.
+   * Returns the rows that the write replaces. For a staged table, the mode of the write does not determine these rows:
+   * the table is empty, and Spark fills it by an append or by an overwrite of all rows.
    */
   private def replacedRows: ReplacedRows =
     if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.NewTable }

@@ -52,8 +52,8 @@ import iceberglite.table.Table
  * A table, or an earlier snapshot of a table, for Spark.
  *
  * The columns are fixed when Spark resolves the table. The rows are read from the version that is current when a scan
- * is planned. Therefore, a DataFrame that was created before an INSERT of this session shows the new rows, as with
- * Apache Iceberg.
+ * is planned. Therefore, a DataFrame that was created before an INSERT of this session shows the new rows, as in Apache
+ * Iceberg.
  *
  * @param source returns the current version of the table
  * @param travel selects the snapshot of the table
@@ -113,8 +113,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def metadataColumns: Array[MetadataColumn] = in(RowMetadataColumns.of(table.metadata))
 
   /**
-   * Returns the version of the table that a statement reads. A statement may read its table several times, for example
-   * to find the files with rows to change, and then to read the rows. All reads use the same version.
+   * Returns the version of the table that the current statement reads. A statement may read its table several times,
+   * for example to find the files with rows to change, and then to read the rows. All reads use the same version.
    */
   private def current(): Table = context.startedStatement.fold(withNewColumns(source()))(_.table)
 
@@ -278,7 +278,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /**
-   * Returns the branch that the table's name selects; absent if it selects the table itself.
+   * Returns the branch that the table's name selects; absent if the name selects no branch.
    *
    * @throws Unsupported if the name selects a snapshot, which is read-only
    */

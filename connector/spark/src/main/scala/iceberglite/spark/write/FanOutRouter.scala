@@ -26,8 +26,8 @@ private[write] object FanOutBounds {
   private val HeapDivisor = 4L
 
   /**
-   * Returns the limits. The tasks of an executor may together buffer a quarter of the heap, and each task at least one
-   * row group, stripe or block.
+   * Returns the limits. Together, the tasks of an executor may buffer a quarter of the heap, but each task may buffer
+   * at least one row group, stripe or block.
    *
    * @param unitSize the size of a row group, stripe or block, in bytes
    */

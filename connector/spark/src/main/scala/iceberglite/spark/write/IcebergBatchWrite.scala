@@ -59,7 +59,7 @@ private[iceberglite] object TaskWriterFactory {
 /**
  * Creates the writers of a write's tasks on the executors.
  *
- * @param clustered whether the rows of a partition come one after the other
+ * @param clustered whether the rows of each partition are consecutive
  * @param sorted whether the rows come in the sort order of the files
  * @param table the name of the table, for messages
  */

@@ -79,8 +79,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   /**
    * Commits changes for which no task has written files.
    *
-   * @return false if the table already contained this version of the application's write; true if the changes are
-   *   committed
+   * @return false if the table already contained this version of the application's write, so that nothing was committed
    */
   def submit(pending: PendingCommit): Boolean = submitted(pending).isDefined
 

@@ -125,7 +125,7 @@ final private[iceberglite] case class WritePlan(
   /**
    * Returns the commit of the write.
    *
-   * @param counts further entries for the snapshot's summary, in addition to those of the settings
+   * @param counts further entries for the snapshot's summary, in addition to the entries of the settings
    */
   def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit = {
     val base = settings.merge.fold(table)(_.base)

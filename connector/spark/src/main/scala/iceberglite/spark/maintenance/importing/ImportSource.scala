@@ -51,8 +51,8 @@ private[iceberglite] object ImportSource {
   private val formats: Seq[FileFormat] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 
   /**
-   * Returns the source with a name: a table of Spark's session catalog, or the path of a file or directory such as ``
-   * parquet.`/data/t` ``.
+   * Returns the source with the given name: a table of Spark's session catalog, or the path of a file or directory such
+   * as `` parquet.`/data/t` ``.
    *
    * @throws InvalidArgument if the text is not a name, or the table is in another catalog or is a view
    * @throws NotFound if the table does not exist

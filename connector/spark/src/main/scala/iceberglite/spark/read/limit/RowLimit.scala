@@ -49,7 +49,7 @@ private[read] object RowLimit {
     }
   }
 
-  /** The first `rows` rows in an order. */
+  /** The first `rows` rows in a sort order. */
   final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan = {
       val fullPlan = existingPlan.getOrElse(planFiles(None))

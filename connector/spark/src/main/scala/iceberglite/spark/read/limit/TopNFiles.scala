@@ -7,7 +7,7 @@ import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrE
 import iceberglite.spec.types.Literal
 
 /**
- * Skips files whose bounds show that they contain none of the first rows in an order.
+ * Skips files whose bounds show that they contain none of the first rows in the requested sort order.
  *
  * This class finds a bound such that at least the requested number of rows have values up to the bound. It skips files
  * whose values are all beyond the bound. A file that may have values equal to the bound is read, because further sort
@@ -55,7 +55,7 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
       .map { case (bound, _) => new UpTo(bound) }
   }
 
-  /** The position in the order after which no more rows are needed. */
+  /** The position in the sort order after which no more rows are needed. */
   sealed private trait Cutoff {
 
     /** The condition that requested rows satisfy. */
@@ -65,7 +65,7 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     def mayContain(stats: ColumnStats): Boolean
   }
 
-  /** All requested rows have null, because nulls are first and there are enough of them. */
+  /** All requested rows have null, because nulls are first and there are at least as many nulls as requested rows. */
   private object AmongNulls extends Cutoff {
     override val condition: Expression = IsNull(term)
     override def mayContain(stats: ColumnStats): Boolean = stats.mayBeNull

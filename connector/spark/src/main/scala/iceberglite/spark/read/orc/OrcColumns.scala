@@ -20,8 +20,8 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
 
   /**
-   * Returns the columns of a struct. @param expected the requested fields; the fields of the ORC struct were matched to
-   * these fields before
+   * Returns the columns of a struct, whose fields were matched to the requested fields before. @param expected the
+   * requested fields
    */
   def of(
       struct: OrcColumn.Struct[ColumnVector],

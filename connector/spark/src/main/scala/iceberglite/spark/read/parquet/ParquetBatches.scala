@@ -104,7 +104,7 @@ private[read] object ParquetBatches {
     PreparedRead(task, footer, projection, filter, encodings, jobs)
   }
 
-  /** The inputs of a read. @param footer the footer, with only the row groups to read */
+  /** The inputs for reading a part of a file. @param footer the footer, with only the row groups to read */
   final private[parquet] case class PreparedRead(
       task: FileTask,
       footer: ParquetMetadata,

@@ -44,7 +44,7 @@ final private class ScanStatistics(
     override val columnStats: util.Map[NamedReference, ColumnStatistics]
 ) extends Statistics {
 
-  /** Never returns 0: Spark multiplies the sizes of both sides of a join. */
+  /** Returns at least 1, because Spark multiplies the sizes of both sides of a join. */
   override def sizeInBytes(): OptionalLong = OptionalLong.of(math.max(1L, size.bytes))
 
   override def numRows(): OptionalLong = OptionalLong.of(size.rows)

@@ -25,7 +25,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rowIndexes: Array[
   override def closeIfFreeable(): Unit = ()
   override def hasNull: Boolean = inner.hasNull
 
-  /** Counts the nulls of all rows, including those that are not selected. */
+  /** Counts the nulls of all rows, including rows that are not selected. */
   override def numNulls: Int = inner.numNulls
   override def isNullAt(rowId: Int): Boolean = inner.isNullAt(rowIndexes(rowId))
   override def getBoolean(rowId: Int): Boolean = inner.getBoolean(rowIndexes(rowId))

@@ -121,8 +121,8 @@ final private[iceberglite] class InputColumns(
   }
 
   /**
-   * Returns a column that the rows lack. Returns a field that writes the column's write default or null to every file.
-   * If a file lacked the column, readers would return the column's initial default instead.
+   * Returns the field for a column that the rows lack. The field writes the column's write default, or null, to every
+   * file. If a file lacked the column, readers would return the column's initial default instead.
    */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {

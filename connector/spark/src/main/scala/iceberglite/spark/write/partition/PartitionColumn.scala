@@ -53,7 +53,7 @@ private[write] object PartitionColumn {
   /** Computes a value other than a number from a row. */
   trait ObjectOf {
 
-    /** Returns the value; null if the value is null. */
+    /** Returns the value, which may be null. */
     def apply(row: InternalRow, ordinal: Int): AnyRef
   }
 
