@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
 /**
- * Maps the values of a column to ordinals of a given number of bits, so that greater values have greater or equal
- * ordinals, and each ordinal has about the same number of rows. The ordinal of a value is proportional to the share of
- * sampled rows that have smaller values. A null is less than every value, and NaN is greater than every other number.
+ * Maps the values of a column to ordinals of a given number of bits. Greater values have greater or equal ordinals, and
+ * each ordinal has about the same number of rows. The ordinal of a value is proportional to the share of sampled rows
+ * that have smaller values. A null is less than every value, and NaN is greater than every other number.
  */
 sealed abstract private[maintenance] class ColumnOrdinals extends Serializable
 

@@ -67,7 +67,7 @@ private[rowlevel] object StatementRequirements {
 
   /**
    * Returns the columns by which rows are grouped. In a partitioned table whose rows may move to other partitions,
-   * these are the columns of the new partition, so that the inserted and updated rows of a MERGE are written to the
+   * these are the columns of the new partition. Therefore, the inserted and updated rows of a MERGE are written to the
    * same files. Rows without a new version have no new partition; they form one group, which adaptive query execution
    * divides. In an unpartitioned table, positions are grouped by data file if each data file has its own delete file.
    */

@@ -66,7 +66,10 @@ private[iceberglite] object RetriedStatement {
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
     if (retries == 0) statement else DeferredStatement(table, DeferredPlan(statement), retries)
 
-  /** Whether a statement failed only because of concurrent commits. */
+  /**
+   * Whether a statement failed because of concurrent commits. False if the outcome of the statement's commit is
+   * unknown.
+   */
   private[iceberglite] def isConflict(error: Throwable): Boolean = {
     val causes = Causes.of(error).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {

@@ -266,8 +266,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /**
-   * Whether the rows can be deleted by deleting whole files, because no file contains both rows to delete and rows to
-   * keep.
+   * Whether the rows can be deleted by deleting whole files. This requires that no file contains both rows to delete
+   * and rows to keep.
    */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = in {
     MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)

@@ -13,7 +13,7 @@ private[iceberglite] trait FileBatches extends AutoCloseable {
   /** Advances to the next batch that has rows. @return false after the last batch */
   def next(): Boolean
 
-  /** Whether the values are decoded row by row, because no columnar reader supports the file. */
+  /** Whether the values are decoded row by row. This is the case if no columnar reader supports the file. */
   def decodesRowByRow: Boolean = false
 }
 

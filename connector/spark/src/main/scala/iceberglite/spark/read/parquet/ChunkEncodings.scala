@@ -14,9 +14,10 @@ import iceberglite.data.parquet.ByteStreamSplit
 /**
  * Requirements for reading a file that follow from the encodings of its columns.
  *
- * @param byRows whether the file must be read row by row, because Spark's vectorized reader cannot decode a column
- * @param wholePages whether pages must be read as a whole, because Spark's vectorized reader cannot skip values of a
+ * @param byRows whether the file must be read row by row. This is the case if Spark's vectorized reader cannot decode a
  *   column
+ * @param wholePages whether pages must be read as a whole. This is the case if Spark's vectorized reader cannot skip
+ *   values of a column
  */
 final private[parquet] case class ChunkEncodings(byRows: Boolean, wholePages: Boolean)
 

@@ -26,7 +26,8 @@ import iceberglite.spec.file.FileFormat
  *
  * @param positions the positions of the rows; absent if they are not needed, or if Spark's reader returns them as the
  *   last column
- * @param decodesRowByRow whether rows are decoded one by one, because Spark's vectorized reader cannot decode the file
+ * @param decodesRowByRow whether rows are decoded one by one. This is the case if Spark's vectorized reader cannot
+ *   decode the file
  */
 final private[read] class ParquetBatches(
     decoder: ColumnDecoder,

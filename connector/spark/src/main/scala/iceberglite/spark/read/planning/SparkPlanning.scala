@@ -10,8 +10,8 @@ import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.tree.FilePart
 
 /**
- * Reads the parts of a metadata tree ([[FilePart]]), such as manifests, on the executors in a Spark job. The result of
- * each part is a small manifest with the entries that the scan needs.
+ * Reads the parts of a metadata tree ([[FilePart]]), which are usually manifests, on the executors in a Spark job. The
+ * result of each part is a small manifest with the entries that the scan needs.
  *
  * @param cores the number of cores of the driver, which reads the parts if no Spark job is used
  * @param localBytes the number of bytes per core of the driver above which a Spark job is faster than reading on the
