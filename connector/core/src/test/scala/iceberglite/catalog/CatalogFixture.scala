@@ -20,16 +20,16 @@ trait CatalogFixture {
   /** The number of appends of each concurrent writer. */
   def appends: Int = 10
 
-  /** Whether namespaces can be nested. */
+  /** Whether the catalog supports nested namespaces. */
   def isNested: Boolean = true
 
-  /** Whether the catalog reads metadata files itself, instead of getting the metadata from a server. */
+  /** Whether the catalog itself reads metadata files. A REST catalog gets the metadata from its server instead. */
   def readsMetadata: Boolean = true
 
-  /** Returns the catalog, wrapped if its behavior differs from what the suites expect. */
+  /** Returns the catalog. If its behaviour differs from what the suites expect, wraps it in one that behaves so. */
   def adapted(catalog: Catalog): Catalog = catalog
 
-  /** Opens a new catalog object on the same `store`, as another process would do. */
+  /** Opens a new catalog object on the given store, as another process would do. */
   final def open(
       store: CatalogFixture.Store,
       io: FileIO,
@@ -40,9 +40,11 @@ trait CatalogFixture {
 object CatalogFixture {
 
   /**
-   * The state of a catalog: its files, and the properties of its database.
+   * Where a catalog keeps its state.
    *
-   * @param place prefix of all file paths; the warehouse is its subdirectory `wh`
+   * @param files the storage of the table files
+   * @param database catalog properties for the connection to the catalog's database; empty without a database
+   * @param place prefix of all file paths; the warehouse is the directory `wh` below it
    */
   final case class Store(files: KeptFiles, database: Map[String, String], place: String = "mem:/")
 
@@ -69,9 +71,9 @@ object CatalogFixture {
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** The fixtures in `all`, and the fixtures whose catalogs are slow. */
+  /** The fixtures in `all`, and the fixtures of two catalogs whose calls are slow. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** The fixtures in `everywhere`, and the fixture of REST catalogs, whose server writes the metadata files. */
+  /** The fixtures in `everywhere`, and the fixture for REST catalogs, where the server writes the metadata files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

@@ -22,7 +22,7 @@ class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
 
-  /** Returns the tag of slow tests for catalogs whose calls are slow. These catalogs also have their own suites. */
+  /** Returns the tag of slow tests for the two catalogs whose calls are slow. Both also have suites of their own. */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
     Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
 

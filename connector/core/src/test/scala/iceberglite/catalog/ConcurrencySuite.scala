@@ -27,7 +27,7 @@ class ConcurrencySuite extends AnyFunSuite {
   /** All catalogs except S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
-  /** Puts tests of the Hive Metastore, which also has its own suites, into the slow tier. */
+  /** Returns the tag of slow tests for the Hive catalog, which also has suites of its own. */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
@@ -35,7 +35,7 @@ class ConcurrencySuite extends AnyFunSuite {
     place.fixture.adapted(Catalogs.open("lite", properties, io))
   }
 
-  /** A catalog kind, with a temporary directory for the warehouse and the properties of the catalog. */
+  /** A kind of catalog, a temporary directory for its warehouse, and the properties to open it with. */
   private case class Place(fixture: CatalogFixture, directory: Path, properties: Map[String, String])
 
   private def withLocation(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
@@ -93,7 +93,7 @@ class ConcurrencySuite extends AnyFunSuite {
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () => {
-            // Each writer continues from a version that may be stale.
+            // Each append is based on the version after the writer's own previous append, which may be stale.
             var table = catalog.table(Id)
             (1 to fixture.appends).foreach { i =>
               val before = table

@@ -14,7 +14,7 @@ import iceberglite.table.{DataLocations, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Tests valid names, locations, drops and aborts in catalogs where each table is a directory. */
+/** Tests names, locations, DROP and aborted creations in the file-system catalog, where each table is a directory. */
 class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
 
@@ -146,7 +146,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val data = s"${staged.table.location}/data"
     io.write(s"$data/a=1/b=2/x.parquet", Array.emptyByteArray)
     append(staged.table, s"$data/a=1/b=2/x.parquet")
-    // A task that deletes its own file leaves an empty directory.
+    // If a failed task deletes its data file, an empty partition directory like this one remains.
     io.makeDirectory(s"$data/a=2")
     staged.abort()
     assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)

@@ -11,7 +11,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
-/** Tests that after a fault of any storage call in a commit, the table is in its old or its new state. */
+/** Tests that the table is in its old or in its new state after a fault in any storage call of a commit. */
 class FaultSuite extends AnyFunSuite {
   private val changes: Seq[(String, Catalog => Unit)] = Seq(
     "append" -> { c =>
@@ -39,14 +39,15 @@ class FaultSuite extends AnyFunSuite {
 
   for {
     fixture <- CatalogFixture.all
-    // Storage calls fail in the same way for every database, so only one kind of change runs on the slow database.
+    // The faults are in storage calls, and do not depend on the database. Therefore only one kind of change is tested
+    // on PostgreSQL, which is slow.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
   } test(s"after a fault ($fault) the table is consistent, without unreferenced files: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 
-  /** Runs the change once for each of its storage calls, and injects the fault into that call. */
+  /** Runs the change repeatedly. In each run, injects the fault into the next one of the change's storage calls. */
   @tailrec
   private def everyCall(fixture: CatalogFixture, fault: Fault, change: Catalog => Unit, at: Int = 1): Unit = {
     val calls = fixture.withStore(store => runOnce(fixture, store, fault, change, at))

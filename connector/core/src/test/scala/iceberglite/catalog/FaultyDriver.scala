@@ -26,7 +26,7 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** What happens to a statement. */
+  /** A fault of a statement. */
   sealed trait Break
 
   /** The connection breaks before the statement takes effect. */

@@ -18,12 +18,15 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   private def isAttackersFile(file: Path): Boolean =
     isDatabase(file) || file.startsWith(directory.resolve("outside")) || file.startsWith(warehouse.resolve("db/evil"))
 
-  /** Registers copies of metadata under a name, and purges the registered tables. */
+  /**
+   * Registers forged copies of the metadata under the name `id`, purges the registered tables, and checks that only
+   * files of the attacker are deleted.
+   */
   private def registerAndPurge(catalog: Catalog, metadata: TableMetadata, id: TableIdentifier = Evil): Unit =
     copies(metadata).foreach { copy =>
       val table = catalog.register(id, forged(copy))
       assertFilesKept(catalog.drop(id, purge = true), isAttackersFile)
-      // After another commit, the newest metadata file is below the location in the metadata.
+      // A commit writes the next metadata file below the table location that the forged metadata states.
       catalog.register(id, forged(copy))
       assertFilesKept(
         Try(append(catalog.table(id), data(s"file:$directory/outside", s"${table.hashCode}.parquet"))),
@@ -150,7 +153,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       copies(victim.metadata).zipWithIndex.foreach { case (copy, n) =>
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
-          // Tables with the same name, location and UUID are the same table, so a purge would delete its files.
+          // A table with the same name, location and UUID counts as the same table, so purging it may delete its files.
           val isSameTable = kind == "jdbc" && name == id && n == 1
           if (!isSameTable) assertFilesKept(catalog.drop(name, purge = true), isAttackersFile)
           else catalog.drop(name, purge = false)
@@ -304,7 +307,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
         val hostile = append(other, listed: _*).metadata
         catalog.register(Evil, forged(hostile.edited(uuid = copy.uuid, location = s"file:$link")))
-        // Through the link, the attacker's metadata directory is the victim's metadata directory.
+        // The attacker's metadata directory is a symbolic link to the victim's metadata directory.
         assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
         io.deleteDirectory(other.location)

@@ -14,7 +14,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Creates tables of victims, and forged metadata with which an attacker tries to delete the victims' files. */
+/** Creates a victim's tables, and forged metadata files with which an attacker tries to delete the victim's files. */
 trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
   protected val Victim: TableIdentifier = TableIdentifier(Vector("db"), "victim")
@@ -28,7 +28,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
 
   protected def warehouse: Path = directory.resolve("wh")
 
-  /** Opens a JDBC catalog on the given database. All catalogs share one warehouse. */
+  /** Opens a JDBC catalog on the given SQLite database. All catalogs of a test share one warehouse. */
   protected def jdbc(database: String, settings: (String, String)*): Catalog = Catalogs.open(
     "lite",
     Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/$database.sqlite", "warehouse" -> s"file:$warehouse") ++

@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table._
 import iceberglite.table.TestTables._
 
-/** Tests which files outside a table's directory a purge deletes, and which it keeps. */
+/** Tests which files outside of the table's directory `DROP TABLE ... PURGE` deletes, and which it keeps. */
 class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: Path = directory.resolve("bucket")

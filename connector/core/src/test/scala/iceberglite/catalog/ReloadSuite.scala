@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Tests loading the current version of a table of which a version is already known. */
+/** Tests loading the current version of a table when the caller already has a version of the table. */
 class ReloadSuite extends AnyFunSuite {
   CatalogFixture.embedded.foreach { fixture =>
     test(s"reloading a table returns its current version (${fixture.kind})") {

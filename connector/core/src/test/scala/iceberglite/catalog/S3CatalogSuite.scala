@@ -22,7 +22,7 @@ class S3CatalogSuite extends AnyFunSuite {
   private val Appends = 2
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** @param suffix path of the warehouse in the bucket; empty if the warehouse is the bucket itself */
+  /** @param suffix path of the warehouse within the bucket; empty if the warehouse is the whole bucket */
   private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
     body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.real))
 

@@ -10,7 +10,10 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateLocation, UpdateProperties}
 
-/** Tests that files outside a table's directory are kept when a table whose location contains them is purged. */
+/**
+ * Tests tables whose data is outside of the table location. Purging another table must keep this data, even if the
+ * location of the purged table contains it.
+ */
 class SharedPlacesSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: String = s"file:$directory/bucket/v"
@@ -35,7 +38,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(table).forall(io.exists))
   }
 
-  /** Purges an attacking table and checks that only its own metadata was deleted. */
+  /** Purges the attacker's table, and checks that all files of the victim's table still exist. */
   private def checkPurge(catalog: Catalog, id: TableIdentifier): Unit = {
     val victim = catalog.table(Victim)
     val needed = liveFiles(victim) :+ victim.metadataLocation

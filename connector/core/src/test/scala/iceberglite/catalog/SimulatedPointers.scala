@@ -7,13 +7,17 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A simulated server that stores the pointer to a table's newest metadata file. Its methods throw
+ * A simulated server that stores the location of a table's newest metadata file (the pointer). Its methods throw
  * `SimulatedPointer.Down` if the call fails.
  */
 trait SimulatedPointer {
   def read(): Option[String]
 
-  /** Moves the pointer. @return whether it was at `from` (`None` if there is no pointer yet) and is now at `to` */
+  /**
+   * Moves the pointer to `to` if it is at `from`. If `from` is `None`, moves it if there is no pointer yet.
+   *
+   * @return whether the pointer was moved
+   */
   def swap(from: Option[String], to: String): Boolean
 }
 

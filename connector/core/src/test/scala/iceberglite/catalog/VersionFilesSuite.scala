@@ -10,7 +10,7 @@ import iceberglite.table.MemoryFileIO
 class VersionFilesSuite extends AnyFunSuite {
   private val path = "mem:/t/metadata/v1.metadata.json"
 
-  /** A storage with one file, whose first `failures` reads fail. */
+  /** A storage with one file. The first `failures` reads of the file fail. */
   final private class UnreadableAtFirst(failures: Int) extends FileIOWrapper(new MemoryFileIO) {
     val reads = new AtomicInteger
     write(path, Array[Byte](1))

@@ -13,7 +13,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{ExpireOptions, RowDelta, UpdateSchema}
 
-/** What an expiration removes from the metadata on request, besides the snapshots. */
+/** Tests the removal of unused schemas and statistics by `clean_expired_metadata`, when snapshots expire. */
 class CleanExpiredMetadataSuite extends AnyFunSuite {
   private val data = file("mem://t/data/a.parquet")
 
@@ -26,7 +26,7 @@ class CleanExpiredMetadataSuite extends AnyFunSuite {
       environment
     )
 
-  /** Returns the number of schemas after the cleaning of a table with a delete file and a schema without snapshots. */
+  /** Expires snapshots of a table with a delete file and an unused schema, and returns the number of schemas left. */
   private def schemasLeft(deletes: ContentFile): Int = {
     val actions = Actions.unpartitionedTable(FormatVersion.V2)
     actions.append(data)
@@ -45,7 +45,7 @@ class CleanExpiredMetadataSuite extends AnyFunSuite {
     assert(schemasLeft(Actions.equalityDeletes("mem://t/data/e.parquet", data, (1, 2))) == 2)
   }
 
-  /** Registers statistics of a snapshot that the table does not have, as another engine may leave them. */
+  /** Adds statistics files to the metadata without checking that their snapshots exist, as other engines may do. */
   final private class RegisterStatistics(updates: MetadataUpdate*) extends MetadataAction {
     override def changeFor(base: TableMetadata, context: CommitContext): Change =
       Change(updates.toVector, Vector.empty)

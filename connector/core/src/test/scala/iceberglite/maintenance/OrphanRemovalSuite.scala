@@ -17,7 +17,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** The removal of orphan files: which listed files are deleted, and which are kept. */
+/** Tests which of the listed files the removal of orphan files deletes, and which it keeps. */
 @MoreRounds
 class OrphanRemovalSuite extends AnyFunSuite {
   private val later = OrphanOptions(olderThanMs = 1000L)
@@ -25,7 +25,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
   private def removal(table: Table, options: OrphanOptions = later, search: OrphanSearch = new LocalOrphanSearch) =
     new OrphanRemoval(table, OrphanRemoval.directory(None), search, options)
 
-  /** Runs the removal. @return the paths that were found, with the reasons to keep them */
+  /** Runs the removal. @return the paths of the orphan files, each with the reason if the file was kept */
   private def run(removal: OrphanRemoval): Map[String, Option[KeptReason]] = {
     val found = mutable.Map.empty[String, Option[KeptReason]]
     removal.run(file => found.synchronized { found += file.path -> file.kept })

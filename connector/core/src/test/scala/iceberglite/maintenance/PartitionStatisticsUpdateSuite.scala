@@ -16,7 +16,7 @@ import iceberglite.table.Actions.tableByCategory
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, RemoveFiles, RewriteManifests, SetPartitionStatistics}
 
-/** Incremental partition statistics: those of an ancestor, with the changes since. */
+/** Tests partition statistics that are computed from the statistics of an ancestor snapshot and the changes since. */
 class PartitionStatisticsUpdateSuite extends AnyFunSuite {
   private def update(actions: Actions): Option[Vector[PartitionStatistics]] = {
     val metadata = actions.table.metadata
@@ -39,7 +39,10 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
 
   private def newestUpdate(row: PartitionStatistics): Long = row.lastUpdatedAt.getOrElse(0L)
 
-  /** Checks that an update has the counts of a full computation, and does not miss an update of a partition. */
+  /**
+   * Checks that incrementally updated statistics have the same counts as fully computed ones, and that they do not give
+   * an older time for the last update of a partition.
+   */
   private def assertSame(updated: Vector[PartitionStatistics], computed: Vector[PartitionStatistics], clue: String) = {
     def key(row: PartitionStatistics) = (row.specId, row.partition)
     def counts(rows: Vector[PartitionStatistics]) = rows.filter(_.hasFiles).map(row => key(row) -> row.counts)
@@ -84,7 +87,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     val old = actions.table.currentSnapshot.get
     actions.append(fileOf("a", "mem://t/data/a4"))
     val parts = iceberglite.tree.MetadataTree.at(old, actions.table.tree()).parts
-    // A full computation fails without the old manifests.
+    // A full computation would fail now, because it reads the manifests that are deleted here.
     parts.foreach(part => actions.store.delete(part.id))
     val rows = update(actions).get
     assert(rows.map(_.dataFileCount) == Vector(4, 1) && rows.map(_.dataRecordCount) == Vector(40L, 10L))

@@ -6,7 +6,7 @@ import iceberglite.maintenance.compact.{DeleteFinding, DeleteFindings}
 import iceberglite.maintenance.compact.DeleteFinding.{HasVector, LiveData, Positions}
 import iceberglite.puffin.DeletionVector
 
-/** Which positions of a data file's delete files a rewrite keeps. */
+/** Tests which deleted positions of a data file a rewrite of position delete files keeps. */
 class PositionDeleteMergeSuite extends AnyFunSuite {
 
   private def applicable(findings: DeleteFinding*): DeletionVector = {

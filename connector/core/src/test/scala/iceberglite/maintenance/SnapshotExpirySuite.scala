@@ -36,7 +36,7 @@ import iceberglite.table.action.{
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/** The expiration of snapshots: which snapshots expire, and which files are deleted and kept. */
+/** Tests which snapshots expire, and which files are then deleted or kept. */
 @MoreRounds
 class SnapshotExpirySuite extends AnyFunSuite {
 
@@ -46,7 +46,10 @@ class SnapshotExpirySuite extends AnyFunSuite {
   private def expireAll(table: Table): ExpireOptions =
     ExpireOptions(Some(table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
 
-  /** Returns all files that a version of the table needs. Data files that it has only removed are not among them. */
+  /**
+   * Returns the paths of all files that a version of the table needs. Files that occur only in manifest entries with
+   * the status DELETED are not needed.
+   */
   private def needed(table: Table): Set[String] = {
     val tree = new TreeReader(table.io, table.metadata)
     val trees = table.metadata.snapshots.flatMap(tree.files(_).reachable(new SeenParts).metadata)
@@ -146,7 +149,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     actions.append(reused)
     val table =
       actions.commit(new OverwriteFiles(AlwaysFalse, Vector(file("mem://t/data/b.parquet")), removed = Vector(reused)))
-    // The load after the commit of the expiration finds a later commit.
+    // The expiration loads the table again after its commit. Before this second load, another commit adds the file.
     actions.committer.loads = Vector(
       () => (),
       () => {

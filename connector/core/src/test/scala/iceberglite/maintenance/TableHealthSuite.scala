@@ -36,7 +36,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{FastAppend, RemoveFiles, RowDelta, SetPartitionStatistics}
 
-/** The health of a table, and the maintenance that follows from it. */
+/** Tests the measures of a table's health, and the maintenance steps that are planned from them. */
 class TableHealthSuite extends AnyFunSuite {
   private val target = "write.target-file-size-bytes" -> "10000"
 
@@ -103,7 +103,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(health(actions.table).deletes.danglingFiles == 0)
     actions.commit(new RemoveFiles(Set(a.path)))
     val deletes = health(actions.table).deletes
-    // The commit removes the vector with its data file.
+    // `RemoveFiles` has removed the deletion vector together with its data file, so only the other vector is counted.
     assert(deletes.positionDeleteFiles == 1 && deletes.deletedPositions == 2 && deletes.danglingFiles == 0)
   }
 
@@ -289,7 +289,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(selected(FileGroupBudget(5000, maxFiles = 4)) < 5)
   }
 
-  /** Records the steps, and claims that each has rewritten as many bytes as it could. */
+  /** Records the steps without running them, and reports that each step rewrote the maximum number of bytes. */
   private class Recorder extends StepRunner {
     var calls: Vector[(MaintenanceAction, Option[Long])] = Vector.empty
 

@@ -23,7 +23,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{ExpireOptions, SetStatistics, UpdateProperties}
 import iceberglite.tree.{ManifestCache, TreeReader, TreeTable}
 
-/** Copies of tables in another location, as `rewrite_table_path` prepares them. */
+/** Tests that the files which `rewrite_table_path` lists and writes form a copy of the table in another location. */
 @MoreRounds
 class TablePathRewriteSuite extends AnyFunSuite {
   private val source = "mem://t"
@@ -46,7 +46,7 @@ class TablePathRewriteSuite extends AnyFunSuite {
   private def rewrite(table: Table, options: PathRewriteOptions): PathRewriteResult =
     new TablePathRewrite(table, options, LocalDeleteFileCopies, environment).run()
 
-  /** Returns the lines of a file list, as sources and targets. */
+  /** Returns the source path and the target path in each line of the file list. */
   private def listed(io: FileIO, result: PathRewriteResult): Vector[(String, String)] =
     new String(io.read(result.fileList.get), UTF_8).split("\n").toVector.map { line =>
       val Array(from, to) = line.split(",")

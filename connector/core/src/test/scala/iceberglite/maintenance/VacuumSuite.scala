@@ -16,7 +16,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.{DeleteFiles, FastAppend, SetRef, UpdateProperties}
 
-/** The expiration of snapshots together with the removal of orphan files. */
+/** Tests `VACUUM`, which expires snapshots and then removes orphan files. */
 class VacuumSuite extends AnyFunSuite {
 
   private def vacuum(table: Table, retainMs: Option[Long]): Vacuum =

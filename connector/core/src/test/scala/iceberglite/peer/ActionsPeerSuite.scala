@@ -33,7 +33,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Compares the results and the conflicts of operations with those of the same operations in Apache Iceberg. */
+/** Compares the results and the conflicts of table operations in iceberg-lite and in Apache Iceberg. */
 class ActionsPeerSuite extends AnyFunSuite {
 
   Seq(V2, V3).foreach { version =>
@@ -45,7 +45,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  /** A table of this library and a table of Apache Iceberg, with the same two files in different partitions. */
+  /** A table of iceberg-lite and a table of Apache Iceberg. Both have the same two files, in different partitions. */
   final private class TablePair(version: FormatVersion) {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
@@ -245,7 +245,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
     }
     s.pair.onBoth("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
-      // The branch is created first, because Apache Iceberg would compute the totals of a new branch from zero.
+      // If a commit created the branch, Apache Iceberg would start the totals in the summary of its snapshot at zero.
       t.manageSnapshots().createBranch("y").commit()
       t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
     }

@@ -20,10 +20,10 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type.VariantType
 
-/** Compares reading and writing Avro files with Apache Iceberg. */
+/** Compares how iceberg-lite and Apache Iceberg read and write Avro files. */
 class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
 
-  /** Apache Iceberg does not read lists of variants. */
+  /** Variants are excluded, because Apache Iceberg cannot read lists of variants from Avro files. */
   override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter(_ != VariantType)
 
   override protected def peerReadsDefaults: Boolean = true

@@ -17,12 +17,12 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** Tests that Apache Iceberg and this library read the updates and requirements that the other library writes. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's JSON of metadata updates and requirements. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(json: String): String = MetadataUpdateParser.toJson(MetadataUpdateParser.fromJson(json))
 
-  /** Returns whether Apache Iceberg can represent the update and does not reject it. */
+  /** Returns whether Apache Iceberg can represent the update and accepts it. */
   private def isCommon(update: MetadataUpdate): Boolean = update match {
     case AddSnapshot(s) => s.manifestList.isDefined && s.summary.contains(Snapshot.OperationKey)
     case SetStatistics(file) => file.keyMetadata.isEmpty

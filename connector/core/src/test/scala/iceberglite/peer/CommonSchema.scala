@@ -6,12 +6,13 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
 
-/** Converts schemas to schemas that this library and Apache Iceberg accept. */
+/** Converts random schemas to schemas that both iceberg-lite and Apache Iceberg accept. */
 object CommonSchema {
 
   /**
-   * Returns a similar schema that Apache Iceberg also accepts: defaults are finite and of primitive types, names are
-   * unique, columns of type unknown are optional, there are no identifier columns, and binary replaces variant.
+   * Returns a similar schema that Apache Iceberg also accepts. Its defaults are finite values of primitive types, its
+   * names are unique, columns of type `unknown` are optional, no field is an identifier field, and the type `binary`
+   * replaces `variant`.
    */
   def of(schema: Schema): Schema = Schema(schema.schemaId, schema.fields.map(common))
 

@@ -9,13 +9,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.DataLocations
 
-/** Compares the locations of data files with those of Apache Iceberg's location providers. */
+/** Compares the paths of new data files with the paths that Apache Iceberg's location providers return. */
 class DataLocationsPeerSuite extends AnyFunSuite {
   private val locations =
     Seq("s3://b/wh/db/t", "s3://b/t", "hdfs://nn:8020/wh/db/t/", "file:///wh/db/t", "file:/wh/t", "/wh/db/t")
   private val directories = Seq("s3://other/x", "s3://b/wh/db/t/files", "/data/", "s3://b/wh/db/t2")
 
-  /** Replaces deprecated property keys, which Apache Iceberg rejects if they have an effect, by `write.data.path`. */
+  /** Replaces deprecated keys by `write.data.path`, because Apache Iceberg rejects them if they have an effect. */
   private def renamed(properties: Map[String, String]): Map[String, String] = {
     val usesObjectStorage = properties.get("write.object-storage.enabled").contains("true")
     properties.flatMap {
@@ -43,7 +43,7 @@ class DataLocationsPeerSuite extends AnyFunSuite {
       val file = s"00000-${random.nextInt(100)}-${random.nextLong().toHexString}-00001.parquet"
       val theirs = LocationProviders.locationsFor(location, renamed(properties).asJava).newDataLocation(file)
       val ours = DataLocations.of(location, properties).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, file)
-      // For a table at the root of a bucket, the path of Apache Iceberg has a double slash.
+      // For a table at the root of a bucket, Apache Iceberg returns a path with a double slash.
       assert(ours == theirs.replace("//t/", "/t/"), s"location $location, properties $properties")
     }
   }

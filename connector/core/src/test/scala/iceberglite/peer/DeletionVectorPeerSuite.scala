@@ -23,12 +23,15 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.MemoryFileIO
 
-/** Tests that this library and Apache Iceberg read and write the same deletion vectors. */
+/** Tests that iceberg-lite and Apache Iceberg write equal deletion vectors, and read each other's deletion vectors. */
 class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/data/d.puffin"
   private val dataFile = "t/data/1.parquet"
 
-  /** Positions are limited, because Apache Iceberg allocates a bitmap for every key up to the highest key. */
+  /**
+   * Generates positions up to a limit. For the upper 32 bits of a position (the key), Apache Iceberg allocates a bitmap
+   * for every value up to the highest one.
+   */
   private val position: Gen[Long] = Gen.frequency(
     20 -> Gen.choose(0L, 300L),
     20 -> Gen.choose(0L, 200000L),

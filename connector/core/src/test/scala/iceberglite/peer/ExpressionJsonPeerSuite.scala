@@ -9,7 +9,7 @@ import iceberglite.conformance.JsonRules
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.json.{ChangeGenerators, ExpressionJson, JsonValue, SchemaJson}
 
-/** Tests that Apache Iceberg and this library read the expressions that the other library writes as JSON. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's JSON of expressions. */
 class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = ChangeGenerators.columns
   private val peerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
@@ -17,8 +17,9 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private def bound(e: Expression): Expression = Bind(e, schema, caseSensitive = true)
 
   /**
-   * Excludes NaN and infinities, which Apache Iceberg does not accept as literals, and nanosecond timestamps, which it
-   * treats as microseconds in unbound expressions.
+   * Returns whether the expression means the same in both libraries. NaN and infinities are excluded, because Apache
+   * Iceberg does not accept them as literals. Nanosecond timestamps are excluded, because Apache Iceberg treats them as
+   * microseconds in unbound expressions.
    */
   private def isCommon(e: Expression): Boolean = {
     val json = ExpressionJson.toJson(e)

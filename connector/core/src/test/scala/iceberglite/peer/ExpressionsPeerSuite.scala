@@ -40,23 +40,25 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, 
 import iceberglite.spec.types.Literal._
 
 /**
- * Compares pruning with Apache Iceberg. If Apache Iceberg skips a file, or finds that all its rows match, then this
- * library must do the same, and its result must be correct. The test cases exclude these known differences:
+ * Compares the pruning of files with Apache Iceberg. If Apache Iceberg skips a file, or finds that all rows of the file
+ * match, iceberg-lite must do the same. The result of iceberg-lite must also be correct for the rows of the file. The
+ * test cases exclude these known differences:
  *
- *  - Apache Iceberg sorts UUIDs as two signed longs, and therefore skips matching files. This library sorts by bytes.
- *  - In Apache Iceberg null is less than and unequal to every value. In this library a comparison with null is never
- *    true, as in SQL.
- *  - In Apache Iceberg every comparison with NaN is false, and -0.0 is less than 0.0. In this library NaN is the
- *    greatest value and zeros are equal, as in Spark.
- *  - At the limits of a type, truncate and hour overflow. Only this library handles the overflow.
+ *  - Apache Iceberg compares UUIDs as two signed longs, and therefore skips files with matching rows. iceberg-lite
+ *    compares their bytes as unsigned numbers.
+ *  - In Apache Iceberg, null is less than every value and unequal to every value. In iceberg-lite, a comparison with
+ *    null is never true, as in SQL.
+ *  - In Apache Iceberg, every comparison with NaN is false, and -0.0 is less than 0.0. In iceberg-lite, NaN is the
+ *    greatest value, and the two zeros are equal, as in Spark.
+ *  - For values at the limits of a type, the transforms truncate and hour overflow. Only iceberg-lite handles this.
  */
 class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 800)
 
   /**
-   * Excludes UUIDs, and also nanosecond timestamps, because Apache Iceberg treats a long in a comparison with such a
-   * timestamp as microseconds.
+   * The columns of the test cases. UUIDs are excluded, and also nanosecond timestamps, because Apache Iceberg treats a
+   * long that is compared with such a timestamp as microseconds.
    */
   private val columns: Vector[NestedField] = ExpressionGenerators.columns
     .filterNot(c => Seq(Type.UuidType, Type.TimestampNsType, Type.TimestampTzNsType).contains(c.fieldType))
@@ -90,7 +92,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case _ => Nil
   }
 
-  /** Returns whether null values might give different results in the two libraries. */
+  /** Returns whether the expression contains a negation. For null, the libraries may then give different results. */
   private def isNegative(e: Expression): Boolean = e match {
     case And(l, r) => isNegative(l) || isNegative(r)
     case Or(l, r) => isNegative(l) || isNegative(r)

@@ -8,7 +8,7 @@ import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.types.Literal
 
-/** Converts expressions to unbound expressions of Apache Iceberg, which use column names. */
+/** Converts expressions to Apache Iceberg's unbound expressions, which refer to columns by name. */
 object JavaExpressions {
   def of(e: Expression): PeerExpression = e match {
     case AlwaysTrue => Expressions.alwaysTrue

@@ -41,8 +41,8 @@ object ManifestGenerators {
   val schema: Schema = Schema(3, ExpressionGenerators.columns)
 
   /**
-   * Returns the transforms that accept the type. Identity on `fixed` is excluded, because Apache Iceberg 1.12
-   * writes a length before such a value, which contradicts the schema of the manifest.
+   * Returns the transforms that accept the type. Identity on `fixed` is excluded: Apache Iceberg 1.12 writes a length
+   * before such a partition value, which contradicts the Avro schema of the manifest.
    */
   private def transforms(t: PrimitiveType): Seq[Transform] = Seq(Void) ++ identity(t) ++ (t match {
     case BooleanType | FloatType | DoubleType => Seq.empty
@@ -63,7 +63,7 @@ object ManifestGenerators {
     transform <- Gen.oneOf(transforms(t))
   } yield (column.id, transform)
 
-  /** Generates partition specs with at most one field per column, and with field names that Avro does not allow. */
+  /** Generates partition specs with at most one field per column, whose names have characters invalid in Avro names. */
   def spec(id: Int): Gen[PartitionSpec] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, partitionField)).map { parts =>
     val fields = parts.groupBy(_._1).map(_._2.head).toVector.zipWithIndex.map { case ((source, transform), i) =>
       PartitionField(source, 1000 + i * 2, s"$i.c$source/${transform.toString.take(3)}é", transform)
@@ -148,8 +148,8 @@ object ManifestGenerators {
   }
 
   /**
-   * Generates entries as they are before a manifest is written: values that a reader inherits are absent, and existing
-   * and deleted entries have both sequence numbers.
+   * Generates entries as they are before a manifest is written. Numbers that a reader will inherit (spec: "Sequence
+   * Number Inheritance") are absent. Entries with the status EXISTING or DELETED have both sequence numbers.
    */
   def entry(file: ContentFile, version: FormatVersion): Gen[ManifestEntry] = for {
     status <- Gen.oneOf(EntryStatus.all)
@@ -182,7 +182,7 @@ object ManifestGenerators {
     upper <- Gen.option(bytes)
   } yield FieldSummary(nulls, nan, lower, upper)
 
-  /** Generates entries of a manifest list, without the sequence numbers and row ids that the format version lacks. */
+  /** Generates entries of a manifest list, with sequence numbers and row ids only if the format version has them. */
   def manifest(version: FormatVersion): Gen[ManifestFile] = for {
     name <- Gen.identifier
     specId <- Gen.choose(0, 9)

@@ -22,7 +22,7 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Compares reading and writing ORC files, and their metrics, with Apache Iceberg. */
+/** Compares how iceberg-lite and Apache Iceberg read and write ORC files, and the metrics that both return. */
 class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
 
   /** Apache Iceberg does not support geometry and geography in ORC, and does not read lists of variants. */
@@ -74,8 +74,8 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         PeerFiles.schema(schema),
         org.apache.iceberg.SortOrder.unsorted()
       )
-      // Fields of optional structs are excluded, because in ORC files Apache Iceberg does not count the nulls of fields
-      // in null structs.
+      // Fields of optional structs are excluded: for ORC files, Apache Iceberg does not count a field as null if it is
+      // null because its struct is null.
       val ids = columns(schema, _.required)
       val theirs = writeWithPeer(newPath(), schema, rows, config)()
       val ours = write(schema, rows, mode).metrics
@@ -87,7 +87,8 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         assert(ours.nanValueCounts.get.filterKeys(ids).toMap == counts(theirs.nanValueCounts, ids))
         val (lower, upper) =
           (peerBounds(theirs.lowerBounds, schema, ids), peerBounds(theirs.upperBounds, schema, ids))
-        // Apache Iceberg has no bounds for columns of bytes, because ORC has no such statistics.
+        // Apache Iceberg has no bounds for columns of the types binary, fixed and UUID, because ORC has no such
+        // statistics.
         def withoutBytes(bounds: Map[Int, Any]): Map[Int, Any] =
           bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
         assert(withoutBytes(values(ours.lowerBounds, schema)) == lower)

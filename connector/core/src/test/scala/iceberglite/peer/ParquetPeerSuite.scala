@@ -33,7 +33,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Compares reading and writing Parquet files, and their metrics, with Apache Iceberg. */
+/** Compares how iceberg-lite and Apache Iceberg read and write Parquet files, and the metrics that both return. */
 class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 40)
@@ -97,7 +97,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     ParquetRules.typesWritten,
     ParquetRules.typesRead
   ) {
-    // UUID is excluded, because Apache Iceberg converts a UUID column of a file to fixed[16].
+    // UUID is excluded, because Apache Iceberg converts a UUID column of a Parquet file to the type fixed[16].
     val types = RecordGenerators.ofVersion2.filter(_ != UuidType) ++ Seq(TimestampNsType, TimestampTzNsType)
     val schemas = RecordGenerators.schema(types)
     forAll(schemas) { schema =>
@@ -177,7 +177,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
         isBounded
       ).toMap
     def hex(bytes: ByteBuffer): String = RecordGenerators.comparable(bytes.duplicate()).toString
-    // Geometry and geography have bounds only in Apache Iceberg.
+    // Only Apache Iceberg has bounds for columns of the types geometry and geography.
     def isBounded(id: Int): Boolean = schema.byId(id).fieldType match {
       case _: GeometryType | _: GeographyType => false
       case _ => true
@@ -324,7 +324,7 @@ private object ParquetPeerSuite {
   import org.apache.parquet.hadoop.example.ExampleParquetWriter
   import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 
-  /** Returns whether every struct has a field that is stored, which excludes fields of type unknown. */
+  /** Returns whether every struct has a field that Parquet can store. Fields of type `unknown` are not stored. */
   def isStorable(schema: Schema): Boolean = {
     def stored(t: Type): Boolean = t match {
       case s: StructType => s.fields.exists(_.fieldType != UnknownType) && s.fields.forall(f => stored(f.fieldType))

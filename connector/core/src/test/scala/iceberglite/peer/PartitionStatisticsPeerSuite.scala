@@ -37,7 +37,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.storage.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 
-/** Compares the partition statistics of tables that Apache Iceberg wrote, and reading them, with Apache Iceberg. */
+/** Compares the partition statistics that both libraries compute, and their files, for tables of Apache Iceberg. */
 class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(new Configuration(false))
 
@@ -49,7 +49,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     Types.NestedField.optional(5, "key", Types.UUIDType.get)
   )
 
-  /** A table of Apache Iceberg with random commits, which are determined by the seed. */
+  /** A table that Apache Iceberg writes with random commits. The seed determines the commits. */
   final private class History(version: Int, format: String, seed: Long) {
     private val random = new Random(seed)
     private val live = mutable.ArrayBuffer.empty[DataFile]
@@ -180,7 +180,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     case other => other
   }
 
-  // Apache Iceberg writes partition statistics only to Parquet and Avro files.
+  // Apache Iceberg does not support ORC for partition statistics files.
   for (format <- DataFormats.all.map(_.format).filter(_ != FileFormat.Orc); version <- 1 to 3)
     test(
       s"both libraries compute the same rows of a version $version table and read each other's ${format.name} files",

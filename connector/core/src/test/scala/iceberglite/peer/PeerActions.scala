@@ -20,7 +20,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Actions, MemoryFileIO}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** A table of this library (`ours`) and a table of Apache Iceberg (`theirs`), which get the same operations. */
+/** A table of iceberg-lite (`ours`) and a table of Apache Iceberg (`theirs`). Tests apply equal operations to both. */
 final class PeerActions(val ours: Actions) {
   private val catalog = {
     val newCatalog = new InMemoryCatalog
@@ -41,7 +41,7 @@ final class PeerActions(val ours: Actions) {
   def data(file: ContentFile): DataFile = PeerFiles.dataFile(file, theirs.specs.get(file.specId))
   def deletes(file: ContentFile): PeerDelete = PeerFiles.deleteFile(file, theirs.specs.get(file.specId))
 
-  /** Returns the id of the n-th snapshot in the table of this library, counted from 0. */
+  /** Returns the id of the n-th snapshot in the table of iceberg-lite, counted from 0. */
   def ourId(n: Int): Long = ours.table.metadata.snapshots(n).snapshotId
 
   /** Returns the id of the n-th snapshot in the table of Apache Iceberg, counted from 0. */
@@ -78,7 +78,7 @@ final class PeerActions(val ours: Actions) {
     case other => fail(s"The table $other has no metadata")
   }
 
-  /** The files of the table of Apache Iceberg. */
+  /** Reads the files of the table of Apache Iceberg through its own `FileIO`. */
   private val peerFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
     override def mayCache: Boolean = false
     override def read(path: String): Array[Byte] = {
@@ -89,7 +89,10 @@ final class PeerActions(val ours: Actions) {
     override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
   }
 
-  /** Returns the parts of a table that must be equal. Snapshot ids are replaced by positions in the snapshot list. */
+  /**
+   * Returns the parts of a table that must be equal in both libraries. Each snapshot id is replaced by its index in the
+   * list of snapshots.
+   */
   private def comparable(io: FileIO, m: TableMetadata): Seq[Any] = {
     val positions = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
     val snapshots = m.snapshots.map { s =>
@@ -125,7 +128,7 @@ final class PeerActions(val ours: Actions) {
 
 object PeerActions {
 
-  /** Creates the delete file entry of a deletion vector. */
+  /** Creates the `ContentFile` of a deletion vector. */
   def vector(path: String, dataFile: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
     Content.PositionDeletes,
     path,
@@ -141,8 +144,9 @@ object PeerActions {
   )
 
   /**
-   * Summary keys that are not compared. Only one of the libraries has the first two. The values of `manifests-kept`
-   * differ, because a fast append of Apache Iceberg also keeps manifests without live files.
+   * Keys of snapshot summaries that are not compared. Only Apache Iceberg writes `iceberg-version`, and only
+   * iceberg-lite writes `iceberg-lite.commit-id`. The values of `manifests-kept` differ, because only a fast append of
+   * Apache Iceberg keeps manifests without live files.
    */
   private val IgnoredKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
 }

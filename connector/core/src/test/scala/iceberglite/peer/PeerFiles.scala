@@ -19,7 +19,7 @@ import iceberglite.spec.types.{Literal, Type}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts files, manifests and partition specs to and from Apache Iceberg's classes. */
+/** Converts content files, manifests and partition specs to and from the classes of Apache Iceberg. */
 object PeerFiles {
   def schema(schema: Schema): PeerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
 

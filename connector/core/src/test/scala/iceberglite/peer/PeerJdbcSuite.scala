@@ -22,7 +22,7 @@ import iceberglite.table.{CommitContext, Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** Tests that this library and Apache Iceberg can use the same JDBC catalog. */
+/** Tests that iceberg-lite and Apache Iceberg can use the same JDBC catalog at the same time. */
 class PeerJdbcSuite extends AnyFunSuite {
   import CatalogFixture.Id
   private val Theirs = PeerId.of("db", "t")
@@ -38,7 +38,7 @@ class PeerJdbcSuite extends AnyFunSuite {
       Catalogs.open("lite", properties ++ more, new HadoopFileIO(new Configuration(false)))
 
     def theirs(more: (String, String)*): PeerCatalog = {
-      // A statement waits up to 10 s for the lock of another writer of the SQLite file.
+      // With SQLite, a statement waits up to 10 s for the lock that another writer has on the database file.
       val timeouts = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
       CatalogUtil.loadCatalog(
         classOf[PeerCatalog].getName,
@@ -166,8 +166,8 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(table.metadata.snapshots.size == expected.size && table.metadata.lastSequenceNumber == expected.size)
     assert(table.currentSnapshot.get.summary("total-records") == (10 * expected.size).toString)
     assert(table.properties.keys.count(_.matches("(ours|theirs)-\\d")) == 2 * writers)
-    // Apache Iceberg does not delete the metadata files of failed commits. Metadata files of this library are
-    // recognized by a property in the summary of their snapshots.
+    // Apache Iceberg does not delete the metadata files of failed commits, so only files of iceberg-lite are checked. A
+    // key in the summaries of the snapshots shows which metadata files iceberg-lite wrote.
     val unreferenced = (shared.metadataFiles -- reachable(table.io, table.version)).toVector
     val snapshots = unreferenced.flatMap(MetadataFiles.read(table.io, _).snapshots)
     val uncommitted = snapshots.filterNot(s => table.metadata.snapshotsById.contains(s.snapshotId))

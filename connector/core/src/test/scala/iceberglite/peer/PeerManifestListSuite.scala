@@ -13,7 +13,7 @@ import iceberglite.spec.file.ManifestFile
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
-/** Tests that Apache Iceberg and this library read each other's manifest lists, and write the same lists. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's manifest lists, and write equal manifest lists. */
 class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 100)
@@ -24,7 +24,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def firstRowId(version: FormatVersion): Option[Long] = if (version >= V3) Some(500000L) else None
 
-  /** Generates manifests. Some are new in the snapshot, so that writing the list assigns their sequence numbers. */
+  /** Generates manifest list entries. Some manifests are new: writing the list assigns their sequence numbers. */
   private def manifests(version: FormatVersion): Gen[Vector[ManifestFile]] = {
     val one = Gen.zip(ManifestGenerators.manifest(version), Gen.oneOf(true, false)).map { case (m, isNew) =>
       if (!isNew) m
@@ -48,7 +48,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val io = new InMemoryFileIO
     io.addFile(Path, bytes)
     PeerManifests.readList(io, Path).map(PeerFiles.fromPeer(_)).map { m =>
-      // Apache Iceberg returns 0 for sequence numbers, which version 1 does not have.
+      // Version 1 has no sequence numbers; Apache Iceberg then returns 0.
       assert(version > V1 || m.sequenceNumber == 0 && m.minSequenceNumber == 0)
       m
     }

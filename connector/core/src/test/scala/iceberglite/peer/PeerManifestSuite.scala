@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
 
-/** Tests that Apache Iceberg and this library read each other's manifests, and write the same manifests. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's manifests, and write equal manifests. */
 class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 60)
@@ -112,7 +112,10 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (written, io.read(Path))
   }
 
-  /** Removes the length and the bounds of UUIDs. Apache Iceberg orders UUIDs as two signed longs, as Java does. */
+  /**
+   * Returns the manifest without its length and without partition bounds of UUIDs. These bounds differ, because Apache
+   * Iceberg compares UUIDs as two signed longs, as Java does.
+   */
   private def comparable(m: ManifestFile, spec: PartitionSpec): ManifestFile = {
     val fields = spec.partitionType(schema).fields
     val summaries = m.partitions.map(_.zip(fields).map { case (summary, field) =>
@@ -176,7 +179,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val Seq(ours, theirs) =
         Seq(writeWithLite(version, content, spec, Nil), writeWithPeer(version, content, spec, Nil))
           .map { case (_, bytes) => header(bytes) }
-      // Apache Iceberg omits the schema id, which the specification requires in version 2 and later.
+      // Apache Iceberg omits the key `schema-id`, which the specification requires in version 2 and later.
       assert((theirs.keySet - "schema-id") == (ours.keySet - "schema-id"))
       Seq("format-version", "partition-spec-id", "content").foreach(k => assert(ours.get(k) == theirs.get(k)))
       assert(PeerFiles.schema(schema).sameSchema(org.apache.iceberg.SchemaParser.fromJson(ours("schema"))))

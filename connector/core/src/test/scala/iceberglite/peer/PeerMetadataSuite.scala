@@ -16,7 +16,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DefaultValue, Literal, NestedField, NestedType, Type}
 import iceberglite.spec.types.Type._
 
-/** Tests that Apache Iceberg and this library read each other's table metadata without changes. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's table metadata without changing it. */
 class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 150)
@@ -46,7 +46,7 @@ class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 object PeerMetadataSuite {
 
-  /** Removes parts that the specification allows, and that Apache Iceberg 1.12 cannot read or rejects. */
+  /** Removes or replaces parts that the specification allows, but that Apache Iceberg 1.12 rejects or cannot read. */
   def commonMetadata(m: TableMetadata): TableMetadata = {
     val schemas = m.schemas.map(s => Schema(s.schemaId, s.fields.map(field)))
     val current = schemas.find(_.schemaId == m.currentSchemaId).get
@@ -67,7 +67,7 @@ object PeerMetadataSuite {
     case _ => true
   }
 
-  /** Makes names unique and fields of type unknown optional, because Apache Iceberg requires both. */
+  /** Makes the name unique, and a field of type `unknown` optional, because Apache Iceberg requires both. */
   private def field(f: NestedField): NestedField = f.copy(
     name = s"${f.name}-${f.id}",
     fieldType = typeOf(f.fieldType),
@@ -76,7 +76,7 @@ object PeerMetadataSuite {
     writeDefault = f.writeDefault.filter(isSupported)
   )
 
-  /** Returns whether Apache Iceberg supports the default, which must be of a primitive type and finite. */
+  /** Returns whether Apache Iceberg supports the default: it must be a finite value of a primitive type. */
   private def isSupported(default: DefaultValue): Boolean = default match {
     case DefaultValue.OfPrimitive(Literal.FloatLiteral(v)) => !v.isNaN && !v.isInfinite
     case DefaultValue.OfPrimitive(Literal.DoubleLiteral(v)) => !v.isNaN && !v.isInfinite

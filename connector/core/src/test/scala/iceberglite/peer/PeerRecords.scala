@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts rows to and from the records of Apache Iceberg. */
+/** Converts records of iceberg-lite to and from records of Apache Iceberg. */
 object PeerRecords {
   private val Epoch = LocalDateTime.of(1970, 1, 1, 0, 0)
   private val EpochUtc = OffsetDateTime.ofInstant(Instant.EPOCH, ZoneOffset.UTC)
@@ -100,7 +100,7 @@ object PeerRecords {
     Variant(ByteBuffer.wrap(metadata.array), ByteBuffer.wrap(value.array))
   }
 
-  /** Converts a value as `RecordGenerators.comparable` does, and also map entries to a map without order. */
+  /** Converts a value as `RecordGenerators.comparable` does, and also converts a list of map entries to a `Map`. */
   def comparable(value: Any, t: Type): Any = (value, t) match {
     case (null, _) => null
     case (r: Record, s: StructType) => s.fields.zipWithIndex.map { case (f, i) => comparable(r(i), f.fieldType) }

@@ -6,13 +6,13 @@ import org.apache.iceberg.io.{FileIO, LocationProvider}
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 
-/** An in-memory table of Apache Iceberg, created from metadata that this library wrote. */
+/** An in-memory table of Apache Iceberg, whose first metadata iceberg-lite has written. */
 final class PeerTable(start: TableMetadata) extends TableOperations {
   private var metadata = TableMetadataParser.fromJson("/t/metadata/v1.json", TableMetadataJson.toJson(start))
 
   val table = new BaseTable(this, "t")
 
-  /** Returns the current metadata of the table, converted to this library's class. */
+  /** Returns the current metadata of the table, converted to iceberg-lite's class. */
   def committed: TableMetadata = TableMetadataJson.parse("peer", TableMetadataParser.toJson(metadata))
 
   override def current(): PeerMetadata = metadata

@@ -20,7 +20,10 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.table.MemoryFileIO
 
-/** Compares Puffin files and Theta sketches with Apache Iceberg, which does not support the codec LZ4. */
+/**
+ * Compares Puffin files and Theta sketches with Apache Iceberg. The codec LZ4 is excluded, because Apache Iceberg does
+ * not support it.
+ */
 class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/metadata/s.puffin"
 

@@ -26,7 +26,7 @@ import iceberglite.table.action.{
   RowDelta
 }
 
-/** Makes random commits, one after the other, to a table of this library and a table of Apache Iceberg. */
+/** Makes the same random commits, one after the other, to a table of iceberg-lite and a table of Apache Iceberg. */
 final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private val random = new Random(seed)
   private val pair = new PeerActions(tableByCategory(version))
@@ -75,7 +75,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def deleteByFilter(): Unit = {
-    // The filter matches at least one file, because only Apache Iceberg creates a snapshot if nothing is deleted.
+    // The filter must match a file: if nothing is deleted, only Apache Iceberg creates a snapshot.
     val c = data.headOption.fold("a")(categoryOf)
     if (data.nonEmpty) pair.onBoth(s"delete $c")(new DeleteFiles(category(c))) { t =>
       t.newDelete().deleteFromRowFilter(Theirs.equal("category", c)).commit()

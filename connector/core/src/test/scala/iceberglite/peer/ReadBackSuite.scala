@@ -48,7 +48,7 @@ import iceberglite.table.action.{
 import iceberglite.tree.ManifestCache
 
 /**
- * Tests that Apache Iceberg, PyIceberg and this library read the same rows from a table with real files after every
+ * Tests that iceberg-lite, Apache Iceberg and PyIceberg read the same rows from a table with real files, after each
  * kind of action.
  */
 class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
@@ -81,7 +81,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       )
     }
 
-    /** Writes a data file with rows of one category with the given ids, and returns its entry. */
+    /** Writes a data file with rows that have the category `c` and the given ids. */
     def data(c: String, name: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields, ids.map(Record.of(_, c)), TestTables.fileOf(c, name))
 
@@ -96,7 +96,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         DeletionVectorFiles.write(io, dataPath(s"$name.puffin"), Seq(deleted))
       }
 
-    /** Writes an equality delete file for rows of one category with the given ids. */
+    /** Writes an equality delete file for the rows that have the category `c` and the given ids. */
     def deleteIds(name: String, c: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields.take(1), ids.map(Record.of(_)), TestTables.fileOf(c, name))
         .copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
@@ -181,7 +181,10 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  /** Adds equality deletes concurrently with a compaction of their data. A second compaction applies the deletes. */
+  /**
+   * Adds equality deletes while a compaction rewrites the data files to which they apply. A second compaction then
+   * removes the deleted rows.
+   */
   private def compact(t: Files): Unit = {
     def entries: Vector[ContentFile] = Actions.live(t.table.io, t.table).map(_.file)
     def inPartition(c: String): Vector[ContentFile] =

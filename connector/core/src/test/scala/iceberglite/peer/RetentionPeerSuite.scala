@@ -17,10 +17,10 @@ import iceberglite.spec.metadata.{SnapshotLogEntry, TableMetadata}
 import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
 import iceberglite.spec.table.RetentionSuite
 
-/** Tests that Apache Iceberg and this library expire the same snapshots. */
+/** Tests that iceberg-lite and Apache Iceberg expire the same snapshots. */
 class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** A read-only table of Apache Iceberg with the given metadata and without files. */
+  /** A read-only table of Apache Iceberg that consists of metadata only and has no files. */
   private class MetadataOnly(metadata: PeerMetadata) extends TableOperations {
     override def current(): PeerMetadata = metadata
     override def refresh(): PeerMetadata = metadata
@@ -31,7 +31,10 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def locationProvider(): LocationProvider = throw new UnsupportedOperationException
   }
 
-  /** Adds `sinceMs` to the ages in all references, because Apache Iceberg compares them with the system clock. */
+  /**
+   * Adds `sinceMs` to the maximum ages in all references. Apache Iceberg computes ages by the system clock, which is
+   * `sinceMs` ahead of the time that the test gives to iceberg-lite.
+   */
   private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.edited(refs = m.refs.map {
     case (name, b: Branch) =>
       name -> b.copy(
@@ -46,7 +49,8 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     MetadataRules.retention,
     MetadataRules.stagedRetention
   ) {
-    // One unit of time in the histories is 10000 s, so that the duration of the test does not change the result.
+    // A unit of time in the random histories is scaled to 10000 s. Therefore the time that the test takes, by which the
+    // system clock advances, does not change which snapshots expire.
     val scale = 10000000L
     forAll(RetentionSuite.history, RetentionSuite.retention) { (history, retention) =>
       val scaled = history.edited(

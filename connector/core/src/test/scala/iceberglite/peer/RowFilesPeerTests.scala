@@ -22,7 +22,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Compares reading and writing files of one format with Apache Iceberg. Each format has a subclass. */
+/** Compares how iceberg-lite and Apache Iceberg read and write files of one format. Each format has a subclass. */
 abstract class RowFilesPeerTests(format: DataFormat)
     extends AnyFunSuite
     with ScalaCheckPropertyChecks
@@ -34,7 +34,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
 
   protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
 
-  /** Writes a file with Apache Iceberg. @return a function that returns the metrics of the file */
+  /** Writes a file with Apache Iceberg. @return a function that returns the file's metrics from Apache Iceberg */
   protected def writeWithPeer(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
 
   protected def readWithPeer(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
@@ -55,13 +55,13 @@ abstract class RowFilesPeerTests(format: DataFormat)
   protected def comparable(rows: Seq[Record], schema: Schema): Vector[Any] =
     rows.map(PeerRecords.comparable(_, schema.asStruct)).toVector
 
-  /** Whether Apache Iceberg reads the initial default of a field that a file lacks. */
+  /** Whether Apache Iceberg's reader of this format returns the initial default for a field that a file lacks. */
   protected def peerReadsDefaults: Boolean
 
-  /** The types that Apache Iceberg supports in this format. */
+  /** The primitive types that Apache Iceberg supports in this format. */
   protected def types: Vector[PrimitiveType]
 
-  /** Returns the value without the parts that the format cannot store. Subclasses override it. */
+  /** Returns the value without the parts that the format cannot store. Subclasses override this method if necessary. */
   protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
   protected def cases: Gen[(Schema, Vector[Record])] = for {
@@ -123,17 +123,17 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  /** Writes a file without field ids. */
+  /** Writes a file without field ids, as programs that do not know Iceberg do. */
   protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit
 
   private def hasSimpleNames(schema: Schema): Boolean =
     schema.byId.values.forall(_.name.matches("[A-Za-z][A-Za-z0-9_]*"))
 
-  /** Generates a name mapping of some of the fields, each with an additional name that no file has. */
+  /** Generates a name mapping with a random part of the fields. Each field gets an additional name that no file has. */
   private def mappingOf(fields: Vector[MappedField]): Gen[Vector[MappedField]] =
     Gen.sequence[Vector[Option[MappedField]], Option[MappedField]](fields.map { f =>
       mappingOf(f.fields).flatMap { inside =>
-        // Elements, keys and values are always mapped.
+        // List elements, map keys and map values are always mapped.
         val isNestedPart = Set("element", "key", "value").exists(f.names.contains)
         Gen.oneOf(true, true, true, isNestedPart).map(kept =>
           if (kept) Some(f.copy(s"former_${f.id.get}" +: f.names, f.id, inside)) else None
@@ -172,7 +172,11 @@ abstract class RowFilesPeerTests(format: DataFormat)
     Schema(0, schema.fields.map(f => f.copy(fieldType = optionalType(f.fieldType), required = false)))
   }
 
-  /** Returns the ids of primitive fields outside lists and maps. @param counted selects the structs to include */
+  /**
+   * Returns the ids of primitive fields outside of lists and maps.
+   *
+   * @param counted returns whether to include the fields of a struct
+   */
   protected def columns(schema: Schema, counted: NestedField => Boolean): Set[Int] = {
     def leaves(t: Type): Vector[Int] = t match {
       case s: StructType => s.fields.flatMap {

@@ -10,10 +10,10 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.json.{ChangeGenerators, ScanTaskJson}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
-/** Tests that Apache Iceberg and this library read the content files and scan tasks that the other writes as JSON. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's JSON of content files and scan tasks. */
 class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** Returns whether no partition value is NaN or infinite. Apache Iceberg does not accept these values in JSON. */
+  /** Returns whether all partition values are finite. Apache Iceberg does not accept NaN and infinities in JSON. */
   private def isCommon(file: ContentFile): Boolean = file.partition.values.flatten.forall {
     case FloatLiteral(v) => !v.isNaN && !v.isInfinite
     case DoubleLiteral(v) => !v.isNaN && !v.isInfinite

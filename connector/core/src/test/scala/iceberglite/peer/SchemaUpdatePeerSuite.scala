@@ -25,8 +25,9 @@ import iceberglite.table.{CommitContext, Environment, MemoryFileIO}
 import iceberglite.table.action.UpdateSchema
 
 /**
- * Compares random column changes, one per commit, with Apache Iceberg. Either both libraries reject a change, or the
- * resulting columns, ids and name mapping are equal. The methods `isAcceptedByPeer` and `isOfV3` describe exceptions.
+ * Compares random changes to columns, one per commit, with Apache Iceberg. Either both libraries reject a change, or
+ * the resulting columns, ids and name mappings are equal. The methods `isAcceptedByPeer` and `isOfV3` return true for
+ * the exceptions.
  */
 class SchemaUpdatePeerSuite extends AnyFunSuite {
   private def withNameMapping(m: TableMetadata): TableMetadata = m.edited(properties =
@@ -86,15 +87,15 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   }
 
   /**
-   * Returns whether only Apache Iceberg accepts the change: it accepts renaming or commenting a list element, a map key
-   * or a map value, which has no effect.
+   * Returns whether only Apache Iceberg accepts the change. Apache Iceberg accepts a new name or comment of a list
+   * element, a map key or a map value, although the change has no effect.
    */
   private def isAcceptedByPeer(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case _: Rename | _: Comment => edit.path.size > 1 && !isStruct(schema, edit.path.init)
     case _ => false
   }
 
-  /** Returns whether the change promotes a date column, which this release of Apache Iceberg does not support. */
+  /** Returns whether the change promotes a date to a timestamp. Apache Iceberg 1.12 does not support this promotion. */
   private def isOfV3(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case Retype(path, to) =>
       ColumnPath.require(schema, path, caseSensitive = true).last.fieldType == Type.DateType && to == Type.TimestampType

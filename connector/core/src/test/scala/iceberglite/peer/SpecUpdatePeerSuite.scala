@@ -15,7 +15,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, PartitionSpec, Transform, Truncate, Void, Year}
 import iceberglite.spec.update.{MetadataUpdate, SpecUpdate}
 
-/** Compares random partitioning changes, one per commit, with Apache Iceberg. */
+/** Compares random changes to the partition spec, one per commit, with Apache Iceberg. */
 class SpecUpdatePeerSuite extends AnyFunSuite {
   import SpecUpdatePeerSuite._
 
@@ -80,8 +80,10 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   }
 
   /**
-   * Returns whether only Apache Iceberg accepts the change: a field with a transform gets the name of a column, which
-   * both libraries reject at table creation, or a void field is removed, which has no effect.
+   * Returns whether only Apache Iceberg accepts the change. There are two cases:
+   *   - A partition field that is not an identity gets the name of a column. Both libraries reject this when a table is
+   *     created.
+   *   - A partition field with the transform `void` is removed. The change has no effect in Apache Iceberg.
    */
   private def isAcceptedByPeer(m: TableMetadata, edit: Edit): Boolean = edit match {
     case Add(_, transform, Some(name)) => transform != Identity && m.schema.find(name).isDefined

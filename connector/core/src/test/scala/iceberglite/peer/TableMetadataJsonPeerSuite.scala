@@ -26,7 +26,7 @@ import iceberglite.spec.partition.{
 }
 import iceberglite.spec.schema.Schema
 
-/** Tests that Apache Iceberg and this library read the table metadata that the other library writes. */
+/** Tests that iceberg-lite and Apache Iceberg read each other's JSON of table metadata. */
 class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(m: TableMetadata): TableMetadata = {
@@ -34,7 +34,10 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     TableMetadataJson.read("peer", TableMetadataParser.toJson(peers))
   }
 
-  /** Excludes fields with several sources, empty names and summaries without operation, which Apache Iceberg lacks. */
+  /**
+   * Generates table metadata that Apache Iceberg supports. Therefore partition and sort fields have one source column,
+   * partition fields have a name, and snapshot summaries have an operation.
+   */
   private val tables: Gen[TableMetadata] = MetadataGenerators.table.map { m =>
     m.edited(
       schemas = m.schemas.map(CommonSchema.of),
@@ -69,7 +72,10 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     )
   }
 
-  /** Replaces transforms that do not accept the source type: Apache Iceberg rejects them, even in unused specs. */
+  /**
+   * Replaces a transform that does not accept the type of the source column. Apache Iceberg rejects such transforms
+   * even in partition specs that are not used.
+   */
   private def validTransform(schema: Schema, source: Int, transform: Transform): Transform =
     if (schema.byId.get(source).forall(f => transform.canTransform(f.fieldType))) transform
     else UnknownTransform("zorder[3]")

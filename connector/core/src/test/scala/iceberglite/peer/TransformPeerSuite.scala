@@ -33,7 +33,7 @@ import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type._
 import iceberglite.table.DataLocations
 
-/** Compares the transforms of random values with Apache Iceberg. */
+/** Compares the results of partition transforms for random values with Apache Iceberg. */
 class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
@@ -80,7 +80,7 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val theirs = peer(transform).bind(PeerValues.typeOf(t)).apply(value.map(Literal.javaValue).orNull)
       val ours = value.flatMap(transform(_))
       val plain = ours.map(Literal.javaValue).orNull
-      // The values are compared as objects, so that NaN equals NaN.
+      // The values are compared with `equals` of the boxed values, so that NaN equals NaN.
       assert(java.util.Objects.equals(plain, theirs))
       val shown = peer(transform).toHumanString(PeerValues.typeOf(transform.resultType(t)), theirs)
       assert(ours.fold("null")(transform.toHuman) == shown)

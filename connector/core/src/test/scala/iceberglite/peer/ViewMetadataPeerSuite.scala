@@ -18,7 +18,7 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
-/** Compares how Apache Iceberg and this library read, write and update view metadata. */
+/** Compares how iceberg-lite and Apache Iceberg read, write and update view metadata. */
 class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def fromPeer(view: PeerView): ViewMetadata = ViewMetadataJson.parse("peer", ViewMetadataParser.toJson(view))
@@ -35,7 +35,10 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     AddViewVersion(ViewVersion(1, 0, 500L + i, summary, Vector(Sql(s"SELECT $i", "spark")), None, Vector("db")))
   }
 
-  /** Each change adds a current version, sets another version current, or lowers the number of versions to keep. */
+  /**
+   * Generates a change to a view: it adds a version and makes it current, makes another version current, or lowers the
+   * number of versions to keep.
+   */
   private val changes: Gen[Seq[ViewUpdate]] = Gen.frequency(
     5 -> newVersion.map(Seq(_, SetCurrentViewVersion(LastAdded))),
     2 -> Gen.choose(1, 6).map(id => Seq(SetCurrentViewVersion(id))),
@@ -81,8 +84,8 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) {
     forAll(Gen.listOf(changes)) { sequence =>
       sequence.foldLeft(initialView) { (view, updates) =>
-        // Changes that reuse an existing version are skipped, because Apache Iceberg does not treat that version as
-        // the last added one.
+        // Changes that add a version equal to an existing one are skipped: Apache Iceberg reuses the existing version,
+        // but does not treat it as the last added version.
         val versionsExist = updates.forall {
           case SetCurrentViewVersion(id) => id == LastAdded || view.versionsById.contains(id)
           case _ => true

@@ -17,9 +17,9 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * Runs several processes that write to one table concurrently. Some processes halt at a step of a commit that the seed
- * determines, or are killed during a commit. The suite checks that the table contains all acknowledged commits and
- * remains writable.
+ * Runs several processes that write to one table concurrently. Some processes halt at a step of a commit, and some are
+ * killed during a commit; the seed determines when. The suite checks that the table contains all acknowledged commits
+ * and that it can still be written to.
  */
 class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
@@ -28,7 +28,7 @@ class KilledWritersSuite extends AnyFunSuite {
   /** The number of writers. Of eight writers, six die; of four writers, all die. */
   private val writers = if (Sampling.isFast) 4 else 8
 
-  /** Returns the tag of slow tests, except for the file-system catalog. The fast tier runs only this catalog. */
+  /** Returns no tag for the file-system catalog, the only one in the fast tier, and otherwise the tag of slow tests. */
   private def slow(kind: String): Seq[Tag] = Sampling.sampledUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {
@@ -77,7 +77,7 @@ class KilledWritersSuite extends AnyFunSuite {
     assert(table.currentSnapshot.get.summary("total-records") == (snapshots.size * 10).toString)
   }
 
-  /** Checks that only writers that died have left unreferenced files, and that all referenced files exist. */
+  /** Checks that every unreferenced file was left by a writer that died, and that every referenced file exists. */
   private def checkUnreferencedFiles(table: Table, all: Vector[WriterOutput]): Unit = {
     val needed = TestTables.reachable(table.io, table.version)
     val writtenByDead = all.filter(_.died).flatMap(_.written).toSet

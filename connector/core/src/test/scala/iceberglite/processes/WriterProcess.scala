@@ -14,15 +14,15 @@ import iceberglite.table.{Environment, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * A program that appends to a table, and may halt at any step of a commit. It prints a line before each file that it
- * writes (`WRITES`), at the start of each commit (`BEGIN`), and at its end (`DONE`, `FAILED` or `UNKNOWN`). A commit
- * without a line at its end has an unknown outcome.
+ * A program that appends to a table, and may halt at any step of a commit. It prints a line before it writes a file
+ * (`WRITES`), at the start of each commit (`BEGIN`), and at the end of the commit (`DONE`, `FAILED` or `UNKNOWN`). If
+ * the last line is missing, the outcome of the commit is unknown.
  */
 object WriterProcess {
 
   /**
-   * @param args the file with the catalog's properties, the name of the writer, the number of commits, and the step at
-   *   which the program halts; 0 if it does not halt
+   * @param args the path of the file with the catalog's properties, the name of the writer, the number of commits, and
+   *   the number of the step at which the program halts, counted from 1; 0 if the program does not halt
    */
   def main(args: Array[String]): Unit = {
     val Array(settings, writer, commits, step) = args
@@ -66,7 +66,7 @@ object WriterProcess {
     System.out.flush()
   }
 
-  /** Halts the process at step number `step`. Each storage call has one step before and one after the call. */
+  /** Halts the process at step number `step`, counted from 1. There is a step before and after each storage call. */
   final private class DyingFileIO(inner: FileIO, step: Int) extends FileIOWrapper(inner) {
     private val steps = new AtomicInteger
 

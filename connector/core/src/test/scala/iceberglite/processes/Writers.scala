@@ -28,7 +28,7 @@ final case class WriterOutput(writer: String, lines: Vector[String], died: Boole
   def written: Set[String] = textAfter("WRITES").toSet
 }
 
-/** Runs processes of [[WriterProcess]] that write to one table, and kills some of them. */
+/** Runs several [[WriterProcess]]es that write to one table, and kills some of them. */
 final class Writers(settings: Map[String, String], directory: Path, random: Random) {
   private val Timeout = 180L
   private val ended = new ConcurrentLinkedQueue[WriterOutput]
@@ -99,23 +99,23 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
 object Writers {
   val Id: TableIdentifier = TableIdentifier(Vector("killed_writers"), "t")
 
-  /** Returns the storage, configured as in a Spark session. */
+  /** Returns the storage for a catalog with the given properties, configured as in a Spark session. */
   def storage(properties: Map[String, String]): FileIO =
     new HadoopFileIO(StorageSettings.configuration(new Configuration, properties))
 
-  /** Exit code of a process that was killed by signal 9 or has halted itself. */
+  /** Exit code of a process that was killed by signal 9, or that halted itself with the same exit code. */
   val Killed = 137
 
   sealed trait Plan
   case object Survives extends Plan
 
-  /** The writer halts at a storage call, or right after a commit. */
+  /** The writer halts at the step with the given number: before or after a storage call, or after a commit. */
   final case class DiesAtStep(step: Int) extends Plan
 
-  /** The writer is killed a number of milliseconds after it started a commit. */
+  /** The writer is killed `afterMs` milliseconds after it began the commit with the given number, counted from 1. */
   final case class IsKilled(commit: Int, afterMs: Int) extends Plan
 
-  /** The plans of the writers, in rotation: of eight, three halt at a step, three are killed, and two survive. */
+  /** The plans are assigned to the writers in turn. Three of eight writers halt, three are killed, and two survive. */
   private val plans: Vector[Random => Plan] = Vector(
     _ => Survives,
     random => DiesAtStep(1 + random.nextInt(60)),
@@ -137,7 +137,7 @@ object Writers {
       plan match {
         case IsKilled(commit, afterMs) if commit == begun && line.startsWith("BEGIN ") =>
           Thread.sleep(afterMs.toLong)
-          // Not `process.destroy`, which would close the pipe with the last output.
+          // `process.destroyForcibly` would also close the pipe, and the last lines of the output would be lost.
           process.toHandle.destroyForcibly()
         case _ => ()
       }

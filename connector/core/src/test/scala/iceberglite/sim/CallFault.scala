@@ -6,7 +6,7 @@ import scala.util.Random
 sealed trait CallFault
 object CallFault {
 
-  /** The call fails without effect. */
+  /** The call has no effect, and the caller gets an error. */
   case object Refused extends CallFault
 
   /** The call takes effect, and its response is lost. */
@@ -36,7 +36,7 @@ object CallFault {
   val all: Seq[CallFault] =
     Seq(Refused, ResponseLost, RequestLost, Late, Twice, Repeated, OutOfMemory, DiesBefore, DiesAfter)
 
-  /** The faults that apply to a call without side effects. */
+  /** The faults that are possible for a call without side effects. */
   val ofReads: Seq[CallFault] = Seq(Refused, OutOfMemory, DiesBefore)
 }
 
@@ -56,12 +56,12 @@ final class Dice(random: Random, rate: Double) {
 /**
  * A simulated call, with its result and its possible errors.
  *
- * @param what description of the call for the trace, for example `write v2.metadata.json`
+ * @param what description of the call for [[Simulation.trace]], for example `write v2.metadata.json`
  * @param faults the possible faults
  * @param run executes the call
- * @param refused the error of a call that failed without effect
- * @param unknown the error of a call with unknown outcome
- * @param again executes the call at a later step, for [[CallFault.Late]] and [[CallFault.Twice]], without a result
+ * @param refused the error that the caller gets if the call had no effect
+ * @param unknown the error that the caller gets if it is unknown whether the call had an effect
+ * @param again executes the call at a later step and ignores its result, for [[CallFault.Late]] and [[CallFault.Twice]]
  */
 final case class Call[A](
     what: String,

@@ -6,14 +6,11 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 /**
  * A version of the table.
  *
- * @param order index of its metadata file among all metadata files that were ever created
+ * @param order index of the version's metadata file among all metadata files that were ever created
  */
 final case class Version(location: String, metadata: TableMetadata, order: Int)
 
-/**
- * The step from one version to the next.
- *
- */
+/** The step from one version of the table to the next. */
 final case class Step(before: Version, after: Version) {
 
   /** The snapshots that only the later version contains, in the order in which they were added. */
@@ -22,9 +19,10 @@ final case class Step(before: Version, after: Version) {
 }
 
 /**
- * The versions of a table from the first to the newest. The metadata log of each version ends with the previous one.
+ * The versions of a table from the first to the newest. The last entry of each version's metadata log is the previous
+ * version.
  *
- * @param broken the reason why the first version cannot be reached, or `None` if it is reached
+ * @param broken the reason why the metadata logs do not lead back to the first version, or `None` if they do
  */
 final case class Chain(versions: Vector[Version], broken: Option[String]) {
   lazy val steps: Vector[Step] = versions.zip(versions.drop(1)).map { case (a, b) => Step(a, b) }

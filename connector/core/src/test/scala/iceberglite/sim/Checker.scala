@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-/** A rule that every history must satisfy. */
+/** A rule that every history of commits must satisfy. */
 trait Check {
   def name: String
 
@@ -12,13 +12,13 @@ object Check {
   val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, RowsAsModelled, ReadsOfCommitted, FilesAccounted)
 }
 
-/** A finished history, with derived data that several checks use. */
+/** A finished history, with data derived from it that several checks use. */
 final class CheckedHistory(val finished: FinishedHistory) {
   val chain: Chain = Chain.of(finished)
   val reader = new SnapshotReader(finished.io, finished.contents)
   val operations: Map[Int, Operation] = finished.operations.map(o => o.id -> o).toMap
 
-  /** For each step the operation that committed it, or the reason why the operation cannot be determined. */
+  /** Maps each step to the operation that committed it, or to the reason why the operation cannot be determined. */
   lazy val authors: Map[Step, Either[String, Operation]] =
     chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
 
@@ -28,7 +28,7 @@ final class CheckedHistory(val finished: FinishedHistory) {
 /** Checks a history against all rules. */
 object Checker {
 
-  /** Returns the violations of the first broken rule only, because violations of later rules may be consequences. */
+  /** Returns the violations of the first broken rule only. Violations of later rules may be its consequences. */
   def violations(finished: FinishedHistory, checks: Seq[Check] = Check.all): Vector[String] = {
     val history = new CheckedHistory(finished)
     checks.iterator.map(check => violationsOf(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
@@ -39,7 +39,10 @@ object Checker {
     catch { case e: RuntimeException => Vector(s"${check.name}: $e") }
 }
 
-/** Finds the operation that committed a step, by the operation number in everything that an operation creates. */
+/**
+ * Finds the operation that committed a step. The number of an operation is in the summaries of its snapshots, in the
+ * property [[MetadataWork.Marker]], or in the names that the operation creates.
+ */
 object Attribution {
   private val Numbered = """[a-z]_(\d+)""".r
 
@@ -59,7 +62,8 @@ object Attribution {
       after.properties.get(MetadataWork.Marker).filterNot(before.properties.get(MetadataWork.Marker).contains)
     val names = (after.properties.keySet -- before.properties.keySet) ++ (after.refs.keySet -- before.refs.keySet) ++
       (after.schema.fields.map(_.name).toSet -- before.schema.fields.map(_.name))
-    // An operation may recreate a branch whose name contains the number of another operation.
+    // The summary and the marker take precedence over names, because an operation may recreate a branch whose name
+    // contains the number of another operation.
     if (bySnapshot.nonEmpty) bySnapshot
     else inMarker.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
   }

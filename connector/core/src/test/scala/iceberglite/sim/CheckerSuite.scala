@@ -9,13 +9,13 @@ import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** Tests that the checker detects errors: each test uses a committer, storage or writer with one defect. */
+/** Tests that the checks detect errors. In each test, the committer, the storage or a writer has one defect. */
 class CheckerSuite extends AnyFunSuite {
   private val Seeds = 400
 
   private def seed(round: Int): Long = 20240229L * 1000003L + round
 
-  /** Returns a pointer catalog whose committers are wrapped by `wrap`, which adds a defect. */
+  /** Returns a kind of pointer catalog. `wrap` adds a defect to the committers of the catalogs. */
   private def broken(wrap: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
     new SimulatedCatalog.Family {
       override def name: String = "broken"
@@ -93,7 +93,7 @@ class CheckerSuite extends AnyFunSuite {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             twice(id, inner.commit(id, base, change), change)
 
-          /** Applies an append again to the new version, as another snapshot. */
+          /** Adds the snapshot of a committed append to `main` a second time, with another snapshot id. */
           private def twice(id: TableIdentifier, once: TableVersion, change: Change): TableVersion =
             change.updates match {
               case Vector(AddSnapshot(s), set: SetSnapshotRef)
@@ -176,7 +176,7 @@ class CheckerSuite extends AnyFunSuite {
 
 object CheckerSuite {
 
-  /** Operations that include an overwrite without conflict validation, although its effect requires validation. */
+  /** Appends, and overwrites that do not check for conflicts although [[Effect.Overwritten]] expects the check. */
   private val WithoutValidation: Seq[Work] = Seq(
     AppendWork.all.head,
     new Work {

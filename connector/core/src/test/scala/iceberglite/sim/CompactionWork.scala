@@ -8,9 +8,11 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.action.RewriteFiles
 
 /**
- * Compactions: each writes the live rows of some files of a category to one new file, in their order or in another one.
+ * Compactions of some files of a category. Each compaction writes the live rows of the files to one new file, either in
+ * the same order or in a random order.
  *
- * @param carries the probability that deletes of other writers are carried over; otherwise they fail the compaction
+ * @param carries probability that a compaction carries concurrent deletes over to the new file, 0 to 1. A compaction
+ *   that does not carry them over fails because of concurrent deletes.
  */
 final private class CompactionWork(carries: Double) extends Work {
   override def name: String = "rewrite files"
@@ -39,7 +41,7 @@ final private class CompactionWork(carries: Double) extends Work {
 object CompactionWork {
   val Sometimes: Work = new CompactionWork(0.7)
 
-  /** Compactions that always carry deletes over. */
+  /** Compactions that always carry concurrent deletes over. */
   val Carrying: Work = new CompactionWork(1.0)
 
   /** Returns the entry of a position delete file in the partition of a data file. */
@@ -57,7 +59,7 @@ object CompactionWork {
     )
 }
 
-/** The rows of a compaction, which are found by their ids. */
+/** Finds deleted rows in the new file of a compaction by their ids, and writes their deletes. */
 final private class PretendedMoves(state: WriterState, compacted: PretendedFile) extends RowMoves {
   private var writtenFiles = 0
 

@@ -14,8 +14,9 @@ import iceberglite.table.TestTables.file
 import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, RowDelta}
 
 /**
- * Runs one compactor among eight writers that add, delete and update rows and remove files, with four retries. The suite reads the same
- * environment variables as [[SimulationSuite]]; of the duration of `make soak`, it takes a quarter.
+ * Runs one writer that only compacts files, and eight other writers that add, delete and update rows and remove files.
+ * Each commit has up to four retries. The suite reads the same environment variables as [[SimulationSuite]], but runs
+ * only for a quarter of the duration in `ICEBERG_LITE_SOAK`.
  */
 @MoreRounds
 class CompactorSuite extends AnyFunSuite {
@@ -32,7 +33,10 @@ class CompactorSuite extends AnyFunSuite {
     info(s"${operations.size} compactions, of which $committed committed")
   }
 
-  /** Compacts a file while another commit comes first, in turn an append and a delete, in the first eight attempts. */
+  /**
+   * Compacts a file, while another writer commits before each of the first eight commit attempts. With a carrier, these
+   * commits are appends and deletes in turn; otherwise they are all appends.
+   */
   private def compact(carrier: Option[DeleteCarrier])(check: FailingTable => Any): Unit = {
     val f = new FailingTable(SimulatedCatalog.Pointers, properties = Map("commit.retry.num-retries" -> "2"))
     val read = f.load()
@@ -99,13 +103,13 @@ object CompactorSuite {
   private val Writers: Seq[Work] = AppendWork.all ++ RowWork.deletes ++ RowWork.deletes :+ RowWork.removal
 }
 
-/** Compactions whose commit attempts are counted. */
+/** Performs compactions and counts their commit attempts. */
 final private class CountedCompaction extends Work {
   private var counts = Map.empty[Int, Int]
 
   override def name: String = CompactionWork.Carrying.name
 
-  /** The number of commit attempts of an operation. */
+  /** Returns the number of commit attempts of the operation with the given number. */
   val attempts: Int => Int = operation => counts.getOrElse(operation, 0)
 
   override def plan(state: WriterState): Option[Plan] = CompactionWork.Carrying.plan(state).map { plan =>
@@ -126,8 +130,8 @@ final private class CountedCompaction extends Work {
 }
 
 /**
- * Without faults, each compaction is committed, unless another commit removes a file that it replaces. Each attempt that
- * is not committed is due to a different commit of another writer.
+ * Checks that each compaction is committed, unless another commit removes a file that the compaction replaces, and that
+ * a compaction has at most one failed attempt for each commit of another writer. The histories must have no faults.
  */
 final private class NoStarvation(attempts: Int => Int) extends Check {
   override def name: String = "a compaction commits, with at most one retry for each commit of another writer"

@@ -3,27 +3,27 @@ package iceberglite.sim
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.IsolationLevel
 
-/** The expected effect of a snapshot on the rows of its parent. The checker compares snapshots with their effects. */
+/** The expected difference between the rows of a snapshot and the rows of its parent. [[RowsAsModelled]] checks it. */
 trait Effect {
 
   /** Returns the rows of the snapshot, given the rows of its parent. */
   def after(parent: Rows, contents: PretendedContents): Rows
 
   /**
-   * Returns the reason why the commit should have been rejected, or `None` if it was valid.
+   * Returns the reason why the commit should have been rejected, or `None` if the commit was valid.
    *
    * @param read the rows that the writer saw when it planned the operation
    * @param parent the rows to which the commit was applied
    */
   def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String]
 
-  /** Whether the snapshot may be omitted if the rows would not change. */
+  /** Whether the commit may create no snapshot if it would not change any rows. */
   def mayChangeNothing: Boolean = false
 }
 
 object Effect {
 
-  /** An effect that is valid for any rows of the parent. */
+  /** An effect whose commit never conflicts with other commits. */
   trait Unconditional extends Effect {
     final override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = None
   }
@@ -58,8 +58,8 @@ object Effect {
       parent -- rowsInside(parent, contents).live.keys ++ files
 
     /**
-     * In addition to the isolation level, the commit must be rejected if a compaction moved rows to a partition of
-     * another spec, because these rows would not be replaced.
+     * If an isolation level is set, the commit must also be rejected if a compaction moved rows to a partition of
+     * another partition spec, because these rows would not be replaced.
      */
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = isolation.flatMap {
       level =>
@@ -158,7 +158,7 @@ object Effect {
       paths.find(!parent.live.contains(_)).map(path => s"$path was removed")
   }
 
-  /** Returns a description of concurrent changes that the isolation level does not allow, if there are any. */
+  /** Returns a description of the concurrent changes that the isolation level does not allow, or `None`. */
   private def isolationViolation(level: IsolationLevel, read: Set[Long], now: Set[Long]): Option[String] = {
     val lost = read -- now
     val gained = now -- read

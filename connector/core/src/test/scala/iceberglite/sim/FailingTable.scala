@@ -5,9 +5,10 @@ import iceberglite.table.TestTables.{file, liveFiles}
 import iceberglite.table.action.FastAppend
 
 /**
- * A table in a catalog whose calls fail as scripted. An unpartitioned table has one file.
+ * A table in a catalog whose calls fail as scripted.
  *
- * @param first the path of this file
+ * @param byCategory whether the table is partitioned by the column `category`
+ * @param first the path of the data file that an unpartitioned table has at the beginning
  */
 final class FailingTable(
     family: SimulatedCatalog.Family,
@@ -30,10 +31,10 @@ final class FailingTable(
   private val io = new SimulatedIO(simulation.store, caller, () => 1, mayCache = false)
   private val direct = catalog.openSafely(clean, TestTables.environment)
 
-  /** The start of the trace text of the call that makes a commit visible. */
+  /** A prefix of the text by which [[Call.what]] describes the call that makes a commit visible. */
   val swap: String = Map("files" -> "create v", "pointer" -> "move the pointer", "jdbc" -> "UPDATE iceberg_tab")(kind)
 
-  /** Pairs of a prefix of a call's trace text and a fault. Each fault applies once, to the next matching call. */
+  /** Pairs of a prefix of [[Call.what]] and a fault. Each fault applies once, to the next call with that prefix. */
   var script: Vector[(String, CallFault)] = Vector.empty
 
   /** Whether all calls fail after the next call that makes a commit visible. */
@@ -81,7 +82,7 @@ final class FailingTable(
 
   def load(): Table = new Table(History.Id, "t", committer.load(History.Id), io, committer)
 
-  /** Loads the table as another reader, without faults. */
+  /** Loads the table as a reader without faults does. */
   def actualTable: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
   def livePaths: Vector[String] = liveFiles(actualTable)
   def versions: Int = simulation.store.metadataFiles.size
@@ -98,7 +99,7 @@ final class FailingTable(
     ()
   }
 
-  /** Runs `body` before the next call whose text in the trace starts with `prefix`. */
+  /** Runs `body` before the next call whose description [[Call.what]] starts with `prefix`. */
   def onCall(prefix: String, body: () => Unit): Unit = onCalls :+= prefix -> body
 
   /** Returns the number of calls that `body` makes. */

@@ -4,8 +4,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.SeenParts
 
 /**
- * Checks that every file that the table references exists, and that any other file was left by a writer that died, by a
- * commit with an unknown outcome, or by a storage fault.
+ * Checks that every file that the table references exists, and that every unreferenced file was left by a writer that
+ * died, by a commit with an unknown outcome, or by a storage fault.
  */
 object FilesAccounted extends Check {
   override def name: String = "every referenced file exists, and every other file was left by a fault"
@@ -15,13 +15,14 @@ object FilesAccounted extends Check {
     val store = history.finished.simulation.store
     val needed = referenced(history, newest.metadata) + newest.location
     val missing = needed.filterNot(store.exists).map(path => s"$path is missing")
-    // Old metadata files may exist, because they are deleted only if the table property is set.
+    // Old metadata files may exist, because a commit deletes them only if
+    // `write.metadata.delete-after-commit.enabled` is set.
     val allowed = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
     val unreferenced = (store.paths -- allowed).toVector.sorted.flatMap(path => unexplained(history, path))
     missing.toVector ++ unreferenced
   }
 
-  /** Returns the paths of all files of the snapshots, and of the metadata files in the metadata log. */
+  /** Returns the paths of all files of the metadata's snapshots, and of the metadata files in the metadata log. */
   private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
     val trees = metadata.snapshots.map { snapshot =>
       val tree = history.reader.files(metadata, snapshot).reachable(new SeenParts).metadata

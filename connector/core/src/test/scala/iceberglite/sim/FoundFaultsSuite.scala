@@ -25,7 +25,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Minimal test cases for faults of this library that the simulation has found. */
+/** Minimal test cases for errors in iceberg-lite that [[SimulationSuite]] has found. */
 class FoundFaultsSuite extends AnyFunSuite {
   private def entries(table: Table): Vector[ManifestEntry] = {
     new TreeReader(table.io, table.metadata).live

@@ -13,7 +13,7 @@ import iceberglite.table._
 import iceberglite.tree.{ManifestCache, SequentialPool}
 
 /**
- * The result of a history after all writers have finished or died.
+ * A history of concurrent commits, after all writers have finished or died.
  *
  * @param newest the table version that a new reader loads at the end, or the error of the load
  */
@@ -32,9 +32,9 @@ final case class FinishedHistory(
 }
 
 /**
- * Runs several simulated writers that work on one table concurrently, as determined by the seed.
+ * Runs several simulated writers that commit to one table concurrently. The seed determines all random choices.
  *
- * @param works returns the kinds of operations from which a writer chooses, given its number
+ * @param works returns the kinds of operations from which the writer with the given number chooses
  */
 final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all) {
   val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
@@ -78,7 +78,7 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
 
   /** @param skewMs difference of the writer's clock from the wall clock in milliseconds */
   private def environment(random: Random, skewMs: Long, sleep: Long => Unit = _ => ()): Environment = Environment(
-    // A clock reading is occasionally up to 30 s too early.
+    // One in 20 clock readings is up to 30 s too early.
     () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
     sleep,
     () => random.nextLong(),
@@ -112,7 +112,7 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
       }
     }
 
-    /** Loads the table, or returns the last version that this writer saw. */
+    /** Chooses at random whether to load the table or to return the last version that this writer has seen. */
     private def currentOrStaleTable(): Option[Table] = {
       if (seen.isEmpty || random.nextInt(3) > 0) seen = Some(load())
       seen
@@ -158,7 +158,7 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
       Outcome.Acknowledged(committed.version)
     }
 
-    /** Deletes the files that were written for a failed commit, as far as possible. */
+    /** Deletes the files that were written for a failed commit. Deletions may fail too, because of faults. */
     private def deleteWritten(state: WriterState): Unit = state.written.foreach { path =>
       try io.delete(path)
       catch {
@@ -172,9 +172,9 @@ object History {
   val Id: TableIdentifier = TableIdentifier(Vector("db"), "t")
   val Location = "mem://wh/db/t"
 
-  /** Summary property of each snapshot with the number of its operation. */
+  /** Key in the summary of each snapshot for the number of the operation that created the snapshot. */
   val OperationKey = "operation-number"
 
-  /** The operation number of files that were not written by an operation. */
+  /** The operation number of files that belong to no operation, for example those of the table's creation. */
   val Setup = 0
 }

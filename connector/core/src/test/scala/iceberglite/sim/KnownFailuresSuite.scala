@@ -28,7 +28,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Tests for data losses and wrong results that were reported for other implementations, for every kind of catalog. */
+/** Tests that data losses and wrong results which users reported for other implementations do not occur here. */
 class KnownFailuresSuite extends AnyFunSuite {
   private def onEach(name: String, first: String = "first")(body: FailingTable => Unit): Unit =
     SimulatedCatalog.all.foreach(family =>
@@ -201,7 +201,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(f.livePaths == Vector("first", "theirs"))
   }
 
-  /** Orphans are searched for only in tables whose paths are absolute. */
+  /** The path is absolute, because orphan files can be searched for only if all paths in the table are absolute. */
   private val first = s"${History.Location}/data/first.parquet"
   private val everyAge = OrphanOptions(olderThanMs = Long.MaxValue)
 

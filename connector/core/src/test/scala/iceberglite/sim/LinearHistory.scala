@@ -3,7 +3,11 @@ package iceberglite.sim
 import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
-/** Checks that every version has exactly one predecessor, and that ids, timestamps and the version never decrease. */
+/**
+ * Checks that every version of the table has exactly one predecessor. Also checks that the last assigned ids, the time
+ * of the last update and the format version never decrease, and that no schema, partition spec, sort order or snapshot
+ * disappears.
+ */
 object LinearHistory extends Check {
   override def name: String = "the history is linear"
 

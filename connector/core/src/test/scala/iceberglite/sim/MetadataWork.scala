@@ -17,7 +17,7 @@ import iceberglite.table.action.{
 /** Operations of simulated writers that change table metadata but no rows. */
 object MetadataWork {
 
-  /** Table property with the operation number. It marks commits that contain the number nowhere else. */
+  /** Table property whose value is the operation number, for commits that contain this number nowhere else. */
   val Marker = "operation"
 
   def marker(state: WriterState): Action = new UpdateProperties(Map(Marker -> state.operation.toString))

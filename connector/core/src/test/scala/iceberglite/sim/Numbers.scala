@@ -6,11 +6,11 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Sequence numbers and row ids follow the specification ("Sequence Numbers" and, for version 3, "Row Lineage"). */
+/** Checks sequence numbers (spec: "Sequence Numbers") and, in version 3, row ids (spec: "Row Lineage"). */
 object Numbers extends Check {
   override def name: String = "sequence numbers and row ids follow the specification"
 
-  /** The numbers that a commit assigns to a file. */
+  /** The data sequence number, the file sequence number and the first row id that a commit assigns to a file. */
   private case class Numbered(data: Option[Long], file: Option[Long], firstRowId: Option[Long])
 
   private type Key = (String, Option[Long])
@@ -86,7 +86,7 @@ object Numbers extends Check {
     ).collect { case (false, reason) => reason }
   }
 
-  /** @param before the file's numbers in the parent snapshot */
+  /** @param before the file's numbers in the parent snapshot; `None` if the parent does not contain the file */
   private def entryViolations(
       snapshot: Snapshot,
       metadata: TableMetadata,
@@ -110,7 +110,7 @@ object Numbers extends Check {
     ).collect { case (false, reason) => reason }
   }
 
-  /** Returns a violation for each pair of adjacent files whose ranges of row ids overlap. */
+  /** @param ranges first row id, end (exclusive) and path of each file, in the order of the first row ids */
   private def overlaps(ranges: Vector[(Long, Long, String)]): Vector[String] =
     ranges.zip(ranges.drop(1)).collect {
       case ((_, end, first), (start, _, second)) if start < end =>

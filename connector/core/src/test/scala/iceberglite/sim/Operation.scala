@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.IcebergError
 import iceberglite.table.TableVersion
 
-/** The outcome of a transaction as its writer knows it. */
+/** The outcome of a transaction, as far as its writer knows it. */
 sealed trait Outcome
 object Outcome {
 
@@ -23,9 +23,9 @@ object Outcome {
 /**
  * One transaction of a writer.
  *
- * @param base the version on which the writer planned the operation
- * @param began the step in which the writer started
- * @param ended the step in which the writer knew the outcome
+ * @param base the table version that the writer used to plan the operation
+ * @param began the step of the [[Schedule]] in which the writer started the operation
+ * @param ended the step in which the operation ended for the writer, whether or not its outcome was known
  */
 final case class Operation(
     id: Int,
@@ -43,7 +43,7 @@ final case class Operation(
 /**
  * A load of the table by a writer.
  *
- * @param began the step in which the load started
+ * @param began the step of the [[Schedule]] in which the load started
  * @param ended the step in which the load returned
  * @param location path of the metadata file that the load returned
  */

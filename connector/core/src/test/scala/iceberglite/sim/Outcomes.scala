@@ -32,8 +32,8 @@ object Outcomes extends Check {
   }
 
   /**
-   * Returns a description of what is missing in a step: a snapshot of an effect that must change the table, or a change
-   * of the plan that creates no snapshot.
+   * Returns a description of what is missing in a step that an operation committed: a snapshot for an effect that
+   * requires one, or a planned metadata change that creates no snapshot.
    */
   private def incomplete(step: Step, operation: Operation): Option[String] = operation.plan.flatMap { plan =>
     val fewest = plan.effects.count(!_.mayChangeNothing)
@@ -44,8 +44,8 @@ object Outcomes extends Check {
   }
 
   /**
-   * Checks an acknowledged operation without a step: it must be allowed to change nothing, and the acknowledged version
-   * must have the expected rows.
+   * Checks an acknowledged operation that committed no step. All its effects must be allowed to change nothing, and
+   * they must not change the rows of the acknowledged version.
    */
   private def missing(history: CheckedHistory, operation: Operation, location: String): Option[String] = {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata

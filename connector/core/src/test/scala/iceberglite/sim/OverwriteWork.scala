@@ -7,10 +7,10 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 
-/** Operations of simulated writers that remove whole files. */
+/** Operations of simulated writers that delete or overwrite the rows of a category or a partition. */
 object OverwriteWork {
 
-  /** Chooses an isolation level, or none. */
+  /** Chooses an isolation level at random, or `None` for an operation without conflict checks. */
   private def isolation(state: WriterState): Option[IsolationLevel] =
     state.oneOf(None +: IsolationLevel.all.map(Some(_))).flatten
 

@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-/** Checks that every load returns a committed version that includes all commits acknowledged before the load. */
+/** Checks that every load returns a committed version that contains all commits acknowledged before the load began. */
 object ReadsOfCommitted extends Check {
   override def name: String = "readers load committed versions that include all acknowledged commits"
 

@@ -12,7 +12,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Operations of simulated writers on branches, tags and the current snapshot. */
+/** Operations of simulated writers that change branches and tags, or set the current snapshot. */
 object ReferenceWork {
   private object MakeTag extends Work {
     override def name: String = "tag"

@@ -6,7 +6,7 @@ import iceberglite.spec.file.{Content, ContentFile, Metrics}
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{RemoveFiles, RewriteManifests, RowDelta}
 
-/** Operations of simulated writers that delete or update rows, or remove single files. */
+/** Operations of simulated writers that delete or update single rows, or remove single files. */
 object RowWork {
   private def isolation(state: WriterState): Option[Isolation] =
     state.oneOf(IsolationLevel.all).map(Isolation(_, state.metadata.currentSnapshotId))
@@ -20,8 +20,11 @@ object RowWork {
   }
 
   /**
-   * The delete files for some rows of each data file. From format version 3 on, each is a deletion vector that includes
-   * earlier deletes. In earlier versions, each is a position delete file.
+   * The delete files that delete the given rows. From format version 3 on, there is a deletion vector for each data
+   * file, which also contains the earlier deletes of the file. In earlier versions, there is a position delete file for
+   * each data file.
+   *
+   * @param rows positions of the rows to delete, by the path of the data file
    */
   final private class Deletes(state: WriterState, rows: Map[String, Set[Int]]) {
     private val entries = state.entries.filter(_.isLive)
@@ -29,7 +32,7 @@ object RowWork {
 
     def usesVectors: Boolean = state.metadata.formatVersion >= FormatVersion.V3
 
-    /** The delete files that new vectors replace. */
+    /** The deletion vectors that the new deletion vectors replace. */
     val removed: Vector[ContentFile] =
       if (!usesVectors) Vector.empty
       else entries.map(_.file).filter(f => f.isDeletionVector && f.referencedDataFile.exists(rows.contains))
@@ -97,7 +100,10 @@ object RowWork {
       }
   }
 
-  /** Writes equality deletes, as streaming writers do. They apply to all rows with these ids at commit time. */
+  /**
+   * Writes equality deletes, as streaming writers do. The deletes apply to all rows with these ids that the table has
+   * at the time of the commit.
+   */
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"
 

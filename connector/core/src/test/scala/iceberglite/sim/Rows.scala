@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import iceberglite.spec.file.ContentFile
 
-/** A data file that is not really written. The simulation treats it as a file with one row per id, in one category. */
+/** A data file that is not really written. It has one row for each id, in this order. All rows are in the category. */
 final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {
   def path: String = file.path
 }
@@ -18,7 +18,11 @@ final case class Rows(live: Map[String, Set[Int]]) {
 
   def --(paths: Iterable[String]): Rows = Rows(live -- paths)
 
-  /** Returns the rows without the given positions by file path. Positions that are not live are ignored. */
+  /**
+   * Returns the rows without some positions. Positions of rows that are not live are ignored.
+   *
+   * @param rows positions to remove, by the path of the data file
+   */
   def without(rows: Map[String, Set[Int]]): Rows = Rows(live.map { case (path, positions) =>
     path -> (positions -- rows.getOrElse(path, Set.empty))
   })
@@ -52,7 +56,7 @@ final class PretendedContents {
   def inCategory(rows: Rows, category: String): Vector[String] =
     rows.live.keys.filter(files(_).category == category).toVector.sorted
 
-  /** Returns the positions, by file path, of the rows with the given ids. */
+  /** Returns the positions of the rows with the given ids, by the path of the data file. */
   def filesWithRows(rows: Rows, wantedIds: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
     path -> live.filter(p => wantedIds(files(path).ids(p)))
   }.filter(_._2.nonEmpty)

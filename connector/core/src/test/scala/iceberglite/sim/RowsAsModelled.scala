@@ -2,14 +2,14 @@ package iceberglite.sim
 
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Checks that every snapshot has the rows that its operation's effect gives, and that its commit was valid. */
+/** Checks that every snapshot has the rows that follow from its [[Effect]], and that the commit was valid. */
 object RowsAsModelled extends Check {
   override def name: String = "each snapshot has the rows that its operation produces"
 
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
-    // Of the effects that may change nothing, either all or none have created a snapshot.
+    // If there are fewer snapshots than effects, none of the effects that may change nothing has created a snapshot.
     step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayChangeNothing)).flatMap {
       case (snapshot, effect) => violationsOf(history, step.after.metadata, snapshot, operation, effect)
     }

@@ -6,10 +6,10 @@ import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
 /**
- * Runs each writer in a thread, but only one writer at a time. A writer runs until it calls [[pause]], where the random
- * generator chooses the next writer. The same seed results in the same run.
+ * Runs each writer in its own thread, but only one writer at a time. A writer runs until it calls [[pause]], which
+ * chooses the next writer at random. The same seed results in the same order of steps.
  *
- * @param stay probability that a writer continues, 0 to 1
+ * @param stay probability that the writer that called [[pause]] continues, 0 to 1
  */
 final class Schedule(random: Random, stay: Double) {
   private var turns = Vector.empty[Semaphore]
@@ -19,10 +19,10 @@ final class Schedule(random: Random, stay: Double) {
   private var failures = Vector.empty[Throwable]
   private var steps = 0
 
-  /** The number of the current step, which serves as the time of the run. */
+  /** The number of the current step. Steps order all events of a history. */
   def now: Int = steps
 
-  /** Runs all bodies and then the remaining delayed effects. Throws the first error of a body. */
+  /** Runs the bodies of the writers, and then the remaining delayed effects. Throws the first error of a body. */
   def run(bodies: Vector[() => Unit]): Unit = {
     val finished = new CountDownLatch(bodies.size)
     turns = bodies.map(_ => new Semaphore(0))
@@ -49,8 +49,8 @@ final class Schedule(random: Random, stay: Double) {
   }
 
   /**
-   * Ends a step of the writer, and may let another writer continue. Only the writer's own thread may call this method,
-   * because the order of calls from several threads would not be determined by the seed.
+   * Ends a step of the writer, and may let another writer continue. Only the writer's own thread may call this method:
+   * if several threads called it for one writer, the seed would not determine the order of their calls.
    */
   def pause(writer: Int): Unit = {
     if (owners.get(writer).exists(_ ne Thread.currentThread)) {

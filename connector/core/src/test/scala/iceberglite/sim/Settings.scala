@@ -10,7 +10,7 @@ import iceberglite.spec.FormatVersion
  * @param operations number of operations per writer
  * @param stay probability that the same writer also makes the next call, 0 to 1
  * @param rate probability that a call has a fault, 0 to 1
- * @param properties properties of the table
+ * @param properties table properties
  */
 final case class Settings(
     seed: Long,
@@ -23,7 +23,7 @@ final case class Settings(
     properties: Map[String, String]
 ) {
 
-  /** Whether the metadata log contains every earlier version. */
+  /** Whether the metadata log is long enough to contain every earlier version of the table. */
   def keepsLog: Boolean = properties.get("write.metadata.previous-versions-max").forall(_ == "100")
 
   override def toString: String =

@@ -7,7 +7,7 @@ import iceberglite.table.{Committer, Environment}
 /** The catalog that contains the table of one history. Its files are in the storage of the simulation. */
 trait SimulatedCatalog {
 
-  /** Opens the catalog for a writer. Its calls go through `caller`, which may inject faults. */
+  /** Opens the catalog for a writer. The calls of the writer go through `caller`, which may inject faults. */
   def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer
 
   /** Opens the catalog without faults. */
@@ -44,14 +44,17 @@ object SimulatedCatalog {
     }
   }
 
-  /** A catalog with a pointer in memory, which uses the commit code that all catalogs with pointers share. */
+  /**
+   * A catalog that stores the location of the newest metadata file (the pointer) in memory. It uses the commit code
+   * that all catalogs with such a pointer share.
+   */
   object Pointers extends Family {
     override def name: String = "pointer"
     override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings)
   }
 }
 
-/** A catalog with one table, which records all values of the table's pointer. */
+/** A catalog with one table. It records every metadata location to which the table's pointer was moved. */
 class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   private var locations = Vector.empty[String]
 
@@ -81,7 +84,10 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   final private class Remote(caller: Simulation#Caller) extends SimulatedPointer {
     private def down(unknown: Boolean) = () => new SimulatedPointer.Down(unknown)
 
-    /** Excludes repeated swaps if the metadata log is short, because the log may no longer contain the first swap. */
+    /**
+     * The faults of a swap. A writer recognizes that a repeated swap succeeded the first time by the metadata log, so
+     * [[CallFault.Repeated]] is excluded if the log is too short to contain all earlier versions.
+     */
     private val faults =
       if (settings.keepsLog) CallFault.all else CallFault.all.filterNot(_ == CallFault.Repeated)
 

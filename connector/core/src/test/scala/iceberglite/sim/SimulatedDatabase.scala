@@ -13,16 +13,16 @@ import iceberglite.catalog.Catalogs
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** The JDBC catalog on an in-memory SQLite database. The simulation injects faults into statements and connections. */
+/** The JDBC catalog on an in-memory SQLite database, with faults in SQL statements and connections. */
 object SimulatedDatabase extends SimulatedCatalog.Family {
   private val Prefix = "jdbc:simulated:"
   private val counter = new AtomicLong
   private val sessions = new ConcurrentHashMap[String, Session]
 
   /**
-   * The connections of one catalog object.
+   * What the connections of one catalog object need.
    *
-   * @param caller executes the statements and may inject faults; `None` for statements without faults
+   * @param caller executes the statements and may inject faults; `None` if no statement has a fault
    * @param server the connection on which delayed statements run
    */
   final private case class Session(caller: Option[Simulation#Caller], server: Connection)
@@ -49,7 +49,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       catalog
     }
 
-    /** The database contains only the newest pointer; earlier versions follow from the metadata logs. */
+    /** Returns `None`, because the database contains only the newest metadata location. */
     override def published: Option[Vector[String]] = None
 
     override def close(): Unit = {
@@ -61,7 +61,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     }
   }
 
-  /** A driver, registered as a service, that opens SQLite connections with faults for its own URL prefix. */
+  /** A JDBC driver, registered as a service, that opens SQLite connections with faults for URLs with its own prefix. */
   final class SimulatedDriver extends Driver {
     override def acceptsURL(url: String): Boolean = url.startsWith(Prefix)
 
@@ -117,7 +117,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       new SQLException("The connection broke", "08006")
     }
 
-    /** Runs a statement that the server had received but not yet executed when the connection broke. */
+    /** Runs a statement that the database server has received, but had not executed when the connection broke. */
     private def later(sql: String, parameters: Vector[String]): Unit = {
       val statement = server.prepareStatement(sql)
       try {

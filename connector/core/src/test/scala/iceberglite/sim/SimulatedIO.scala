@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, InputStream}
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A writer's access to the storage, into whose calls the simulation injects the faults of [[CallFault]]. */
+/** A writer's access to the storage. The simulation injects a [[CallFault]] into some of the calls. */
 final class SimulatedIO(
     store: SimulatedStore,
     caller: Simulation#Caller,
@@ -48,7 +48,7 @@ final class SimulatedIO(
     ))
   }
 
-  /** Returns the effect of a write request that arrives after the writer stopped waiting for it. */
+  /** Returns the effect of a write request that takes effect after the writer has stopped waiting for a response. */
   private def lateWrite(file: StoredFile): () => Unit = () => {
     if (store.putIfAbsent(file)) store.excuse(file.path, "its write arrived late")
   }
@@ -76,8 +76,8 @@ final class SimulatedIO(
       store.excuse(path, "its deletion failed")
       StorageFailed("delete", path, "by the simulation")
     }
-    // A late request does not delete a file that is named only by its version, because the name may already belong to
-    // another commit.
+    // A late request deletes no metadata file of the file-system catalog, such as v2.metadata.json: the name contains
+    // only the version number, so another commit may have created a file with the same name in the meantime.
     def deleteUnlessMetadata(): Unit = if (!nameOf(path).startsWith("v")) files.delete(path)
     caller(Call(
       s"delete ${nameOf(path)}",

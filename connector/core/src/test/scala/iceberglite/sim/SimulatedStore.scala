@@ -13,8 +13,8 @@ import iceberglite.storage.{FileIO, FileInfo}
 final case class StoredFile(path: String, contents: Array[Byte], operation: Int)
 
 /**
- * Storage that keeps files in memory. Deleted or replaced metadata files can still be read when a history is checked.
- * Not thread-safe.
+ * Storage that keeps files in memory. It also keeps deleted and replaced metadata files, which the checks of a history
+ * need. Not thread-safe.
  */
 final class SimulatedStore {
   private val files = new TreeMap[String, StoredFile]
@@ -27,7 +27,7 @@ final class SimulatedStore {
   /** Whether deletes have an effect. The value false simulates a faulty storage. */
   var deletes = true
 
-  /** Selects the paths whose files are lost after their write was acknowledged. */
+  /** Returns whether the file with the given path is lost after its write was acknowledged. */
   var loses: String => Boolean = (_: String) => false
 
   def paths: Set[String] = files.keySet.asScala.toSet
@@ -63,7 +63,7 @@ final class SimulatedStore {
   /** All metadata files that were ever created, in order of creation. A path can occur several times. */
   def metadataFiles: Vector[StoredFile] = created
 
-  /** Records the reason why an unreferenced file may exist. */
+  /** Records why the file may exist although the table does not reference it. */
   def excuse(path: String, why: String): Unit = excused.update(path, why)
 
   def excuseOf(path: String): Option[String] = excused.get(path)
@@ -76,7 +76,7 @@ object SimulatedStore {
 /**
  * Accesses the files of a [[SimulatedStore]] without faults.
  *
- * @param operation returns the number of the operation that writes files
+ * @param operation returns the operation number to record for each written file
  */
 final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO {
   override def mayCache: Boolean = false

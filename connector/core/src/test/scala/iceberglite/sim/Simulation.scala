@@ -6,9 +6,9 @@ import scala.util.Random
 import iceberglite.table.Crash
 
 /**
- * The storage, the time and the random generator of one history, all determined by a seed.
+ * The storage, the clock and the random generator of one history. The seed determines all random choices.
  *
- * @param stay probability that the same writer also makes the next call, 0 to 1
+ * @param stay probability that the writer of a call also makes the next call, 0 to 1
  * @param rate probability that a call has a fault, 0 to 1
  */
 final class Simulation(seed: Long, stay: Double, rate: Double) {
@@ -21,7 +21,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
   /** The wall clock in milliseconds. The clocks of writers differ from it. */
   var wallMs: Long = 1700000000000L
 
-  /** Chooses the fault of a call by its trace text. For `None`, the random generator chooses. */
+  /** Chooses the fault of a call by [[Call.what]]. If it returns `None`, the random generator chooses. */
   var intercept: String => Option[CallFault] = (_: String) => None
 
   /** The calls and notes, one per line, with the step and the writer. */
@@ -33,7 +33,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
   final class Caller(writer: Int) {
     private var dead = false
 
-    /** Whether the writer died, even if its code is still running. */
+    /** Whether the writer died. Its code may still run, but each further call fails. */
     def isDead: Boolean = dead
 
     /** Executes the call, possibly with a fault. */

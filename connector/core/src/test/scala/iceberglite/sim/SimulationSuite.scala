@@ -17,7 +17,7 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
 
-  /** The number of histories in the slow tier. */
+  /** The number of histories, except in the fast tier, which runs fewer. */
   protected def allHistories: Int = 1000
 
   private val histories = if (Sampling.isFast) 60 else allHistories

@@ -15,7 +15,7 @@ import iceberglite.table.{Action, Table}
  * The plan of a transaction.
  *
  * @param effects the expected effects of the snapshots that the transaction adds, in order
- * @param shows returns whether table metadata contains the changes of the plan that create no snapshot
+ * @param shows returns whether table metadata contains the planned changes that create no snapshot
  */
 final case class Plan(
     actions: Vector[Action],
@@ -49,7 +49,7 @@ object Work {
  *
  * @param operation the operation number, which marks everything that the operation creates
  * @param table the table as the writer last saw it, possibly stale
- * @param truth reads the table's contents without faults
+ * @param truth reads the rows of snapshots without faults
  */
 final class WriterState(
     val operation: Int,
@@ -79,7 +79,7 @@ final class WriterState(
 
   def category(): String = WriterState.Categories(random.nextInt(WriterState.Categories.size))
 
-  /** Returns the data files that a snapshot of the table appended. */
+  /** Returns the data files that the given snapshot added. */
   def appendedBy(snapshot: Snapshot): Vector[PretendedFile] =
     truth.live(metadata, snapshot).filter(_.snapshotId.contains(snapshot.snapshotId)).map(e =>
       contents.file(e.file.path)
@@ -135,7 +135,8 @@ final class WriterState(
     field =>
       field.transform match {
         case Identity => Some(StringLiteral(category))
-        // The bucket depends only on the category, so that rows keep their partition when they move to another file.
+        // The bucket is derived from the category instead of the ids, so that all rows of a file have the same
+        // partition, and keep it when they move to another file.
         case _: Bucket => Some(IntLiteral(WriterState.Categories.indexOf(category) % 2))
         case _ => None
       }

@@ -17,7 +17,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
-/** An in-memory table for tests of actions, and methods that return its files and deleted rows. */
+/** An in-memory table on which tests commit actions, with methods that return the table's files and deleted rows. */
 final class Actions(creation: TableCreation) {
   val store = new MemoryFileIO
   val committer = new ScriptedCommitter(store)
@@ -28,7 +28,7 @@ final class Actions(creation: TableCreation) {
     StagedTable.begin(target, start, None, environment).commit()
   }
 
-  /** Returns the newest version of the table. */
+  /** Loads the newest version of the table. */
   def table: Table = empty.refresh()
 
   /** Commits actions that are based on the newest version of the table, so that no commit is concurrent. */
@@ -43,7 +43,7 @@ final class Actions(creation: TableCreation) {
 
   def append(files: ContentFile*): Table = commit(new FastAppend(files.toVector))
 
-  /** Writes a Puffin file with one deletion vector per data file, and returns the vectors' delete file entries. */
+  /** Writes a Puffin file with a deletion vector for each data file, and returns the `ContentFile`s of the vectors. */
   def vectors(path: String, rows: (ContentFile, Seq[Long])*): Vector[ContentFile] = DeletionVectorFiles.write(
     store,
     path,
@@ -101,8 +101,8 @@ object Actions {
   def snapshot(table: Table): Option[Isolation] = since(table, IsolationLevel.Snapshot)
 
   /**
-   * Creates the entry of a position delete file. The bounds of its column `file_path` are the smallest and the largest
-   * path of the data files.
+   * Creates the `ContentFile` of a position delete file. The bounds of the column `file_path` are the smallest and the
+   * largest path of the given data files.
    */
   def positionDeletes(path: String, of: ContentFile*): ContentFile = {
     def bound(p: String): Map[Int, ByteBuffer] =
@@ -119,8 +119,9 @@ object Actions {
   }
 
   /**
-   * Creates the entry of an equality delete file on the column `id`, with ids in a range and with the partition of the
-   * file `beside`.
+   * Creates the `ContentFile` of an equality delete file on the column `id`, in the partition of the file `beside`.
+   *
+   * @param ids lower and upper bound of the ids
    */
   def equalityDeletes(path: String, beside: ContentFile, ids: (Long, Long)): ContentFile = {
     val dataFile = TestTables.file(path, records = 1, ids = ids)

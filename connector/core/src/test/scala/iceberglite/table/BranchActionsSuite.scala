@@ -45,7 +45,7 @@ class BranchActionsSuite extends AnyFunSuite {
     case other => fail(other)
   }
 
-  /** Stages a snapshot, and returns its id. */
+  /** Commits the action as a staged snapshot with the given `wap.id`, and returns the id of the snapshot. */
   private def stage(t: Actions, wapId: String, action: Action): Long = {
     val before = t.table.metadata.snapshotsById.keySet
     t.table.transaction(Map("wap.id" -> wapId), environment).add(action).commit()

@@ -30,7 +30,7 @@ class DataLocationsSuite extends AnyFunSuite {
   }
 
   test("object storage layout distributes files by the same hash as Apache Iceberg") {
-    // In Apache Iceberg's tests, the hash directories of the file name "a" are 0101/0110/1001/10110010.
+    // The hash directories of the file name "a", 0101/0110/1001/10110010, are taken from Apache Iceberg's tests.
     val enabled = "write.object-storage.enabled" -> "true"
     def unpartitioned(properties: (String, String)*): String =
       DataLocations.of("s3://b/db/t", properties.toMap).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "a")

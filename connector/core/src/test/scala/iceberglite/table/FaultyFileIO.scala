@@ -10,10 +10,10 @@ import iceberglite.storage.{FileIO, FileInfo}
 sealed trait Fault
 object Fault {
 
-  /** The call fails without effect. */
+  /** The call has no effect, and the caller gets an error. */
   case object Refused extends Fault
 
-  /** The call takes effect and reports a failure. */
+  /** The call takes effect, but the caller gets an error. */
   case object ResponseLost extends Fault
 
   /** The process dies before the call takes effect. */
@@ -28,10 +28,10 @@ object Fault {
   val all: Seq[Fault] = Seq(Refused, ResponseLost, CrashBefore, CrashAfter, OutOfMemoryAfter)
 }
 
-/** The error of a call when the simulated process has died. Its later calls throw this error and have no effect. */
+/** The error by which a simulated process dies. Each later call of the process throws it too, and has no effect. */
 final class Crash extends Error("crashed")
 
-/** Delegates to another storage, and injects the fault into call number `at`, counted from 1. */
+/** Delegates to another `FileIO`, and injects the fault into call number `at`, counted from 1. */
 final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
   private val count = new AtomicInteger
   @volatile private var dead = false

@@ -16,7 +16,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdateSpec}
 import iceberglite.tree.{OfManifests, TreeReader}
 
-/** The effects of actions that add and remove files. */
+/** Tests actions that add, replace and remove files. */
 class FileActionsSuite extends AnyFunSuite {
   private val inA: Expression = Equal(Named("category"), StringLiteral("a"))
 
@@ -241,7 +241,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  /** Commits delete files in an append, as other engines may do. */
+  /** Commits delete files in a snapshot with the operation `append`, as other engines may do. */
   private def withDeletes(table: Table, deletes: ContentFile*): Table = commit(table, new FastAppend(deletes.toVector))
 
   private def liveDeletes(table: Table): Vector[String] = {

@@ -11,7 +11,10 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.RowFilter
 import iceberglite.tree.TestTable
 
-/** Tests conflicts with other writers whose entries of removed files have the id of another snapshot. */
+/**
+ * Tests conflicts with commits of other engines. In the manifests of such commits, an entry of a removed file (status
+ * DELETED) may have another snapshot id than that of the snapshot that removed the file.
+ */
 class ForeignRemovalsSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
   private val files = Vector("a", "b", "c").map(TestTable.file(_))

@@ -16,7 +16,7 @@ trait KeptFiles extends FileIO {
 }
 
 /**
- * Storage that keeps files in memory. Creating a file exclusively uses `putIfAbsent` of a concurrent map.
+ * Storage that keeps files in memory. It is thread-safe: concurrent exclusive creations of a path succeed only once.
  *
  * @param nowMs the clock of the storage
  */

@@ -23,7 +23,7 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
   private val planned = MergeSchema.mergedSchema(table, rows, caseSensitive = true)
 
-  /** Commits rows that were written for `table` after a concurrent schema change, and returns the schema. */
+  /** Merges the schema that was planned on `table` after a concurrent schema change, and returns the merged schema. */
   private def committed(concurrent: SchemaUpdate => SchemaUpdate): Schema = {
     val base = updated(table)(concurrent)
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(base, context)

@@ -12,7 +12,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.storage.FileIO
 
-/** How files are deleted: how many at the same time, and how failed deletions are repeated. */
+/** Tests how many files are deleted at the same time, and how failed deletions are repeated. */
 class OwnedDeletionSuite extends AnyFunSuite {
   private val paths = (1 to 12).map(i => s"mem://t/data/$i.parquet").toVector
 
@@ -28,7 +28,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
     new OwnedDeletion(io, owned, width, TestTables.environment.copy(sleep = sleep, randomFraction = () => 0.0))
   }
 
-  /** Deletes only once `width` deletions have begun, and counts how many are running. */
+  /** Blocks each deletion until `width` deletions have begun, and records the maximum number of running deletions. */
   final private class Counting(inner: FileIO, width: Int) extends FileIOWrapper(inner) {
     private val running = new AtomicInteger
     private val barrier = new CyclicBarrier(width)
@@ -52,7 +52,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
     }
   }
 
-  /** Rejects the first deletions of each path. */
+  /** Rejects the first `rejected` deletions of each path. */
   final private class Busy(inner: FileIO, rejected: Int) extends FileIOWrapper(inner) {
     private val attempts = mutable.Map.empty[String, Int].withDefaultValue(0)
 

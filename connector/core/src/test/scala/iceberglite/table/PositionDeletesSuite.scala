@@ -12,7 +12,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Tests row deltas with position and equality delete files, which two writers commit concurrently. */
+/** Tests [[iceberglite.table.action.RowDelta]] with position and equality delete files of two concurrent writers. */
 class PositionDeletesSuite extends AnyFunSuite {
   private val a1 = fileOf("a", "a1", ids = (0, 9))
   private val a2 = fileOf("a", "a2", ids = (10, 19))

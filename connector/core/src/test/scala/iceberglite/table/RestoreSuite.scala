@@ -25,7 +25,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, SeenParts, TreeReader}
 
-/** The action that restores an earlier state of a table, and its report. */
+/** Tests the action that restores an earlier snapshot of a table, and the counts that it returns. */
 class RestoreSuite extends AnyFunSuite {
   private def id(table: Table): Long = table.currentSnapshot.get.snapshotId
 

@@ -143,7 +143,7 @@ class RewriteSuite extends AnyFunSuite {
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     val read = t.table
     val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
-    // The rewrite of another vector, whose data file stays, does not conflict.
+    // The rewrite of the vector of `low` does not conflict, because only the data file `high` was removed.
     t.commitOn(read, new RemoveFiles(Set("high")))
     t.commitOn(read, new RewriteFiles(old, t.vectors("2.puffin", low -> Seq(1L)), read.currentSnapshot.get.snapshotId))
     val updated = t.table

@@ -11,7 +11,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Tests row deltas with deletion vectors, which two or three writers commit concurrently. */
+/** Tests [[iceberglite.table.action.RowDelta]] with deletion vectors of two or three concurrent writers. */
 class RowDeltaSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))

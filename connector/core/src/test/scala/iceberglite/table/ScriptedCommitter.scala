@@ -4,14 +4,14 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFou
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.json.TableMetadataJson
 
-/** An in-memory committer whose next commits return or throw what a script says. */
+/** An in-memory committer. A script determines which of the next commits take effect, and which errors they throw. */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
   private var versions = Vector.empty[TableVersion]
 
-  /** Responses of the next commits. Commits after the last response succeed. */
+  /** The errors of the next commits, in order. Commits after the last error succeed. */
   var script: Vector[ScriptedCommitter.Answer] = Vector.empty
 
-  /** Callbacks to run before the next loads, one per load. */
+  /** Callbacks to run before the next loads, one for each load. */
   var loads: Vector[() => Unit] = Vector.empty
   var commits = 0
 
@@ -62,7 +62,7 @@ object ScriptedCommitter {
 
   def conflict: Answer = Answer(happens = false, CommitConflict("t", "by the test"))
 
-  /** A response to a commit that takes effect and is reported as a conflict. */
+  /** The error of a commit that takes effect, but is reported as a conflict. */
   def hiddenSuccess: Answer = Answer(happens = true, CommitConflict("t", "by the test"))
 
   def unknown(happens: Boolean, version: Int): Answer =

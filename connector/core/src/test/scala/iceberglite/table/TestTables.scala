@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/** Definitions of simple tables, and entries of files that do not exist in the storage. */
+/** Definitions of simple tables, and `ContentFile`s of data files that do not exist in the storage. */
 object TestTables {
   val schema: Schema = Schema(
     0,
@@ -29,11 +29,11 @@ object TestTables {
     properties = properties.toMap
   )
 
-  /** Creates the entry of a data file of an unpartitioned table, with ids in a range. */
+  /** Creates the `ContentFile` of a data file of an unpartitioned table. `ids` are the bounds of the column `id`. */
   def file(path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple.Empty)
 
-  /** Creates the entry of a data file in the partition of a category, with ids in a range. */
+  /** Creates the `ContentFile` of a data file in the category's partition. `ids` are the bounds of the column `id`. */
   def fileOf(category: String, path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple(Vector(Some(StringLiteral(category)))))
 

@@ -93,7 +93,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.size > 2 && f.waits.sum <= 1000 && f.committer.script.nonEmpty)
   }
 
-  /** An action that has used the changes of other commits in its first attempts. */
+  /** An action that reports in its first attempts that it took the changes of other commits into account. */
   final private class Progressing(attempts: Int) extends MetadataAction {
     private var calls = 0
     override def madeProgress: Boolean = calls <= attempts

@@ -14,7 +14,7 @@ final class InMemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   val reads = new AtomicInteger
 
-  /** Writes to paths that contain this text fail. */
+  /** If set, writes fail to each path that contains this text. */
   @volatile var failingWrites: Option[String] = None
 
   def paths: Set[String] = files.keySet.asScala.toSet

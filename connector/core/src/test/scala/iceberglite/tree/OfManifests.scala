@@ -2,5 +2,5 @@ package iceberglite.tree
 
 import org.scalatest.Tag
 
-/** Marks tests that depend on manifests. Other formats of metadata trees need not pass them. */
+/** Marks tests that depend on manifests, and are therefore not run with other formats of metadata trees. */
 object OfManifests extends Tag("iceberglite.manifests")

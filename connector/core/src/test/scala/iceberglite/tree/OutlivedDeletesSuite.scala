@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.{Match, RowFilter}
 import iceberglite.tree.TestTable._
 
-/** Tests that removing data files also removes the delete files that apply only to them or to older files. */
+/** Tests that a commit that removes data files also removes the delete files that no longer apply to any data file. */
 class OutlivedDeletesSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "n", LongType)))

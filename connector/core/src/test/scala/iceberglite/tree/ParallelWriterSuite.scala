@@ -11,7 +11,7 @@ import iceberglite.table.MemoryFileIO
 class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 
-  /** A remote storage where no write completes before a number of writes have started. */
+  /** A remote storage where no write completes before `writesToStart` writes have started. */
   private class RemoteStorage(files: MemoryFileIO, writesToStart: Int) extends FileIOWrapper(files) {
     private val started = new CountDownLatch(writesToStart)
 

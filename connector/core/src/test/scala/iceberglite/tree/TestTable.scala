@@ -22,7 +22,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
 
-/** A table whose metadata is only in memory. A commit writes only the manifests and the manifest list of a snapshot. */
+/** A table whose metadata exists only in memory. A commit writes only the metadata tree of the new snapshot. */
 final class TestTable(
     schema: Schema,
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
@@ -37,7 +37,7 @@ final class TestTable(
 
   def reader: TreeReader = new TreeReader(io, metadata, cache)
 
-  /** Returns the files of the current snapshot. */
+  /** Opens the metadata tree of the current snapshot. */
   def files: Option[SnapshotFiles] = metadata.currentSnapshot.map(MetadataTree.at(_, tree, cache))
 
   def table: Table = new Table(
@@ -73,14 +73,15 @@ final class TestTable(
     written
   }
 
-  /** Writes the tree of a snapshot without a commit. It may reuse files that an earlier attempt has written. */
+  /** Writes the metadata tree of a snapshot, without a commit. The tree may reuse files of an earlier attempt. */
   def write(header: TreeHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
     MetadataTree.write(header, tree, changes, earlier, cache)
 
   def append(added: ContentFile*): WrittenTree = commit(added.toVector)
 
   /**
-   * Commits an overwrite with a single manifest of exactly the given entries, as another writer may create it.
+   * Commits an overwrite whose only manifest has exactly the given entries, even if they are unusual, as another engine
+   * may do.
    *
    * @param entryParts status, snapshot id and file of each entry
    */
@@ -164,7 +165,7 @@ object TestTable {
   def equalityDeletes(name: String, partition: PartitionTuple = PartitionTuple.Empty, specId: Int = 0): ContentFile =
     file(name, partition, specId).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
 
-  /** Selects the files with these names for removal. */
+  /** Returns a selector of the files with the given names, which a commit then removes. */
   def removing(names: String*): FileSelector = new FileSelector {
     private val paths = names.map(file(_).path).toSet
     override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles

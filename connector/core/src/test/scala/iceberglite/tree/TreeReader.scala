@@ -5,7 +5,7 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.ManifestPart
 
-/** Reads the trees of a table's snapshots, without a cache unless one is given. */
+/** Reads the metadata trees of a table's snapshots. By default, it reads them without a cache. */
 final class TreeReader(
     io: FileIO,
     metadata: TableMetadata,

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.SnapshotSummary
 import iceberglite.tree.TestTable._
 
-/** Tests data files with the record count -1, which Apache Iceberg writes for Avro files that it imported. */
+/** Tests data files with the record count -1 in their manifest entries. Apache Iceberg imports Avro files like this. */
 class UncountedFilesSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
 

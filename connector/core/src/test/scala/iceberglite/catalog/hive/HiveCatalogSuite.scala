@@ -95,7 +95,7 @@ class HiveCatalogSuite extends HiveTests {
 
   onHive("a table is created in the location of its database") { hive =>
     val catalog = hive.open()
-    // The server returns locations without the empty host, as file:/path.
+    // The Metastore returns file:///path as file:/path.
     val warehouse = hive.warehouse.replace("///", "/")
     assert(catalog.defaultLocation(Id) == s"$warehouse/db.db/t")
     assert(catalog.create(Id, unpartitioned()).location == s"$warehouse/db.db/t")
@@ -164,7 +164,7 @@ class HiveCatalogSuite extends HiveTests {
   }
 }
 
-/** A class loader that loads the classes of this project again, and delegates all other classes except Hive's. */
+/** A class loader without the classes of Hive. It loads the classes of iceberg-lite again, so that they use it too. */
 final private class WithoutHive(ownJars: Array[URL], parent: ClassLoader) extends URLClassLoader(ownJars, parent) {
   override def loadClass(name: String, resolve: Boolean): Class[_] =
     if (name.startsWith("org.apache.hadoop.hive.")) throw new ClassNotFoundException(name)

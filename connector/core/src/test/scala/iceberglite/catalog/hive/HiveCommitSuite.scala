@@ -17,7 +17,7 @@ import iceberglite.table.{TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** Tests the Metastore lock of a commit, and failures of calls to the Metastore. */
+/** Tests the Metastore lock that a commit holds, and failures of calls to the Metastore. */
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
@@ -132,7 +132,8 @@ class HiveCommitSuite extends HiveTests {
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     proxy.next(Alter, After)
-    // When the writer requests the lock again, another writer has already committed on top of the first attempt.
+    // The first attempt succeeds, but its response is lost. Another writer commits before the first writer requests the
+    // lock for the second time.
     proxy.next("lock", RunFirst(() => ()))
     proxy.next("lock", RunFirst(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")).contains("x"))

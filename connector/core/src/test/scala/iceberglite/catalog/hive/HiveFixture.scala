@@ -12,17 +12,17 @@ import iceberglite.servers.Servers
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** The Metastore of the test environment. It is emptied before and after each test. */
+/** The Hive Metastore of the test environment. All its databases are dropped before and after each test. */
 object HiveFixture extends CatalogFixture {
   override val kind = "hive"
 
   override def properties(store: CatalogFixture.Store): Map[String, String] = settings + ("warehouse" -> "mem://wh")
 
-  /** The catalog properties without a warehouse. */
+  /** The properties of the catalog, except `warehouse`. */
   def settings: Map[String, String] = Map(
     "type" -> "hive",
     "uri" -> Servers.hive.uri,
-    // Concurrent writers of a test wait for each other's locks, and the default wait times would make the tests slow.
+    // With the default wait times for locks, tests with concurrent writers would be slow.
     "hadoop.iceberg.hive.lock-check-min-wait-ms" -> "5",
     "hadoop.iceberg.hive.lock-check-max-wait-ms" -> "50"
   )
@@ -35,7 +35,7 @@ object HiveFixture extends CatalogFixture {
   override def withStore[A](body: CatalogFixture.Store => A): A =
     withMetastore(_ => body(CatalogFixture.Store(new MemoryFileIO, Map.empty)))
 
-  /** Runs `body` with Hive's own client on an empty Metastore. */
+  /** Empties the Metastore, and runs `body` with Hive's own client. */
   def withMetastore[A](body: IMetaStoreClient => A): A = {
     val client = connect(Servers.hive.uri)
     try {
@@ -59,8 +59,8 @@ object HiveFixture extends CatalogFixture {
 }
 
 /**
- * Creates the missing namespace of a new table, as the catalogs of other fixtures do. Suites that run on all catalogs
- * rely on this.
+ * Creates the namespace of a new table if it is missing, as the catalogs of the other fixtures do by themselves. Suites
+ * that run on all catalogs rely on this.
  */
 private[catalog] class NamespaceCreatingCatalog(inner: Catalog) extends Catalog {
   override def name: String = inner.name

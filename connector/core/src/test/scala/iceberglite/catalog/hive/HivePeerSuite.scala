@@ -27,7 +27,7 @@ class HivePeerSuite extends HiveTests {
   private def appendWithPeer(table: PeerTable, path: String): Unit =
     table.newFastAppend().appendFile(PeerFiles.dataFile(file(path), PeerSpec.unpartitioned)).commit()
 
-  /** Returns a Metastore entry with constants instead of times, UUID and locations, so that entries can be compared. */
+  /** Returns the parts of a Metastore table that must be equal. Constants replace the times, UUIDs and locations. */
   private def comparable(table: HiveTable): (String, String, String, String, Map[String, AnyRef]) = {
     val parameters: Map[String, AnyRef] = table.getParameters.asScala.toMap.map {
       case (key, _) if Set("uuid", "transient_lastDdlTime")(key) || key.endsWith("_location") => key -> "another"

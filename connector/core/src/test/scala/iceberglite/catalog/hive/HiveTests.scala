@@ -19,7 +19,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TestTables}
 import iceberglite.table.action.FastAppend
 
-/** Gives each test a Metastore with an empty database `db`, and opens catalogs of this library and Apache Iceberg. */
+/** Gives each test a Metastore with an empty database `db`, and opens catalogs of iceberg-lite and Apache Iceberg. */
 trait HiveTests extends AnyFunSuite {
 
   final protected class Metastore(val client: IMetaStoreClient, directory: Path) extends AutoCloseable {
@@ -52,7 +52,7 @@ trait HiveTests extends AnyFunSuite {
     def stored(name: String = Id.name): HiveTable = client.getTable("db", name)
     def parameters(name: String = Id.name): Map[String, String] = stored(name).getParameters.asScala.toMap
 
-    /** Returns the paths of all files that end with `ending`. */
+    /** Returns the paths of all files in the test's directory whose names end with `ending`. */
     def files(ending: String): Set[String] = FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
     private def closeAtEnd[A <: AutoCloseable](resource: A): A = {

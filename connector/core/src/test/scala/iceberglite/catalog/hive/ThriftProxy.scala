@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.Try
 
-/** A proxy between a client and a Metastore, which applies network faults to the calls that a test selects. */
+/** A network proxy between a client and a Metastore. It applies network faults to the calls that a test selects. */
 final class ThriftProxy(uri: String) extends AutoCloseable {
   import ThriftProxy._
 
@@ -44,7 +44,7 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
     daemon(forward(client.getInputStream, server.getOutputStream)(onRequest))
     daemon(forward(server.getInputStream, client.getOutputStream)(_ => dropsResponse && hangUp()))
 
-    /** Applies the fault of a request. @return whether to drop the bytes of the request */
+    /** Applies the fault that is planned for the called method, if any. @return whether to drop the request */
     private def onRequest(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
       ThriftProxy.this.synchronized(called :+= name)
       take(name) match {

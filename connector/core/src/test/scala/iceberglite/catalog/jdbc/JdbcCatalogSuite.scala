@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
-/** Tests the operations of a JDBC catalog, and the contents of its database, which other clients also use. */
+/** Tests the operations of a JDBC catalog, and the rows that it writes to its database for other clients to read. */
 class JdbcCatalogSuite extends JdbcTests {
 
   private def inParallel(bodies: Seq[() => Any]): Unit = {

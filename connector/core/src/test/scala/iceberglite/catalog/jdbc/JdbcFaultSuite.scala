@@ -7,7 +7,7 @@ import iceberglite.catalog.FaultyDriver
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 
-/** Tests that after any database fault a commit succeeds, fails without leaving files, or has an unknown outcome. */
+/** Tests that a commit with a database fault succeeds, fails without leaving files, or reports an unknown outcome. */
 class JdbcFaultSuite extends JdbcTests {
 
   onEach("a connection that breaks during a query is opened again") { f =>

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 import iceberglite.table.TestTables._
 
-/** Tests that names with special characters are passed to the database literally. */
+/** Tests that names with characters that are special in SQL are passed to the database literally. */
 class JdbcNamesSuite extends JdbcTests {
   private val hostile: Seq[String] = Seq(
     "it's",

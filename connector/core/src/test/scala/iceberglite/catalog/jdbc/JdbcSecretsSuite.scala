@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables._
 
-/** Tests that messages never contain a password, for every way to configure it and every failure. */
+/** Tests that no error message contains the database password, for every way to configure it and for every failure. */
 class JdbcSecretsSuite extends JdbcTests {
   private val Secret = "s3cr3t&Pass@word"
 

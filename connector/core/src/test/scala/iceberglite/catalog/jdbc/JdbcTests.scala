@@ -31,7 +31,7 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
     def rows(query: String): Vector[Vector[String]] = TestDatabase.rows(database)(query)._2
     def columns(table: String): Vector[String] = TestDatabase.rows(database)(s"SELECT * FROM $table")._1
 
-    /** Creates the catalog table of early releases of Apache Iceberg, without the column `iceberg_type`. */
+    /** Creates `iceberg_tables` as in schema version V0 (`jdbc.schema-version`), without the column `iceberg_type`. */
     def makeOldTables(): Unit = sql(
       "CREATE TABLE iceberg_tables(catalog_name VARCHAR(255) NOT NULL,table_namespace VARCHAR(255) NOT NULL," +
         "table_name VARCHAR(255) NOT NULL,metadata_location VARCHAR(1000),previous_metadata_location VARCHAR(1000)," +
@@ -47,6 +47,6 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
   protected def append(table: Table, path: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
 
-  /** The start of the statement that makes a commit visible. */
+  /** The beginning of the SQL statement that makes a commit visible. */
   protected val swap = "UPDATE iceberg_tables SET metadata_location"
 }

@@ -20,7 +20,7 @@ import iceberglite.table.{Environment, MemoryFileIO, Table, TableCreation}
 class PostgresSuite extends AnyFunSuite {
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** @param client the application name of the catalog's connections on the server */
+  /** @param client the `ApplicationName` of the catalog's connections, by which the tests find them on the server */
   final private class Fixture(database: JdbcDatabase, client: String) {
     val files = new MemoryFileIO
 
@@ -51,7 +51,7 @@ class PostgresSuite extends AnyFunSuite {
     private def terminate(connection: Connection): Int =
       number(connection, s"SELECT count(pg_terminate_backend(pid)) $activity")
 
-    /** Locks the row of the table while `body` runs, so that statements of the catalog wait for the lock. */
+    /** Runs `body` with a lock on the table's row in `iceberg_tables`, for which statements of the catalog wait. */
     def whileLocked[A](body: Locked => A): A = TestDatabase.run(database) { connection =>
       connection.setAutoCommit(false)
       connection.createStatement().executeQuery("SELECT * FROM iceberg_tables FOR UPDATE").next()
@@ -61,7 +61,7 @@ class PostgresSuite extends AnyFunSuite {
     final class Locked(connection: Connection) {
       def release(): Unit = connection.commit()
 
-      /** Waits until a statement of the catalog is blocked by the lock, and terminates its connection. */
+      /** Waits until a statement of the catalog waits for the lock, and terminates the catalog's connections. */
       @tailrec
       def terminateWaiting(): Unit = TestDatabase.run(database) { other =>
         val waiting = number(other, s"SELECT count(*) $activity AND wait_event_type = 'Lock'") > 0

@@ -13,7 +13,7 @@ import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 import iceberglite.table.ViewChange
 
-/** Creates changes that create or replace views. */
+/** Returns changes that create a view or replace its definition. */
 object SampleViews {
   private val schema = Schema(0, Vector(NestedField.optional(1, "n", LongType)))
 

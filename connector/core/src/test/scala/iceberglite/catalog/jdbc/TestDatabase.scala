@@ -32,7 +32,7 @@ object TestDatabase {
       new org.sqlite.SQLiteException("[SQLITE_BUSY] by the test", org.sqlite.SQLiteErrorCode.SQLITE_BUSY)
   }
 
-  /** Creates one schema for each test in a database of a real server, which is faster than creating databases. */
+  /** Creates a schema for each test in one PostgreSQL database, which is faster than a database for each test. */
   object Postgres extends TestDatabase {
     override val name = "PostgreSQL"
     private lazy val database = Servers.postgres.newDatabase()
@@ -47,7 +47,7 @@ object TestDatabase {
     override def busy: SQLException = new SQLException("by the test: deadlock detected", "40P01")
   }
 
-  /** Creates one database for each test, for tests that list all schemas. */
+  /** Creates a PostgreSQL database for each test. Tests that list all schemas need it. */
   object PostgresPerTest extends TestDatabase {
     override val name = "PostgreSQL"
     override def withNew[A](body: JdbcDatabase => A): A = body(Servers.postgres.newDatabase())
@@ -65,7 +65,7 @@ object TestDatabase {
   def update(database: JdbcDatabase)(statements: String*): Unit =
     run(database)(c => statements.foreach(c.createStatement().executeUpdate(_)))
 
-  /** Returns the column names and the rows of the query, with all values as text. */
+  /** Returns the column names and the rows of a query's result, with all values as text. */
   def rows(database: JdbcDatabase)(query: String): (Vector[String], Vector[Vector[String]]) = run(database) { c =>
     val results = c.createStatement().executeQuery(query)
     val columns = (1 to results.getMetaData.getColumnCount).toVector
@@ -74,7 +74,7 @@ object TestDatabase {
       .map(r => columns.map(i => String.valueOf(r.getString(i)))).toVector
   }
 
-  /** Returns the catalog properties of the database. */
+  /** Returns the properties of a JDBC catalog on the database. */
   def properties(database: JdbcDatabase): Map[String, String] =
     Map("type" -> "jdbc", "uri" -> database.url, "jdbc.user" -> database.user, "jdbc.password" -> database.password)
       .filter(_._2.nonEmpty)

@@ -204,7 +204,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  /** Computes the signature of the request that the server received, as the AWS documentation describes. */
+  /** Computes the signature (AWS SigV4) of a request that the server received, as the AWS documentation describes. */
   private def expected(request: Request, key: String, secret: String, region: String, service: String): String = {
     val sent = request.headers("authorization")
     val signed = sent.split("SignedHeaders=")(1).takeWhile(_ != ',')

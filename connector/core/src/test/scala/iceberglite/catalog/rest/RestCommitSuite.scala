@@ -18,7 +18,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Tests commits to a REST catalog: the requests, and the outcome for each response. */
+/** Tests the requests that commits send to a REST catalog, and the outcome of a commit for each kind of response. */
 class RestCommitSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"
@@ -115,18 +115,18 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  /** A server with one table. A script determines for each commit whether it is applied, and the response. */
+  /** A server with one table. A script determines whether each commit is applied, and with which response. */
   final private class TableServer(stub: StubServer) {
     var version: TableVersion = base
     var commitCount = 0
 
-    /** Lets the stub respond to loads with the current version. */
+    /** Makes the server respond to loads with the table's current version. */
     private def respondToLoads(): Unit = {
       stub.on(s"GET $path")(table(version.metadata, version.metadataLocation))
       ()
     }
 
-    /** Sets for each of the next commits whether it is applied, and the response; `None` is a success. */
+    /** Sets whether each of the next commits is applied, and its response; `None` for the response of a success. */
     def respondToCommits(replies: (Boolean, Option[Reply])*): Unit = {
       stub.on(s"POST $path")(replies.map { case (applies, reply) => new CommitReply(applies, reply) }: _*)
       respondToLoads()

@@ -11,7 +11,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 
-/** The REST server of the test environment. Its catalog is emptied before and after each test. */
+/** The REST server of the test environment. All its tables and namespaces are dropped before and after each test. */
 object RestFixture extends CatalogFixture {
   override val kind = "rest"
   override def readsMetadata: Boolean = false
@@ -40,7 +40,7 @@ object RestFixture extends CatalogFixture {
   }
 }
 
-/** Creates tables below the warehouse of the catalog properties, instead of the server's warehouse. */
+/** Creates tables below the `warehouse` in the catalog properties, instead of the server's default location. */
 final private class WarehouseLocationCatalog(inner: Catalog) extends NamespaceCreatingCatalog(inner) {
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 
-/** Tests that requests to broken or malicious servers fail safely, with one clear error. */
+/** Tests that requests to broken or malicious servers fail with one clear error, and reveal no secrets. */
 class RestHostileSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
@@ -86,7 +86,7 @@ class RestHostileSuite extends AnyFunSuite {
     answers.foreach { body =>
       withStub { stub =>
         stub.on("GET /v1/config")(answer(200, body))
-        // An object without `defaults` and `overrides` is a valid, empty configuration.
+        // This response is skipped: a JSON object without `defaults` and `overrides` is a valid, empty configuration.
         if (!body.startsWith("{\"metadata")) failure(stub.catalog().listNamespaces(Vector.empty))
       }
     }

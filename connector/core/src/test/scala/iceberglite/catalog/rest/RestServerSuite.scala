@@ -29,7 +29,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 
-/** Tests the REST catalog on a real server, together with the client of Apache Iceberg. */
+/** Tests the REST catalog on a real server, which the REST client of Apache Iceberg uses at the same time. */
 class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val peer = new RESTCatalog
   private var namespaceCount = 0

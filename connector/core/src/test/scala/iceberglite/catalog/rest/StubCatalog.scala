@@ -15,7 +15,7 @@ import iceberglite.table._
  * Makes a stub server respond to requests for tables in the namespace `db` with the tables of another catalog.
  *
  * @param behind the catalog that contains the tables
- * @param vended the `config` object of each table response, as JSON
+ * @param vended the `config` object in the response for each table, as JSON
  */
 final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
   stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))

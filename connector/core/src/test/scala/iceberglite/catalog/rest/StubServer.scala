@@ -32,7 +32,11 @@ final class StubServer extends AutoCloseable {
 
   val uri: String = s"http://127.0.0.1:${server.getAddress.getPort}"
 
-  /** Sets the responses to a request, in order. The last response is repeated. */
+  /**
+   * Sets the responses to a request, in order. The last response is repeated.
+   *
+   * @param request method and path, for example `GET /v1/config`
+   */
   def on(request: String)(replies: Reply*): StubServer = {
     scripts.put(request, new ConcurrentLinkedQueue(replies.asJava))
     this
@@ -40,12 +44,12 @@ final class StubServer extends AutoCloseable {
 
   def requests: Vector[Request] = received.asScala.toVector
 
-  /** The request lines of all requests, except requests for the configuration. */
+  /** Method and path of all requests, except requests for the configuration. */
   def lines: Vector[String] = requests.map(_.line).filterNot(_.startsWith("GET /v1/config"))
 
   def waits: Vector[Long] = waitTimes.asScala.toVector
 
-  /** An environment with the clock of this server, which records wait times instead of waiting. */
+  /** An environment whose clock is [[nowMs]]. It records wait times in [[waits]] instead of waiting. */
   val environment: Environment = TestTables.environment.copy(
     nowMs = () => nowMs,
     randomFraction = () => 0.0,
@@ -114,7 +118,7 @@ object StubServer {
   def refuse(status: Int, kind: String, message: String): Reply =
     answer(status, s"""{"error":{"message":"$message","type":"$kind","code":$status}}""")
 
-  /** Closes the connection without a response. */
+  /** A reply that closes the connection without a response. */
   val broken: Reply = new Reply {
     override def send(exchange: HttpExchange): Unit = throw new java.io.IOException("broken by the test")
   }

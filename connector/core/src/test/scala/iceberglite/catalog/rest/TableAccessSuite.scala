@@ -13,7 +13,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** Tests the use of credentials that a server returns for one table. */
+/** Tests that credentials which a REST server returns for a table are used for the files of that table only. */
 class TableAccessSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"

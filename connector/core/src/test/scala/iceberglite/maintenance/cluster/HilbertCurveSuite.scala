@@ -8,7 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** Returns the cell with an index. It is the inverse of [[HilbertCurve.index]], and independent of its code. */
+  /** Returns the cell at the given index of the curve. Inverts [[HilbertCurve.index]], and shares no code with it. */
   private def cellOf(curve: HilbertCurve, index: Long): Array[Int] = {
     val (n, bits) = (curve.dimensions, curve.bits)
     val digits = Array.fill(n)(0)
@@ -16,7 +16,8 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val bit = ((index >>> (n * bits - 1 - position)) & 1).toInt
       digits(position % n) |= bit << (bits - 1 - position / n)
     }
-    // The Gray code of the whole index has at each level the Gray code of the digit, up to reflections.
+    // At each level of the curve, the digit of the index is a Gray code of the cell's position, up to reflections. The
+    // next lines decode it for all levels at once; the loop over the levels then undoes the reflections.
     val carry = digits(n - 1) >> 1
     for (i <- n - 1 until 0 by -1) digits(i) ^= digits(i - 1)
     digits(0) ^= carry

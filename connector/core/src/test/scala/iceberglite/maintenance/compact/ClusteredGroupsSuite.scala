@@ -18,7 +18,7 @@ import iceberglite.spec.types.{NestedField, SingleValue, Type}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.tree.TestTable
 
-/** Tests which files of a clustered table are rewritten, on tables of points with two coordinates. */
+/** Tests which files a clustering rewrite chooses, with the coordinates `x` and `y` of points as clustering columns. */
 class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 20 else 400)
@@ -35,7 +35,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private type Points = Vector[(Int, Int)]
 
-  /** A partition with files of about 100 points. Each commit adds files. */
+  /** A partition whose files have about 100 points each. Data files exist only as metadata and as lists of points. */
   final private class Model(val options: RewriteOptions) {
     private var files = Map.empty[FileScanTask, Points]
     private var snapshots = Map.empty[Long, Snapshot]
@@ -89,13 +89,16 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       sets.flatten.map(_.file.recordCount).sum
     }
 
-    /** Returns the share of smaller values for each value. */
+    /** Maps each value to its coordinate on the curve: the share of smaller values, scaled to the bits of the curve. */
     private def ordinals(values: Vector[Int], curve: HilbertCurve): Map[Int, Int] = {
       val sorted = values.sorted
       sorted.indices.reverseIterator.map(i => sorted(i) -> ((i.toLong << curve.bits) / sorted.size).toInt).toMap
     }
 
-    /** The average number of files that may have points in a square with an eighth of the side of the table. */
+    /**
+     * The average number of files whose bounds overlap a query. The queries are squares that together cover the table;
+     * the side of each is an eighth of the range of a coordinate.
+     */
     def filesPerQuery: Double = {
       val side = Cells / 8
       val counts =
@@ -144,7 +147,8 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(table.plan().isEmpty)
       rows
     }
-    // 32 appends double their run at most five times, and together have more rows than the first run once.
+    // Each of the 32 appends has 500 rows. They are rewritten once, and again at most five times, because each further
+    // rewrite doubles the run that contains them. The 20000 rows of the first run are rewritten at most once.
     assert(rewritten.sum <= 32 * 500 * 6 + 20000)
     assert(rewritten.sorted.apply(16) <= 1000)
     assert(table.filesPerQuery < 40)

@@ -28,7 +28,11 @@ class IncrementalCarrierSuite extends AnyFunSuite {
   private val (old, another, compacted) =
     (file(Content.Data, "old"), file(Content.Data, "another"), file(Content.Data, "new"))
 
-  /** Delete files with the given positions of `old` and `another`. The rows of the two files are moved to `new`. */
+  /**
+   * Row moves of a compaction that replaces `old` and `another` by `new`.
+   *
+   * @param deleted the deleted positions of these two files, by the path of the delete file
+   */
   final private class Moves(deleted: Map[String, DeletionVector]) extends RowMoves {
     var (read, searched) = (Vector.empty[String], Vector.empty[DeletionVector])
     var written = Map.empty[String, DeletedRows]
@@ -38,7 +42,7 @@ class IncrementalCarrierSuite extends AnyFunSuite {
       deletes.map(e => deleted(e.file.path)).reduce(_ union _)
     }
 
-    /** Returns the first positions that are not taken, as a search by values may do. */
+    /** Returns the first positions in `new` that are not taken, as a search by values may do if all rows are equal. */
     override def find(
         wanted: Vector[(ContentFile, DeletionVector)],
         taken: Map[String, DeletionVector]

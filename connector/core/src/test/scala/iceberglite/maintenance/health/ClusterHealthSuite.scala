@@ -16,7 +16,7 @@ import iceberglite.table.Actions.tableByCategory
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{FastAppend, RewriteFiles}
 
-/** The health of tables with clustering columns: the step is that of the plan that `rewrite_data_files` uses. */
+/** Tests the health of tables with clustering columns: the files to rewrite are those of `rewrite_data_files`. */
 class ClusterHealthSuite extends AnyFunSuite {
   private val target = 10000L
 
@@ -40,7 +40,7 @@ class ClusterHealthSuite extends AnyFunSuite {
     MaintenancePlan.of(table, health, parsed).find(_.action == MaintenanceAction.RewriteDataFiles).get
   }
 
-  /** Replaces files by clustered ones. */
+  /** Replaces files by other files, in a snapshot whose summary states that its files are clustered. */
   private def cluster(actions: Actions, old: Seq[ContentFile], added: Seq[ContentFile]): Unit = {
     val read = actions.table
     read.transaction(Map(SummaryKey.ClusteredBy -> "1"), TestTables.environment)

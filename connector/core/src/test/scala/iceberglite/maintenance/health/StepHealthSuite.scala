@@ -15,7 +15,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{RemoveFiles, RowDelta, SetStatistics}
 
-/** The parts of the health that concern position delete files, statistics and orphan files. */
+/** Tests the parts of a table's health that concern position delete files, statistics and orphan files. */
 class StepHealthSuite extends AnyFunSuite {
   private def health(table: Table): TableHealth =
     TableHealth.of(table, RewriteOptions.of(Map.empty, table.metadata), table.metadata.lastUpdatedMs)
@@ -24,7 +24,7 @@ class StepHealthSuite extends AnyFunSuite {
     MaintenancePlan.of(table, health(table), MaintenanceOptions.of(Map.empty, table.metadata))
       .find(_.action == action).exists(_.isDue)
 
-  /** Returns a table with a data file in each of several partitions, and several delete files of each. */
+  /** Returns a table with one data file in each partition, and several position delete files for each data file. */
   private def withDeletes(partitions: Int, deletesOfEach: Int, properties: (String, String)*): Actions = {
     val actions = tableByCategory(FormatVersion.V2, properties: _*)
     val files = (0 until partitions).map(i => fileOf(s"p$i", s"mem://t/data/f$i"))
@@ -67,7 +67,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(!isDue(actions.table, MaintenanceAction.RewritePositionDeleteFiles))
   }
 
-  /** Registers numbers of distinct values of the current snapshot. */
+  /** Registers a statistics file for the current snapshot, with a Theta sketch for the given column. */
   private def describe(actions: Actions, fieldId: Int = 1): Unit = {
     val snapshot = actions.table.currentSnapshot.get
     val blob =

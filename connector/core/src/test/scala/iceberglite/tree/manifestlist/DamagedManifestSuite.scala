@@ -27,7 +27,7 @@ class DamagedManifestSuite extends AnyFunSuite {
   private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
     val io = new MemoryFileIO
     io.write(listed.path, bytes)
-    // Accesses the metrics of each file, because they are decoded lazily.
+    // Metrics are decoded when they are first accessed, so this function accesses the metrics of each file.
     Manifests.read(io, listed, specs, schema).map(_.file.metrics).toVector.map(maps).size
   }
 

@@ -111,7 +111,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         out.writeLong(0)
         val end = out.size
         val map = out.toBytes ++ Array.fill[Byte](8)(2)
-        // The bitwise complement of the end is returned if the map may have duplicate keys.
+        // If the map may have duplicate keys, `endOfMap` returns the bitwise complement of the end position.
         val endOrComplement = EncodedMap.endOfMap(map, 0, end, lengthPrefixed)
         assert((if (endOrComplement < 0) ~endOrComplement else endOrComplement) == end)
         if (endOrComplement >= 0) assert(entries.map(_._1).distinct.size == entries.size)

@@ -16,7 +16,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Tests that manifests are read whose Avro schemas differ from the schemas that this library writes. */
+/** Tests reading manifests of other engines, whose Avro schemas differ from those that iceberg-lite writes. */
 class ForeignManifestSuite extends AnyFunSuite {
   private val listed = ManifestFile(
     "m.avro",

@@ -127,7 +127,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
       val writer = new AvroContainerWriter(json, properties, AvroCodec.Uncompressed)
       (0 until 3).foreach(_ => writer.add(columns.write(entry, _, FormatVersion.V2)))
       val written = writer.finish()
-      // The listed length is that of the damaged file. Otherwise the file would be rejected as truncated.
+      // The manifest list states the length of the damaged file. Otherwise the file would be rejected as truncated.
       readAll(written, listed.copy(length = written.length.toLong))
     }
   }

@@ -185,8 +185,8 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val second = t.commit(Vector(file("c", records = 5)), removing("a"))
     val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
     assert(ids("b").contains(3L))
-    // The rewritten manifest reserves row ids for its existing rows, so added-rows (9) is greater than the number of
-    // added rows (5). Version 3 of the specification allows this: `added-rows` is an upper bound.
+    // Row ids are also reserved for the existing rows in the rewritten manifest, so the snapshot's `added-rows` (9) is
+    // greater than the number of its new rows (5). The specification allows this: `added-rows` is an upper bound.
     assert(second.addedRows.contains(9L))
     val manifestRowIds = t.manifests.flatMap(_.firstRowId)
     assert(manifestRowIds.forall(_ >= 7L) && manifestRowIds.distinct == manifestRowIds)

@@ -41,7 +41,7 @@ class ManifestRewriterSuite extends AnyFunSuite {
         t.append((0 to random.nextInt(20)).map(k => fileIn(s"f$i-$k", random.nextInt(partitions))): _*)
       val files = t.files.get.parts.collect { case part: ManifestPart => part }
 
-      /** Returns the partition and the path of each file, by manifest. */
+      /** Rewrites the manifests, and returns the partition and the path of each file in each new manifest. */
       def rewritten(maxHeapBytes: Long): Vector[Vector[(Int, String)]] = {
         var manifests = Vector.empty[Vector[ManifestEntry]]
         def write(rows: Vector[ManifestEntry]): WrittenManifest = synchronized {

@@ -101,7 +101,7 @@ object ManifestSamples {
   def maps(m: Metrics): MetricMaps =
     MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
 
-  /** Returns the manifest with the numbers that a commit with this sequence number assigns to it. */
+  /** Returns the manifest with the sequence numbers and the first row id that a commit assigns to it. */
   def committed(manifest: ManifestFile, sequenceNumber: Long, firstRowId: Option[Long] = None): ManifestFile =
     manifest.copy(
       sequenceNumber = sequenceNumber,

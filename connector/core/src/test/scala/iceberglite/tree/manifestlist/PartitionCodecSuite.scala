@@ -23,7 +23,7 @@ import iceberglite.tree.manifestlist.ManifestSamples._
 
 class PartitionCodecSuite extends AnyFunSuite {
 
-  /** Writes a partition tuple with the schema `written`, and returns the tuple as read with the schema `current`. */
+  /** Writes a partition tuple with the schema `written`, and reads and returns it with the schema `current`. */
   private def roundTrip(
       tuple: PartitionTuple,
       spec: PartitionSpec,
