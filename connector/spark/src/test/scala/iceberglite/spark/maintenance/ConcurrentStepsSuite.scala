@@ -99,6 +99,6 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
 private object ConcurrentStepsSuite {
   private val TimeoutSeconds = 60L
 
-  /** Tasks run in this JVM, so that they can use the latch. */
+  /** Released when the task of the endless job has begun. Tasks run in this JVM, so they share this object. */
   private val jobStarted = new AtomicReference(new CountDownLatch(1))
 }

@@ -104,8 +104,8 @@ class HilbertKeySuite extends AnyFunSuite {
   }
 
   /**
-   * Sorts points by a key, divides them into files of 100 points, and returns the average number of files that may have
-   * points in a range of 5 % of the rows in both columns.
+   * Sorts points by a key, divides them into files of 100 points, and returns the average number of files that a query
+   * reads. A query selects a range in both columns; each range contains 5 % of the values of its column.
    */
   private def filesPerQuery(points: Vector[(Long, Long)])(key: (Long, Long) => Long): Double = {
     val files = points.sortBy(p => key(p._1, p._2)).grouped(100).toVector

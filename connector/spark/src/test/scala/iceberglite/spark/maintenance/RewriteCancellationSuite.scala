@@ -8,13 +8,13 @@ import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** A rewrite of data files whose jobs are cancelled while their tasks run. */
+/** Tests rewrites of data files whose Spark jobs are cancelled while their tasks run. */
 class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(50, Millis))
 
   private val group = "rewrite to cancel"
 
-  /** Cancels the jobs of the group when a task has begun, and counts the running tasks. */
+  /** Cancels the jobs of the group when task number `afterTasks` has begun, and counts started and ended tasks. */
   final private class Canceller(afterTasks: Int) extends SparkListener {
     private var started = 0
     private var ended = 0
@@ -29,7 +29,7 @@ class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Ev
     def isIdle: Boolean = synchronized(started > 0 && started == ended)
   }
 
-  /** Calls the procedure and cancels its jobs. @return whether the call failed because of it */
+  /** Calls the procedure and cancels its jobs. @return whether the call failed because of the cancellation */
   private def isCancelled(t: String, afterTasks: Int, interrupts: Boolean, arguments: String): Boolean = {
     val (canceller, context) = (new Canceller(afterTasks), spark.sparkContext)
     context.addSparkListener(canceller)
@@ -42,7 +42,7 @@ class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Ev
       case e: Exception if messages(e).toLowerCase.contains("cancelled") => true
     } finally {
       context.clearJobGroup()
-      // Killed tasks may end after their job.
+      // Tasks that were killed may end later than their job.
       eventually(assert(canceller.isIdle))
       context.removeSparkListener(canceller)
       sql(s"REFRESH TABLE $t")

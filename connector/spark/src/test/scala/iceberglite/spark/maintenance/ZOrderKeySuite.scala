@@ -15,12 +15,12 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The keys of a Z-order, compared with those of Apache Iceberg. */
+/** Compares Z-order keys with the order of the values, and with the keys that Apache Iceberg computes. */
 class ZOrderKeySuite extends AnyFunSuite {
   private val random = new Random(23)
   private val unlimited = Int.MaxValue
 
-  /** All types that Spark has for primitive types of the specification; uuid is a string, fixed is binary. */
+  /** The Spark types of all primitive Iceberg types. In Spark, a uuid is a string, and fixed is binary. */
   private val types: Seq[DataType] = Seq(
     BooleanType,
     IntegerType,
@@ -75,8 +75,8 @@ class ZOrderKeySuite extends AnyFunSuite {
     key.eval(InternalRow(values: _*)).asInstanceOf[Array[Byte]].toSeq.map(_ & 0xff)
 
   /**
-   * Returns the bytes of one value, as Apache Iceberg computes them; absent for decimals, which it does not order, for
-   * booleans, and for texts with characters of several bytes, which it does not divide.
+   * Returns the bytes that Apache Iceberg computes for a value. Returns `None` for values that cannot be compared:
+   * decimals, which Apache Iceberg does not support in a Z-order, booleans, and strings with multi-byte characters.
    */
   private def peerBytes(dataType: DataType, value: Any, variableBytes: Int): Option[Array[Byte]] = {
     def number: ByteBuffer = ByteBuffer.allocate(8)
@@ -105,7 +105,7 @@ class ZOrderKeySuite extends AnyFunSuite {
       val sortKey = key(Seq(dataType), variableBytes = 64)
       val keys = (null +: sorted).map(bytesOf(sortKey, _))
       assert(keys.zip(keys.tail).forall { case (a, b) => a <= b }, dataType)
-      // Decimals are ordered by their nearest double.
+      // Decimals are ordered by the nearest double, so different decimals can have equal keys.
       if (!dataType.isInstanceOf[DecimalType]) assert(keys.distinct.size >= sorted.distinct.size, dataType)
       assert(keys.head.forall(_ == 0), dataType)
       val projection = UnsafeProjection.create(sortKey)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** `CALL add_files`, compared with Apache Iceberg. */
+/** Tests `CALL add_files`, and compares the results with Apache Iceberg. */
 class AddFilesSuite extends AnyFunSuite with ImportFixture {
 
   private val columns = "b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, c DECIMAL(9, 2), m DECIMAL(18, 4), " +
@@ -30,7 +30,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
 
   private def allRows(table: String): Seq[String] = sorted(s"SELECT to_json(struct(*)) FROM $table")
 
-  /** Adds files with both engines to tables with the same definition, and compares the tables. */
+  /** Adds files to two tables with the same definition, with one connector each, and compares the tables. */
   private def compareWithPeer(columns: String, clauses: String, source: String, compared: Seq[String])(
       arguments: String*
   ): String = {
@@ -83,7 +83,8 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     val (ours, theirs) = (created(columns), created(columns))
     assert(addFiles(ours, source).map(_.getLong(0)) == addFiles(peer(theirs), source).map(_.getLong(0)))
     assert(fileEntries(ours) == fileEntries(theirs))
-    // Apache Iceberg also has counts of structs, and counts a null struct in its own column only.
+    // Only columns outside of structs are compared. Apache Iceberg also has counts for structs themselves, and does not
+    // count the fields of a null struct as null.
     val leaves = Seq("i", "l", "f", "d", "c", "m", "w", "s", "dt")
     val compared = for (c <- leaves; m <- Seq("value_count", "null_value_count", "lower_bound", "upper_bound"))
       yield s"readable_metrics.$c.$m"
@@ -112,7 +113,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
           "ts TIMESTAMP, ntz TIMESTAMP_NTZ",
           "",
           source("parquet", written("parquet")(times)),
-          // Apache Iceberg reads bounds in milliseconds as microseconds.
+          // Bounds are not compared for milliseconds, because Apache Iceberg reads the numbers as microseconds.
           if (physical == "TIMESTAMP_MILLIS") Nil else bounds
         )()
         assert(sorted(s"SELECT * FROM $t") == times.collect().map(_.toString).toSeq.sorted)
@@ -245,7 +246,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(failed(t, s"parquet.`${directory.toUri}`").contains("2 of the files are already in the table"))
     assert(addFiles(t, source("parquet", directory), "check_duplicate_files => false").head.getLong(0) == 2)
     assert(count(t) == 20)
-    // Files that Apache Iceberg has added are found too.
+    // Duplicates of files that Apache Iceberg has added are found too.
     val theirs = created("id BIGINT")
     addFiles(peer(theirs), source("parquet", directory))
     sql(s"REFRESH TABLE $theirs")

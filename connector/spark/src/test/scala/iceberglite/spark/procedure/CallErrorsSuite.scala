@@ -5,7 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Errors of CALL statements: the error class, the position in the statement, the closest match, and no change. */
+/**
+ * Tests rejected CALL statements: the error class, the position in the statement, and the name that is suggested
+ * instead of a wrong one. A rejected call must change nothing.
+ */
 class CallErrorsSuite extends AnyFunSuite with SharedSession {
   private lazy val table: String = {
     val t = newTable()
@@ -17,8 +20,8 @@ class CallErrorsSuite extends AnyFunSuite with SharedSession {
   /**
    * A rejected call.
    *
-   * @param call the call; `|` is before and after the part of the statement that the error points to
-   * @param message a part of the message
+   * @param call the statement; one `|` before and one after the part to which the error points
+   * @param message text that the error message contains
    */
   private case class Rejected(name: String, call: String, errorClass: String, message: String)
 

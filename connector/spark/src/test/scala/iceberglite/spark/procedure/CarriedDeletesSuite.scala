@@ -17,11 +17,11 @@ import iceberglite.spec.file.Content
 import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.TreeReader
 
-/** Rewrites of data files whose rows other commits delete before the rewrite commits. */
+/** Tests rewrites of data files, if other commits delete rows of these files before the rewrite commits. */
 class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   private val columns = "id BIGINT, p INT, s STRING"
 
-  /** Runs a statement of Apache Iceberg, which needs its own extensions. */
+  /** Runs a statement in the session with Apache Iceberg's SQL extensions, which its row-level statements need. */
   private def sqlOfPeer(statement: String): DataFrame = SharedSession.spark.sql(statement)
 
   /** Creates a table with several files per partition and deleted rows. */
@@ -34,7 +34,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  /** Rewrites the files of an older version of the table. */
+  /** Rewrites the data files of `table`, which may be an older version than the current one. */
   private def rewrite(table: Table, ordering: RowOrdering, options: (String, String)*): RewriteResult = {
     val all = Map("rewrite-all" -> "true") ++ options
     val parsed = RewriteOptions.of(all, table.metadata, RowOrdering.optionNames)
@@ -56,7 +56,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assert(dataFiles(live(t)).intersect(replaced).isEmpty, "replaced files that are still in the table")
   }
 
-  /** Returns a table whose commits call `beforeCommit` first. */
+  /** Returns a copy of the table that calls `beforeCommit` before each of its commit attempts. */
   private def withCommitter(table: Table)(beforeCommit: () => Unit): Table = {
     val committer = new Committer {
       override def load(id: TableIdentifier): TableVersion = table.committer.load(id)
@@ -68,7 +68,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     new Table(table.id, table.name, table.version, table.io, committer)
   }
 
-  /** Returns the rows as sorted texts, in which all NaN values are equal, and -0.0 is not equal to 0.0. */
+  /** Returns the rows as sorted texts. All NaN values have the same text, but -0.0 and 0.0 have different texts. */
   private def texts(t: String): Seq[String] =
     rows(s"SELECT ${EqualRows.texts} FROM $t").map(_.toString).sorted
 
@@ -155,7 +155,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       val interrupted = withCommitter(before) { () =>
         if (round < rounds) {
           round += 1
-          // The same file has deletes in each round, and each round deletes equal rows of several files.
+          // Each round deletes rows of every file.
           sql(s"DELETE FROM $t WHERE id % 11 = $round")
         }
       }
@@ -189,7 +189,8 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
           sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.format.default' = '${format()}')")
         }
         if (order.startsWith("a changed")) {
-          // The rows of the last file keep their order, and are equal to rows whose partition spec changes.
+          // The last file already has the new partition spec, so its rows keep their order. They are equal to rows of
+          // the other files, whose partition spec changes in the rewrite.
           sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
           sql(EqualRows.insert(t, 3))
         }
@@ -243,7 +244,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     }
 }
 
-/** Rows of which several are equal, with nulls, special numbers and nested values. */
+/** Test rows with nulls, special numbers and nested values. Each row occurs several times. */
 private object EqualRows {
   val columns: String =
     "id BIGINT, s STRING, d DOUBLE, f FLOAT, dec DECIMAL(20, 3), day DATE, t TIMESTAMP, b BINARY, " +

@@ -12,14 +12,14 @@ import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** `CALL clone`. */
+/** Tests `CALL clone`. */
 class CloneSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private val clones = Vector.newBuilder[String]
 
-  /** Allows the end of the suite to purge the clones. */
+  /** Sets `gc.enabled` on the clones, so that the suite can purge them at its end. */
   override protected def afterAll(): Unit =
     try clones.result().distinct.filter(spark.catalog.tableExists).foreach(permitPurge)
     finally super.afterAll()
@@ -63,7 +63,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
 
   private def path(location: String): Path = Paths.get(new org.apache.hadoop.fs.Path(location).toUri.getPath)
 
-  /** Returns the paths of all files of a table. */
+  /** Returns the paths of all files in the table's location. */
   private def allFiles(t: String): Set[String] = {
     val files = Files.walk(path(live(t).location))
     try files.iterator.asScala.filter(Files.isRegularFile(_)).map(_.toString).toSet
@@ -156,7 +156,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
       Seq(c, second).foreach(table => sql(s"DROP TABLE $table PURGE"))
       unharmed()
       val third = cloned()
-      // A file-system catalog deletes the files of a dropped table, and therefore requires the property.
+      // A file-system catalog deletes the files of a dropped table, and therefore requires `gc.enabled=true`.
       if (to == "lite") permitPurge(third)
       sql(s"DROP TABLE $third")
       unharmed()
@@ -198,7 +198,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     val byTag = cloned(t, "ref => 'first'")
     val byBranch = cloned(t, "ref => 'work'")
     assert(count(byId) == 100 && count(byTag) == 100 && count(byBranch, "id = 5000") == 1)
-    // The clone has the current schema of its source, as after a rollback.
+    // The clone of an old snapshot has the current schema of its source, as a table has after a rollback.
     assert(sorted(s"SELECT * FROM $byTag").forall(_.endsWith("null]")))
     assert(sorted(s"SELECT * FROM $byTag VERSION AS OF $first") == sorted(s"SELECT * FROM $t VERSION AS OF 'first'"))
     assert(live(byBranch).metadata.refs.keySet == Set("main"))

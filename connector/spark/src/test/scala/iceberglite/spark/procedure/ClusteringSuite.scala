@@ -12,9 +12,9 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 
-/** Hilbert clustering in `CALL rewrite_data_files`, and `ALTER TABLE ... CLUSTER BY`. */
+/** Tests Hilbert clustering in `CALL rewrite_data_files`, and `ALTER TABLE ... CLUSTER BY`. */
 class ClusteringSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private val sizes = "'target-file-size-bytes', '20000'"
@@ -29,7 +29,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
   private def newPoints(version: Int = 2): String =
     create("id BIGINT, x BIGINT, y DOUBLE, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
 
-  /** Appends random points: `x` is uniform, and `y` is skewed. */
+  /** Appends rows with random values: `x` has a uniform distribution, and `y` a skewed one. */
   private def append(t: String, rows: Int, files: Int, seed: Int): Unit = {
     spark.range(0L, rows.toLong, 1, files).selectExpr(
       s"id + ${seed * 10000000L} AS id",
@@ -43,7 +43,12 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
 
   private def result(row: Row): (Int, Int) = (row.getInt(0), row.getInt(1))
 
-  /** What queries read. @param files the average number of files @param share the average share of the rows */
+  /**
+   * The part of a table that queries have to read.
+   *
+   * @param files average number of files
+   * @param share average share of the table's rows in these files, 0 to 1
+   */
   private case class Cost(files: Double, share: Double) {
     override def toString: String = f"$files%.1f (${share * 100}%.1f %%)"
   }
@@ -56,7 +61,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     case _: String => Ordering.by[Any, String](_.asInstanceOf[String])
   }
 
-  /** Returns filters that match 5 % of the rows: ten of each column. */
+  /** Returns ten filters for each column. Each filter is a range that matches 5 % of the rows. */
   private def selective(t: String, columns: Seq[String]): Map[String, Seq[Range]] = columns.map { column =>
     val values = rows(s"SELECT $column FROM $t").map(_.get(0))
     val sorted = values.sorted(ordering(values))
@@ -65,7 +70,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }.toMap
 
-  /** Returns what queries with these filters read, as the bounds of the files tell. */
+  /** Returns the part of the table that queries with these filters have to read according to the files' bounds. */
   private def cost(t: String, filters: Seq[Range]): Cost = {
     val columns = filters.head.keys.toSeq
     val bounds = columns.map(c => s"readable_metrics.$c.lower_bound, readable_metrics.$c.upper_bound")
@@ -297,7 +302,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(maintained() == (("done", 10L)) && health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
     sql(s"REFRESH TABLE ${peer(t)}")
     assert(contents(t) == before && contents(peer(t)) == before)
-    // The sizes of clustered files do not make them due.
+    // Clustered files are not due for a rewrite because of their size.
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '${size * 4}')")
     assert(health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
   }

@@ -10,9 +10,9 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** `CALL compute_table_stats`, compared with Apache Iceberg. */
+/** Tests `CALL compute_table_stats`, and compares the results with Apache Iceberg. */
 class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private def created(): String = {
@@ -29,7 +29,7 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  /** Returns the number of distinct values by field id, in the statistics file of the current snapshot. */
+  /** Returns the numbers of distinct values in the statistics file of the current snapshot, by field id. */
   private def distinctValues(t: String): Map[Int, String] = {
     sql(s"REFRESH TABLE ${peer(t)}")
     val table = Spark3Util.loadIcebergTable(spark, peer(t))
@@ -52,7 +52,8 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
     assert(ours.size == 11 && ours(1) == "701" && ours(3) == "5")
     assert(call(peer(t)).size == 1)
     val theirs = distinctValues(t)
-    // Above 4,096 values a sketch estimates the number, and the estimate depends on the order of rows.
+    // Column 2 is compared separately: above 4,096 distinct values, a sketch gives an estimate, which depends on the
+    // order of the rows.
     assert(theirs - 2 == ours - 2)
     Seq(ours, theirs).foreach(ndv => assert(math.abs(ndv(2).toInt - 19999) < 1000, ndv))
   }

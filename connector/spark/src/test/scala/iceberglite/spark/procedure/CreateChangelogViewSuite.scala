@@ -19,7 +19,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** Compares the views of `CALL create_changelog_view` with those of Apache Iceberg and with time travel. */
+/** Compares the views of `CALL create_changelog_view` with those of Apache Iceberg, and with the rows of snapshots. */
 class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val counter = Iterator.from(1)
 
@@ -34,7 +34,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     metadata.currentSnapshot.toVector.flatMap(metadata.ancestors(_)).reverse
   }
 
-  /** Creates a view. @param arguments arguments in SQL, after the table and the view */
+  /** Creates a changelog view. @param arguments further arguments of the procedure, in SQL */
   private def view(table: String, arguments: String*): DataFrame = {
     val name = s"changes_${counter.next()}"
     val Array(catalog, tableName) = table.split("\\.", 2)
@@ -50,7 +50,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     s"options => map($from'end-snapshot-id', '${end.snapshotId}')"
   }
 
-  /** Creates a table with random appends and overwrites, and copy-on-write updates, deletes and merges. */
+  /** Creates a table with random commits: appends, overwrites, and copy-on-write updates, deletes and merges. */
   private def randomTable(random: Random): String = {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, part STRING, d DOUBLE, s STRUCT<a: INT>, l ARRAY<INT>) USING iceberg " +
@@ -59,7 +59,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     def source(from: Int, until: Int): String =
       s"SELECT id, $columns FROM (SELECT CAST(id AS INT) id, concat('p', id % 2) part FROM range($from, $until, 1, 1))"
     sql(s"INSERT INTO $table ${source(0, 8)}")
-    // The random statements do not select this row by its id, but an overwrite can replace its partition.
+    // No random statement selects this row by its id. Only an overwrite can remove it, together with its partition.
     sql(s"INSERT INTO $table ${source(1002, 1003)}")
     (0 until 5).foreach { step =>
       val (from, divisor) = (random.nextInt(10), 2 + random.nextInt(3))
@@ -112,7 +112,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
 
   private val columns = "id, category, note"
 
-  /** Checks that the view of net changes has the rows that exist in only one of the two snapshots. */
+  /** Checks that the view with `net_changes` has exactly the rows that exist in only one of the two snapshots. */
   private def checkNetChanges(table: String, start: Option[Snapshot], end: Snapshot, clue: String): Unit = {
     def state(s: Snapshot): Seq[Row] = rows(s"SELECT $columns FROM $table VERSION AS OF ${s.snapshotId}")
     val (rowsBefore, rowsAfter) = (start.fold(Seq.empty[Row])(state), state(end))
@@ -141,7 +141,10 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  /** Checks that no commit in the view both inserts and deletes a row, and that the net changes equal `t.changes`. */
+  /**
+   * Checks that no commit in the view both inserts and deletes the same row, and that the changes to each row have the
+   * same sum as in the metadata table `changes`.
+   */
   private def checkCommits(table: String, clue: String): Unit = {
     def counts(frame: DataFrame): Map[Row, Int] = frame.collect().groupBy(r => Row.fromSeq(r.toSeq.patch(3, Nil, 1)))
       .mapValues(_.map(r => if (r.getString(3) == "INSERT") 1 else -1).sum).filter(_._2 != 0).toMap

@@ -13,20 +13,21 @@ import iceberglite.spark.maintenance.SessionUnreachableFiles
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/** `CALL expire_snapshots`, compared with Apache Iceberg. */
+/** Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Creates a table, and changes it by random statements of both engines, on main and on a branch. */
+  /** Creates a table, and changes it by random statements of both connectors, on `main` and on a branch. */
   private def changed(version: Int, random: Random): String = {
     val mode = if (version == 1 || random.nextBoolean()) "copy-on-write" else "merge-on-read"
     val t = filled(version, mode, "commit.manifest.min-count-to-merge" -> "3")
     val names = Seq(t, peer(t))
     sql(s"ALTER TABLE $t CREATE TAG first")
     (0 until 8).foreach { i =>
-      // With the extensions of both engines, Apache Iceberg's rules fail on changes of rows of iceberg-lite tables.
+      // In a session with the extensions of both connectors, Apache Iceberg's rules fail on row-level statements for
+      // tables of iceberg-lite. Therefore Apache Iceberg runs DELETE and UPDATE.
       val Seq(name, peerName) = Seq(names(random.nextInt(2)), peer(t))
       names.foreach(n => sql(s"REFRESH TABLE $n"))
       random.nextInt(5) match {

@@ -13,19 +13,19 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Sources of imports, and comparisons of imported tables with those of Apache Iceberg. */
+/** Creates sources for imports, calls the import procedures, and returns the entries of the imported files. */
 trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Writes files with Spark. @return their directory */
+  /** Writes the rows to files with Spark. @return the directory of the files */
   protected def written(format: String, partitions: String*)(rows: DataFrame): Path = {
     val directory = newDirectory("source").resolve("files")
     rows.write.format(format).partitionBy(partitions: _*).save(directory.toUri.toString)
     directory
   }
 
-  /** Writes an Avro file without field ids, with the columns `id` and `s`. @return its directory */
+  /** Writes an Avro file without field ids, with the columns `id` and `s`. @return the directory of the file */
   protected def writtenAvro(rows: Int): Path = {
     val directory = newDirectory("avro")
     val schema = SchemaBuilder.record("row").fields().requiredLong("id").optionalString("s").endRecord()
@@ -38,10 +38,10 @@ trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
     directory
   }
 
-  /** Returns a directory as the argument `source_table`. */
+  /** Returns the value of the argument `source_table` for a directory of files. */
   protected def source(format: String, directory: Path): String = s"$format.`$directory`"
 
-  /** Calls a procedure by the catalog of the table, with arguments in SQL. */
+  /** Calls the procedure of the table's catalog. @param arguments arguments in SQL, without the table */
   protected def call(procedure: String, table: String, arguments: String*): Seq[Row] = {
     val Array(catalog, rest) = table.split("\\.", 2)
     rows(s"CALL $catalog.system.$procedure(${(s"table => '$rest'" +: arguments).mkString(", ")})")
@@ -50,7 +50,7 @@ trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
   protected def addFiles(table: String, source: String, arguments: String*): Seq[Row] =
     call("add_files", table, s"source_table => '$source'" +: arguments: _*)
 
-  /** Returns the messages of a failed call, and checks that the table was not changed. */
+  /** Calls `add_files`, which must fail and not change the table. @return the messages of the error and its causes */
   protected def failed(table: String, source: String, arguments: String*): String = {
     val before = live(table).metadataLocation
     val message = messages(intercept[Exception](addFiles(table, source, arguments: _*)))
@@ -58,7 +58,7 @@ trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
     message
   }
 
-  /** Returns what the metadata contains about each file, as Apache Iceberg reads it. */
+  /** Returns the metadata of each file, as Apache Iceberg's metadata table `files` shows it. */
   protected def fileEntries(table: String, columns: String*): Seq[String] = {
     sql(s"REFRESH TABLE ${peer(table)}")
     sorted(

@@ -13,12 +13,12 @@ import iceberglite.table.Environment
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** `CALL maintain` and the metadata table `health`. Rows are compared with Apache Iceberg. */
+/** Tests `CALL maintain` and the metadata table `health`. Apache Iceberg must read the same rows after each call. */
 class MaintainSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Creates a table with small files in several partitions, deleted rows and expired snapshots. */
+  /** Creates a table with small files in several partitions, deleted rows, and snapshots that are due to expire. */
   private def neglected(version: Int): String = {
     val t = create(
       "id BIGINT, p INT, s STRING",
@@ -152,7 +152,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val t = neglected(2)
     val before = contents(t, 2)
     var now = -1L
-    // The time advances with each question: the second commit would begin after the deadline.
+    // The clock advances by 1 ms with each reading, so the deadline has passed before the second commit begins.
     val environment = Environment.system.copy(nowMs = () => { now += 1; now })
     val (steps, table) = (new SessionSteps(spark), live(t))
     val options = MaintenanceOptions.of(Map.empty, table.metadata)

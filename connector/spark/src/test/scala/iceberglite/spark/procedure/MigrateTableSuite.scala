@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
-/** `CALL migrate` for tables of a session catalog without Hive; `HiveSessionCatalogSuite` has tables of Hive. */
+/** Tests `CALL migrate` in a session catalog without Hive. `HiveSessionCatalogSuite` tests it with Hive. */
 class MigrateTableSuite extends AnyFunSuite with ImportFixture {
 
   private lazy val session: SparkSession = {

@@ -4,13 +4,13 @@ import java.util.Locale
 
 import org.apache.spark.sql.types.{ArrayType, DoubleType, IntegerType, LongType, StringType, StructField, StructType}
 
-/** Renders the descriptions of procedures in `docs/procedures.md`, and the Python functions that call procedures. */
+/** Renders the descriptions of procedures for `docs/procedures.md`, and the Python functions that call them. */
 private[procedure] object ProcedurePages {
 
   private val quote = "\""
   private val quotes = quote * 3
 
-  /** Returns a section for each procedure. */
+  /** Returns the lines of `docs/procedures.md` that describe the procedures, with a section for each procedure. */
   def markdown: Seq[String] = Procedures.all.flatMap { p =>
     val signature = p.parameters.map(q => if (q.required) q.name else s"[${q.name}]").mkString(", ")
     Seq(s"### ${p.name}", "", s"`CALL catalog.system.${p.name}($signature)`", "", s"${p.description}.", "") ++
@@ -27,7 +27,7 @@ private[procedure] object ProcedurePages {
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
     (header +: header.map(_ => "---") +: rows).map(_.mkString("| ", " | ", " |"))
 
-  /** Returns the module `pyspark_iceberg.procedures`. */
+  /** Returns the lines of the Python module `pyspark_iceberg.procedures`. */
   def python: Seq[String] = {
     val (creators, methods) = Procedures.all.partition(_.createsTable)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
@@ -120,10 +120,10 @@ private[procedure] object ProcedurePages {
   }
 
   /**
-   * Formats code as the formatter of the Python code does: on one line if the line fits, otherwise with each part on
-   * its own lines.
+   * Formats Python code as the project's Python formatter does: on one line if it is short enough, and otherwise with
+   * each part on lines of its own.
    *
-   * @param after text after the closing parenthesis on the same line
+   * @param after text that follows the closing parenthesis on the same line
    */
   private def wrapped(
       indent: String,
@@ -139,7 +139,7 @@ private[procedure] object ProcedurePages {
   private def stacked(open: String, parts: Seq[Seq[String]], close: String): Seq[String] =
     (open +: parts.flatMap(part => (part.init :+ s"${part.last},").map("    " + _))) :+ close
 
-  /** Divides a line of a docstring into lines that fit. @param next the indentation of all lines but the first */
+  /** Wraps a line of a docstring at the maximum line length. @param next the indentation of all lines but the first */
   private def filled(line: String, next: String, outer: Int): Seq[String] = {
     val width = 120 - outer
     if (line.length <= width) Seq(line)

@@ -22,16 +22,16 @@ import iceberglite.table.Table
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
-/** `CALL remove_orphan_files`, compared with Apache Iceberg. */
+/** Tests `CALL remove_orphan_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
   private val DayMs = 86400000L
 
   private def directoryOf(t: String): Path = Paths.get(new URI(live(t).location).getPath)
 
-  /** Makes all files of a table older than a number of days. */
+  /** Sets the modification time of all files in the table's directory to the given number of days ago. */
   private def age(t: String, days: Long): Unit = FilesBelow.of(directoryOf(t)).foreach { file =>
     Files.setLastModifiedTime(file, FileTime.fromMillis(System.currentTimeMillis - days * DayMs - 1))
   }
@@ -45,7 +45,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
 
   private def names(paths: Set[String]): Set[String] = paths.map(_.split('/').last)
 
-  /** Creates a table with changes of both engines, and adds files that it does not refer to. */
+  /** Creates a table that both connectors change, and adds unreferenced files to its directory. */
   private def withOrphans(version: Int): (String, Set[Path]) = {
     val t = filled(version, if (version == 1) "copy-on-write" else "merge-on-read")
     sql(s"DELETE FROM $t WHERE id % 7 = 0")
@@ -128,7 +128,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     paths.result()
   }
 
-  /** Adds files with random names in random directories. */
+  /** Adds files with random names to random directories below the table's location. */
   private def addRandomFiles(t: String, random: Random): Unit = (0 until 30).foreach { i =>
     def name() = Seq("data", "_hidden", ".b", "id=1", "c d", "%20", "metadata", s"e$i")(random.nextInt(8))
     val directory = Seq.fill(random.nextInt(7))(name()).foldLeft(directoryOf(t))(_.resolve(_))

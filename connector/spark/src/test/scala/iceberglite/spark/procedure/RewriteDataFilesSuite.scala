@@ -10,7 +10,7 @@ import iceberglite.Sampling
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
-/** `CALL rewrite_data_files`, compared with Apache Iceberg. */
+/** Tests `CALL rewrite_data_files`, and compares the results with Apache Iceberg. */
 class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   private val binPackings: Seq[Seq[String]] = Seq(
     Nil,

@@ -8,10 +8,10 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Creates tables for tests of `CALL rewrite_data_files`, and calls the procedure. */
 trait RewriteFixture extends StatementFixture { self: Suite =>
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Creates a table with 18 files in three partitions, or 6 files in an unpartitioned table, and deleted rows. */
+  /** Creates a table with deleted rows, and with 18 data files in three partitions or 6 unpartitioned data files. */
   protected def written(version: Int, partitioned: Boolean = true): String = {
     val mode = if (version == 1) "copy-on-write" else "merge-on-read"
     val t = create("id BIGINT, p INT, s STRING", version, mode, "write.distribution-mode" -> "none")
@@ -38,10 +38,10 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
     row
   }
 
-  /** Returns the numbers of rewritten, added and failed files. */
+  /** Returns the numbers of rewritten, added and failed data files from the result of a call. */
   protected def counts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
 
-  /** Returns the rows of a table, in version 3 with their row ids and sequence numbers. */
+  /** Returns the rows of a table. In version 3, the rows include their row ids and sequence numbers. */
   protected def contents(t: String, version: Int): Seq[Row] = {
     val lineage = if (version == 3) ", _row_id, _last_updated_sequence_number" else ""
     rows(s"SELECT *$lineage FROM $t ORDER BY id")

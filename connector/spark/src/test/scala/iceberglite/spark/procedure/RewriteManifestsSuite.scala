@@ -8,12 +8,12 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.FormatVersion
 
-/** `CALL rewrite_manifests`. Results are compared with those of Apache Iceberg on a copy of the table. */
+/** Tests `CALL rewrite_manifests`, and compares the results with those of Apache Iceberg on a copy of the table. */
 class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Creates a table with a manifest for each of several commits, each with files of all partitions. */
+  /** Creates a table with a manifest for each commit. Each manifest has files of all partitions. */
   private def fragmented(version: Int = 2, commits: Int = 4): String = {
     val t = create(
       "id BIGINT, p INT, q INT",
@@ -42,12 +42,12 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     sorted(s"SELECT *$lineage FROM $t")
   }
 
-  /** Returns the entries without the paths, which differ between copies. */
+  /** Returns the manifest entries without the paths of the files, which differ between the table and its copy. */
   private def entries(t: String): Seq[String] =
     sorted(s"SELECT status, sequence_number, file_sequence_number, data_file.partition, data_file.record_count " +
       s"FROM $t.entries")
 
-  /** Returns the number of manifests whose partition summaries match one value of a field. */
+  /** Returns the number of manifests that may contain files with the given value of a partition field. */
   private def manifestsOf(t: String, field: Int, value: Int): Long =
     rows(s"SELECT partition_summaries[$field].lower_bound, partition_summaries[$field].upper_bound FROM $t.manifests")
       .count(row => row.getString(0).toInt <= value && value <= row.getString(1).toInt).toLong

@@ -8,7 +8,7 @@ import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.action.DeleteFiles
 
-/** The options of `CALL rewrite_data_files`, compared with Apache Iceberg. */
+/** Tests the options of `CALL rewrite_data_files`, and compares the results with Apache Iceberg. */
 class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
 
   private def options(values: (String, String)*): String =
@@ -18,7 +18,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
 
   private def replacements(t: String): Long = count(s"$t.snapshots", "operation = 'replace'")
 
-  /** Calls the procedure on a table and the procedure of Apache Iceberg on an equal table, and compares the results. */
+  /** Calls the procedure of each connector on equal tables, and compares the results. @return the two tables */
   private def compare(version: Int, arguments: String*): (String, String) = {
     val (ours, theirs) = (written(version), written(version))
     val before = contents(ours, version)
@@ -74,7 +74,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     }
   }
 
-  /** Removes the files of a partition while the rows of the table are sorted, so that their rewrite cannot commit. */
+  /** Sorts the table while another commit removes the files of a partition, whose rewrite therefore cannot commit. */
   private def sortWithConflict(t: String, more: (String, String)*): Row = {
     val commits = commitWhenCalled(t) { table =>
       val removed = Expression.Equal(Term.Named("p"), IntLiteral(1))
@@ -115,7 +115,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     }
   }
 
-  /** Creates an unpartitioned table whose rows have random keys, in eight files of the same size. */
+  /** Creates an unpartitioned table with eight files of about the same size, whose rows have random keys `k`. */
   private def shuffled(version: Int): String = {
     val t = create("id BIGINT, k BIGINT, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
     val columns = "id, hash(id), concat(hash(id * 7), hash(id * 11), hash(id * 13))"
@@ -131,7 +131,8 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
       val result =
         call(ours, s"sort_order => '$order'", options(sizes :+ ("shuffle-partitions-per-file" -> perFile): _*))
       assert(result.getInt(1) > 1 && contents(ours, 3) == before)
-      // The session lacks the extensions that Apache Iceberg needs for this option, which keeps the number of files.
+      // Apache Iceberg is called without `shuffle-partitions-per-file`, for which it needs extensions that the session
+      // lacks. The option does not change the number of files.
       if (order == "k") assert(counts(result) == counts(callPeer(theirs, s"sort_order => 'k'", options(sizes: _*))))
       val ranges = rows(s"SELECT min(k), max(k) FROM $ours GROUP BY _file ORDER BY 1, 2")
       assert(ranges.size == result.getInt(1))

@@ -3,11 +3,11 @@ package iceberglite.spark.procedure
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** `CALL rewrite_data_files` for files of several partition specs, compared with Apache Iceberg. */
+/** Tests `CALL rewrite_data_files` for files of older partition specs, and compares results with Apache Iceberg. */
 class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
   private val Partitions = 20
 
-  /** Creates eight files, each with rows of all later partitions. */
+  /** Creates an unpartitioned table with eight files. Each has rows of all partitions that the tests define later. */
   private def unpartitioned(version: Int): String = {
     val t = create("id BIGINT, p INT, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
     val columns = s"id, CAST(id % $Partitions AS INT), concat(hash(id), hash(id * 7), hash(id * 11))"
@@ -15,7 +15,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
     t
   }
 
-  /** Sizes with which a group has several tasks, and a task does not divide the rows of a partition. */
+  /** Options by which a file group has several tasks, and no task writes the rows of one partition to several files. */
   private val sizes = "'rewrite-all', 'true', 'target-file-size-bytes', '50000', 'max-file-size-bytes', '3000000'"
 
   private def filesPerPartition(t: String): Seq[Long] =
@@ -45,7 +45,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
       val tasks = call(t, s"options => map($sizes)", s"sort_order => '$order'", "dry_run => true").getInt(1)
       val result = call(t, s"options => map($sizes)", s"sort_order => '$order'")
       assert(tasks > 3)
-      // A task begins where the previous one ends, also within a partition.
+      // The rows of a partition may be split between two consecutive tasks, each of which then writes a file.
       assert(result.getInt(1) >= Partitions && result.getInt(1) < Partitions + tasks)
       assert(contents(t, 3) == before)
       if (order == "id DESC") {

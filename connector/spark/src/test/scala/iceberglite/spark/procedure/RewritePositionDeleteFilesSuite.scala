@@ -20,14 +20,15 @@ import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.table.SnapshotTarget
 import iceberglite.tree.TreeReader
 
-/** `CALL rewrite_position_delete_files`, compared with Apache Iceberg. */
+/** Tests `CALL rewrite_position_delete_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg. Its rules allow changes of rows only in its own catalog.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // With these extensions, row-level statements work only in Apache Iceberg's catalog.
   override lazy val spark: SparkSession = SharedSession.spark
   private val everything = "options => map('rewrite-all', 'true')"
 
-  /** Creates a table of version 2 with three partitions, and deletes rows of each data file several times. */
+  /** Creates a version 2 table with three partitions, and deletes rows of each data file in several commits. */
   private def withDeletes(granularity: String, times: Int = 5, properties: Seq[(String, String)] = Nil): String = {
     val all = properties ++ Seq("write.distribution-mode" -> "none", "write.delete.granularity" -> granularity)
     val t = create("id BIGINT, p INT", 2, "merge-on-read", all: _*)
@@ -44,7 +45,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     t
   }
 
-  /** Rewrites the data files of a partition, so that the position deletes of this partition apply to none. */
+  /** Rewrites the data files of a partition, so that the partition's position deletes apply to no data file. */
   private def removeDataFiles(t: String): String = {
     call("rewrite_data_files", peer(t), "where => 'p = 0'", everything)
     refreshed(t)
@@ -76,7 +77,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
       .filter(_.content != Content.Data)
   }
 
-  /** Returns the deleted positions of each data file. */
+  /** Returns the positions that the given delete files delete, by the path of the data file. */
   private def deleted(t: String, files: Seq[ContentFile]): Map[String, DeletionVector] = {
     val table = live(t)
     val found = files.flatMap { file =>
@@ -147,7 +148,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val live = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
     assert(deleted(t, files) == deleted(t, old).filterKeys(live).map(identity))
     assert(contents(t) == before && contents(peer(t)) == before)
-    // New rows at the positions of deleted rows stay visible.
+    // The rewritten deletes must not apply to the positions of rows in new files.
     sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(1000, 1060, 1, 1)")
     refreshed(t)
     assert(count(t, "id >= 1000") == 60 && count(peer(t), "id >= 1000") == 60)
@@ -158,7 +159,8 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val t = withDeletes("partition")
     val (before, old) = (contents(t), deleted(t, deleteFiles(t)))
     upgraded(t)
-    // This file has a vector with all of its deletes afterwards; its old position deletes no longer apply.
+    // After this DELETE, a deletion vector contains all deletes of one data file. Older position delete files no longer
+    // apply to this data file.
     sql(s"DELETE FROM ${peer(t)} WHERE id = 7")
     refreshed(t)
     val vectors = deleteFiles(t).filter(_.isDeletionVector)

@@ -16,15 +16,15 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.file.Content
 import iceberglite.tree.TreeReader
 
-/** `CALL rewrite_table_path`, compared with Apache Iceberg. */
+/** Tests `CALL rewrite_table_path`, and compares the results with Apache Iceberg. */
 class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
-  // Only this session has procedures of Apache Iceberg.
+  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
 
-  /** Returns a new location, in the only spelling of local paths that both engines write to metadata. */
+  /** Returns a new local location as `file:/path`, the only form that both connectors write to metadata unchanged. */
   private def newLocation(): String = s"file:${newDirectory().resolve("t")}"
 
-  /** Creates a partitioned table whose rows both engines have deleted. */
+  /** Creates a partitioned table from which both connectors have deleted rows. */
   private def changed(version: Int): String = {
     val t = newTable(catalog = "litejdbc")
     val mode = if (version == 1) "copy-on-write" else "merge-on-read"
@@ -67,7 +67,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
     Files.copy(local(from), local(to), StandardCopyOption.REPLACE_EXISTING)
   }
 
-  /** Compares the results of both engines, and the files that they list. @return the result of iceberg-lite */
+  /** Compares the results of both connectors and the files in their file lists. @return the result of iceberg-lite */
   private def compared(t: String, target: String, arguments: String*): Row = {
     sql(s"REFRESH TABLE ${peer(t)}")
     val Seq(ours, theirs) = Seq(t, peer(t)).map { table =>

@@ -15,11 +15,11 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.SessionRunningReads
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** The warning of `expire_snapshots` about queries that are running. */
+/** Tests the warning of `expire_snapshots` about running queries that read snapshots which expire. */
 class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
 
-  /** Creates a table with four snapshots. @return its name, and the ids of the snapshots */
+  /** Creates a table with four snapshots. @return the name of the table, and the ids of its snapshots */
   private def changed(): (String, Seq[Long]) = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
@@ -37,7 +37,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
 
   private def runningReads(table: String): Vector[Set[Long]] = new SessionRunningReads(spark).of(live(table).metadata)
 
-  /** Runs `body` while a query of the snapshots is running, in one task. */
+  /** Runs `body` while a query with a single task is reading the given snapshots. */
   private def whileReading[A](table: String, snapshots: Long*)(body: => A): A = {
     val name = s"${ns}_${SharedSession.counter.incrementAndGet()}"
     val gate = new RunningReadsSuite.Gate
@@ -89,7 +89,7 @@ private object RunningReadsSuite {
     val end = new CountDownLatch(1)
   }
 
-  /** Holds a query open, from a task in this JVM. */
+  /** Blocks the task that calls this method, and therefore its query, until the test opens the gate. */
   def pass(gate: String, id: Int): Int = {
     gates.get(gate).started.countDown()
     gates.get(gate).end.await(60, TimeUnit.SECONDS)

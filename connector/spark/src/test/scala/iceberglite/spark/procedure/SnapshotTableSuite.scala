@@ -6,16 +6,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** `CALL snapshot`, compared with Apache Iceberg. */
+/** Tests `CALL snapshot`, and compares the results with Apache Iceberg. */
 class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
 
-  /** Allows the deletion of the files of all snapshots, so that their tables can be dropped. */
+  /** Sets `gc.enabled=true` on all created tables, so that they can be dropped. */
   override protected def afterAll(): Unit =
     try for (catalog <- Seq("lite", "litejdbc"); row <- rows(s"SHOW TABLES IN $catalog.$ns"))
         sql(s"ALTER TABLE $catalog.$ns.${row.getString(1)} SET TBLPROPERTIES ('gc.enabled' = 'true')")
     finally super.afterAll()
 
-  /** Runs the body with a table of the session catalog. */
+  /** Creates a table in the session catalog, runs `body` with its name, and drops the table. */
   private def withSource(format: String, clauses: String = "")(body: String => Unit): Unit = {
     val name = s"spark_catalog.default.src_${SharedSession.counter.incrementAndGet()}"
     sql(s"CREATE TABLE $name (id BIGINT COMMENT 'key', s STRING, p DATE) USING $format $clauses " +

@@ -9,8 +9,8 @@ import iceberglite.spark.SharedSession
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   /**
-   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. The query has `%s` in
-   * place of the table name.
+   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. In the query, `%s` stands
+   * for the table name.
    */
   private def sameRows(table: String, query: String): Seq[String] = {
     val result = sorted(query.replace("%s", table))
@@ -102,7 +102,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE $peerTable DROP COLUMN s.y")
     sql(s"INSERT INTO $peerTable VALUES ('new', 2, 20, named_struct('z', 3, 'x', 4))")
     assert(sameRows(table, "SELECT * FROM %s") == Seq("[new,2,20,[3,4]]", "[null,1,10,[1,null]]"))
-    // If filters found columns by name, they would use the old values of another column.
+    // If filters found columns by name, they would read the values of a former column with the same name in old files.
     Seq("a = 10", "b = 1", "a = 1", "c IS NULL", "c = 'old'", "s.x IS NULL", "s.x = 1", "s.z = 1", "s.x = 4")
       .foreach(filter => sameRows(table, s"SELECT * FROM %s WHERE $filter"))
     assert(sameRows(table, "SELECT s.x FROM %s WHERE s IS NOT NULL").size == 2)

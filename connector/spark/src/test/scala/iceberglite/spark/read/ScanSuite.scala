@@ -15,10 +15,10 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks what a scan reports to Spark, and which files, columns and rows a scan does not read. */
+/** Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips. */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
-  /** A table with 30 days, one file per day and one manifest per month; ids ascend. */
+  /** A table with the rows of 30 days. There is a file for each day and a manifest for each month. The ids ascend. */
   private lazy val days: String = {
     val table = newTable("days")
     val columns = "id bigint, ts timestamp, s struct<a: int, b: string>, x double"

@@ -5,7 +5,7 @@ import org.apache.spark.sql.sources.{BaseRelation, RelationProvider, TableScan}
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 import org.apache.spark.sql.{Row, SQLContext}
 
-/** A data source that can return other rows each time it is read, as a database can. */
+/** A data source that can return different rows each time it is read, like a database table that others change. */
 final class ChangingSource extends RelationProvider {
   override def createRelation(context: SQLContext, parameters: Map[String, String]): BaseRelation =
     new BaseRelation with TableScan {
@@ -18,6 +18,6 @@ final class ChangingSource extends RelationProvider {
 
 object ChangingSource {
 
-  /** Called for each scan; returns the ids of the rows of the scan, with `None` for a null id. */
+  /** Returns the ids of the rows that a scan returns, with `None` for null. Called for each scan. */
   @volatile var rows: () => Seq[Option[Long]] = () => Nil
 }

@@ -15,12 +15,17 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
-/** A statement of a writer, and the change that the statement makes to the rows, as a map from key to value. */
+/**
+ * A statement of a writer.
+ *
+ * @param change returns the rows after the statement, given the rows before it. The rows are a map from `id` to `n`.
+ */
 final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] => Map[Long, Long])
 
 /**
- * Runs several writers that change rows of the same table concurrently. Each writer changes only its own keys, and
- * retries a statement after a conflict. At the end, the table must have the changes of all writers.
+ * Runs several writers that change rows of the same table concurrently. Each writer changes only rows whose ids (keys)
+ * are in its own range, and retries a statement after a conflict. At the end, the table must have the changes of all
+ * writers.
  */
 @MoreRounds
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
@@ -32,7 +37,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
    * Returns random statements of a writer.
    *
    * @param from first key of the writer
-   * @param until end of the writer's keys, exclusive
+   * @param until end of the range of the writer's keys, exclusive
    */
   private def steps(random: Random, from: Long, until: Long): Seq[Step] = Seq.fill(Fuzz.slowRounds(3, least = 2)) {
     val (mod, remainder) = (2L + random.nextInt(4), 1L)
@@ -88,7 +93,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     t
   }
 
-  /** Returns the work of each writer, which returns the number of its conflicts, and the rows of the writer after it. */
+  /** Returns the work of each writer, and the writer's rows after it. The work returns the number of conflicts. */
   private def writers(t: String, seed: Int): Seq[(Callable[Int], Map[Long, Long])] = (0 until Writers).map { w =>
     val (from, until) = (w * 100L, w * 100L + 100)
     val statements = steps(new Random(seed + w), from, until)
@@ -97,7 +102,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     (work, rows)
   }
 
-  /** Runs the writers and `others` at the same time. @param others work that ends when the given function is true */
+  /** Runs the writers and `others` concurrently. @param others other work, which ends when its argument returns true */
   private def runAll(writers: Seq[Callable[Int]], others: (() => Boolean) => Unit = _ => ()): Unit = {
     val pool = Executors.newFixedThreadPool(Writers + 1)
     val running = new AtomicInteger(writers.size)

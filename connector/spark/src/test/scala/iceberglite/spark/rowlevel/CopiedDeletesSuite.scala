@@ -9,13 +9,13 @@ import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** Checks that copy-on-write of files with earlier equality or position deletes does not restore deleted rows. */
+/** Checks that copy-on-write statements on files with equality or position deletes do not restore deleted rows. */
 @MoreRounds
 class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
-  /** Creates a table in which some rows were deleted by position, and some were replaced by an upsert. */
+  /** Creates a table in which some rows were deleted by position deletes, and others were replaced by an upsert. */
   private def withDeletes(version: Int, partitioning: String): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, p INT, n INT) USING iceberg $partitioning TBLPROPERTIES (" +

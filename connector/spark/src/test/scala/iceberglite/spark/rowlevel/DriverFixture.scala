@@ -14,7 +14,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Statements that drivers in separate processes run, and checks of the files that the drivers leave behind. */
+/** Defines statements for drivers in separate processes, and checks the tables and files that these drivers leave. */
 private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
@@ -86,7 +86,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     name -> (rowsBefore -> sorted(s"SELECT * FROM $oracle"))
   }.toMap
 
-  /** Checks the rows of the table, read by both connectors. */
+  /** Checks that both connectors read the expected rows from the table. */
   protected def check(c: Case, expectedRows: Seq[String]): Unit = withClue(s"${c.table}: ") {
     assert(sorted(s"SELECT * FROM dying.${c.table}") == expectedRows)
     assert(sorted(s"SELECT * FROM icedying.${c.table}") == expectedRows)

@@ -49,7 +49,7 @@ private[rowlevel] object Death {
   val all: Seq[Death] = ofStatements :+ WhileFilesAreDeleted
 }
 
-/** A file system whose calls for the table of a statement do not return after the driver of the statement has died. */
+/** A file system for drivers that die. After the death of a statement's driver, no call for its table returns. */
 class DyingFileSystem extends RenamingFileSystem {
   import DyingFileSystem._
 
@@ -72,8 +72,8 @@ class DyingFileSystem extends RenamingFileSystem {
 
   override def rename(from: Path, to: Path): Boolean = {
     dieIf(Death.Rename, to, isAfterCall = false)
-    // The calls wait outside the superclass's method, which renames one file at a time under a lock: a dead driver's
-    // threads must not hold this lock.
+    // A call of a dead driver blocks before or after the call of `super`, and not within it: the superclass renames
+    // files under a lock, which other drivers need.
     val renamed = super.rename(from, to)
     dieIf(Death.Rename, to, isAfterCall = true)
     renamed
@@ -97,7 +97,7 @@ private[rowlevel] object DyingFileSystem {
 
   def expectDeaths(deaths: Int): Unit = remainingDeaths = new CountDownLatch(deaths)
 
-  /** Whether all drivers died in time. */
+  /** Waits until all drivers have died. @return whether they died within the time limit */
   def awaitAll(): Boolean = remainingDeaths.await(150, TimeUnit.SECONDS)
 
   private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
@@ -112,8 +112,8 @@ private[rowlevel] object DyingFileSystem {
 }
 
 /**
- * A program that runs statements concurrently, each on its own table. When all statements have reached the given point,
- * the process ends without any clean-up, as after `kill -9`.
+ * A program that runs statements concurrently, each on its own table. When all statements have reached the point that
+ * the [[Death]] describes, the process ends without any clean-up, as after `kill -9`.
  */
 object DyingDriver {
   val KilledExitCode = 137
@@ -122,7 +122,7 @@ object DyingDriver {
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
     val statements = Files.readAllLines(Paths.get(file)).asScala
-    // There are many task slots, because the tasks of dead drivers never return their slots.
+    // There are many task slots, because the tasks of a statement whose driver died never release their slots.
     val spark = DriverProcess.session("local[40]", warehouse, scratch)
     DyingFileSystem.expectDeaths(statements.size)
     DyingFileSystem.death = Death.all.find(_.name == name)
@@ -138,10 +138,10 @@ object DyingDriver {
   }
 }
 
-/** Starts a separate process with a driver that uses the warehouse of a test as the catalog `dying`. */
+/** Starts drivers in separate processes. Their catalog `dying` uses the warehouse of the test. */
 private[rowlevel] object DriverProcess {
 
-  /** Returns the settings of a catalog on [[DyingFileSystem]]. */
+  /** Returns the properties of a catalog whose files are on a [[DyingFileSystem]]. */
   def settings(warehouse: String): Seq[(String, String)] = Seq(
     "type" -> "hadoop",
     "warehouse" -> warehouse,

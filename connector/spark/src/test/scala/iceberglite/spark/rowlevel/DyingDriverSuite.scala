@@ -9,14 +9,14 @@ import iceberglite.Sampling
 
 /**
  * Kills the driver's process at different points of a statement. Afterwards, the table must have either its old or its
- * new rows, and the files that are left behind must be orphanFiles as orphans, which can be deleted.
+ * new rows, and the files that the driver left must be orphan files, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def slow(death: Death): Seq[Tag] = Sampling.slowUnless(death == Death.InCommit)
 
   private def casesOf(death: Death): Seq[Case] = sampled(3, casesIn(namespaces(Death.ofStatements.indexOf(death))))
 
-  /** Checks that the orphans are those of a driver that died at the given point of a statement. */
+  /** Checks that the orphan files are those that a driver leaves if it dies at the given point of a statement. */
   private def checkOrphans(c: Case, death: Death, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
     val (data, metadata) = files.partition(_.toString.contains("/data/"))
     assert(data.nonEmpty == (death != Death.AfterCommit))
@@ -24,7 +24,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
-  /** Checks the rows, deletes the orphans, and runs the statement again if the statement was not committed. */
+  /** Checks the rows, deletes the orphan files, and runs the statement again unless it was committed. */
   private def checkAndContinue(c: Case, death: Death, filesBefore: Set[Path]): Unit = {
     val (oldRows, newRows) = expected(c.name)
     val isCommitted = death == Death.AfterCommit

@@ -16,7 +16,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
   private val rewriteDeaths = Death.WhileTasksWrite +: commitDeaths
   private val farFuture = "TIMESTAMP '2100-01-01 00:00:00'"
 
-  /** Each of these options chooses the files with deleted rows, but no file for its size. */
+  /** Options by which `rewrite_data_files` chooses all files with deleted rows, and no file because of its size. */
   private val withDeletes = "'delete-file-threshold', '1', 'min-file-size-bytes', '0'"
 
   private val calls: Seq[(String, String, Seq[Death])] = Seq(
@@ -88,7 +88,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
         assert((orphans(c) & filesBefore).forall(isPlanted), "a file that existed before the call is an orphan")
       val planted = orphans(c).count(isPlanted)
       assert(if (c.name.startsWith("orphans")) planted > 0 && planted < PlantedOrphans else planted == PlantedOrphans)
-      // A second call begins after the last commit of the first one.
+      // If the first call died after its last commit, the second call has nothing left to commit.
       val isCommitted = death == Death.AfterCommit
       val result = if (isCommitted && c.name.startsWith("clone")) Seq.empty else rows(c.statement)
       check(c, before)

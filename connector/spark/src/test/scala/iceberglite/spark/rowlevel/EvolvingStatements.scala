@@ -3,15 +3,15 @@ package iceberglite.spark.rowlevel
 import scala.util.Random
 
 /**
- * Generates random statements on a table, with changes of columns and partitions between the statements.
+ * Generates random statements on a table, and changes to its columns and its partition spec between the statements.
  *
- * @param isEvolved whether to generate changes of columns and partitions
+ * @param isEvolved whether to generate changes to columns and the partition spec
  */
 final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Boolean) extends RandomStatements(random) {
 
   /**
-   * The columns in the order of the table. A column has a name, and a function that returns a SQL expression for the
-   * value, given a SQL expression for the id.
+   * The columns in the order of the table, each with its name and a function. Given a SQL expression for the id of a
+   * row, the function returns a SQL expression for the value of the column.
    */
   private var columns: Vector[(String, String => String)] =
     super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
@@ -24,7 +24,7 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   override protected def values(id: String): Seq[(String, String)] =
     columns.map { case (name, value) => name -> value(id) }
 
-  /** Returns statements that change the schema. They must be run on all tables on which the statements are run. */
+  /** Returns statements that change the schema. They must be run on all tables on which the other statements run. */
   def evolution(): Seq[String] = if (!isEvolved) Nil
   else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
     case 0 | 1 => addColumn()

@@ -3,8 +3,8 @@ package iceberglite.spark.rowlevel
 import scala.util.Random
 
 /**
- * Generates random statements on a table with the columns [[RandomStatements.Columns]]. The statements have `%s` in
- * place of the table name.
+ * Generates random statements on a table with the columns [[RandomStatements.Columns]]. In the statements, `%s` stands
+ * for the table name.
  */
 private[rowlevel] class RandomStatements(random: Random) {
   private var nextId = 1000
@@ -23,7 +23,7 @@ private[rowlevel] class RandomStatements(random: Random) {
     s"INSERT INTO %s SELECT ${row("id")} FROM range($from, $nextId, 1, 2)"
   }
 
-  /** Returns for each column its name and a SQL expression for its value. `id` is a SQL expression for the id. */
+  /** Returns the name of each column and a SQL expression for its value. @param id a SQL expression for the row's id */
   protected def values(id: String): Seq[(String, String)] = Seq(
     "id" -> id,
     "p" -> s"IF($id % 7 = 0, NULL, concat('p', $id % 3))",

@@ -19,7 +19,7 @@ import iceberglite.spark.write.TableChecks
 final private[iceberglite] case class Lineage(rowId: Long, lastUpdated: Long, values: String)
 
 /**
- * Runs random sequences of statements on a table of iceberg-lite, and with Apache Iceberg on a table of its own. After
+ * Runs random sequences of statements with iceberg-lite on one table, and with Apache Iceberg on another table. After
  * each statement, both tables must have the same rows, and Apache Iceberg must read the same rows from the table of
  * iceberg-lite. At the end, the metadata must match the contents of the files.
  *
@@ -33,22 +33,23 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
 
   private val lineageQuery = "SELECT _row_id, _last_updated_sequence_number, to_json(struct(id, p, n, s, l)), id FROM "
 
-  /** Returns the lineage of the rows by id, without ids that several rows have. */
+  /** Returns the lineage of the rows by id. Ids that occur in several rows are left out. */
   private def lineage(table: String): Map[Long, Lineage] =
     rows(lineageQuery + table).groupBy(_.getLong(3)).collect { case (id, Seq(row)) =>
       id -> Lineage(row.getLong(0), row.getLong(1), row.getString(2))
     }
 
   /**
-   * Checks the rules of row lineage (spec, version 3: "Row Lineage"): a row keeps its id, and its sequence number is
-   * that of the last commit that changed the row.
+   * Checks the rules of row lineage in version 3 (spec: "Row Lineage"): a row keeps its row id, and its
+   * `_last_updated_sequence_number` is the sequence number of the last commit that changed the row.
    */
   private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
     val lineageRows = rows(lineageQuery + table)
     assert(lineageRows.map(_.getLong(0)).distinct.size == lineageRows.size, statement)
     assert(sorted(lineageQuery + table) == sorted(lineageQuery + peer(table)), s"read by Apache Iceberg: $statement")
     val lastSequenceNumber = rows(s"SELECT max(sequence_number) FROM $table.entries").head.getLong(0)
-    // A MERGE with a further condition can delete a row that does not match and insert another row with the same id.
+    // If a MERGE has a further condition besides the equality of ids, it can delete a row because no source row matches
+    // it, and insert the source row with the same id as a new row.
     val keepsRows = !statement.contains("t.id = u.id AND")
     if (keepsRows) lineage(table).foreach { case (id, after) =>
       before.get(id).foreach { old =>

@@ -21,7 +21,7 @@ import org.scalatest.tagobjects.Slow
 /** A program that runs statements one after the other, with up to four attempts of each task. */
 object RetryingDriver {
 
-  /** @param args an unused name, the warehouse, a directory for Spark's files, and a file with statements */
+  /** @param args a name that is not used, the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(_, warehouse, scratch, file) = args
     val spark = DriverProcess.session("local[2,4]", warehouse, scratch)
@@ -33,7 +33,7 @@ object RetryingDriver {
 
   private val failures = new AtomicInteger
 
-  /** Fails in the first attempt of a task at the last rows of its input, when the task has already written rows. */
+  /** Fails the first attempt of each task at the last rows of its input, so that the task has already written rows. */
   private def failFirst(id: Long): Long =
     if ((id == 499 || id == 999 || id == 1099) && TaskContext.get.attemptNumber == 0) {
       failures.incrementAndGet()
@@ -42,7 +42,8 @@ object RetryingDriver {
 }
 
 /**
- * Checks that no row is duplicated and no file of a failed attempt is committed if tasks are retried or run twice.
+ * Checks statements whose tasks are retried, or run twice. No row may be duplicated, and no file of a failed attempt
+ * may be committed.
  */
 class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
 
@@ -119,7 +120,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
         write.commit(Array(messages.head))
       }
       check(c, (0 until 1000).filter(_ % 100 != 7).map(i => s"[$i,${i % 10}]").sorted)
-      // Tasks of version 3 send small deletion vectors to the driver and write no files.
+      // In version 3, tasks write no delete files: they send small deletion vectors to the driver.
       assert(orphans(c).nonEmpty == (version == 2), "files of the attempt that was not committed")
       assert(rows(s"SELECT sum(record_count) FROM dying.${c.table}.delete_files").head.getLong(0) == rowsToDelete.size)
     }

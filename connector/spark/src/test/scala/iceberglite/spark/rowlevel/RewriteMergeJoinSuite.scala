@@ -30,7 +30,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     t
   }
 
-  /** The source of the statements. One of its ids is null. */
+  /** The source of the MERGE statements. One of its ids is null. */
   private val source = "(SELECT IF(id = 1909, NULL, id) AS id, CAST(7 AS INT) AS p, concat('u', id) AS n " +
     "FROM range(1900, 2100, 3, 2)) u"
 
@@ -48,7 +48,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     collect(plan) { case j: SortMergeJoinExec => j }.size
   )
 
-  /** Whether a plan returns rows of a table scan that were not filtered by a semi join. */
+  /** Returns whether the plan contains a table scan whose rows are not filtered by a broadcast semi join. */
   private def hasUnfilteredScan(plan: SparkPlan): Boolean = plan match {
     case _: BatchScanExec => true
     case join: BroadcastHashJoinExec if join.joinType == LeftSemi => false
@@ -57,7 +57,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     case other => other.children.exists(hasUnfilteredScan)
   }
 
-  /** Returns the sorts and shuffles of rows that were not filtered by a semi join, of the target or of the source. */
+  /** Returns the sorts and shuffles of rows from a table scan that no broadcast semi join filters. */
   private def sortsAndShuffles(plan: SparkPlan): Seq[SparkPlan] =
     collect(plan) { case node @ (_: SortExec | _: ShuffleExchangeLike) if hasUnfilteredScan(node) => node }
 

@@ -25,13 +25,13 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     t
   }
 
-  /** Returns the plan that produced the rows of a statement. */
+  /** Runs a statement, and returns the executed plan that produced the rows which the statement wrote. */
   private def planOf(statement: String): SparkPlan = spark.sql(statement).queryExecution.commandExecuted match {
     case CommandResult(_, _, write: V2TableWriteExec, _) => write.query
     case other => fail(s"no write: $other")
   }
 
-  /** Returns how often a plan reads a table. */
+  /** Returns the number of scans of the table in the plan. */
   private def reads(plan: SparkPlan, t: String): Int =
     collect(plan) { case scan: BatchScanExec if scan.table.name.endsWith(t.split('.').last) => scan }.size
 

@@ -10,8 +10,8 @@ import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.DeleteFiles
 
 /**
- * Checks which files DELETE, UPDATE and MERGE write and which they leave unchanged, and their behaviour with concurrent
- * commits.
+ * Checks which files DELETE, UPDATE and MERGE write, which files they leave unchanged, and what they do if there are
+ * other commits while they run.
  */
 class RowChangesSuite extends AnyFunSuite with StatementFixture {
   private val Columns = "id BIGINT, n BIGINT"
@@ -260,7 +260,8 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
-      // Spark evaluates the second subquery while it optimizes the statement, before it plans the scan of the rows.
+      // Spark evaluates the second subquery, which commits a concurrent delete, while it optimizes the statement. It
+      // plans the scan of the rows to update later.
       val last = s"id IN (SELECT max(id) FROM $t) AND id IN (SELECT commit_and_return(k) FROM VALUES (999L) AS v (k))"
       val error = intercept[Exception](sql(s"UPDATE $t SET n = -1 WHERE $last"))
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
@@ -272,7 +273,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert(messages(error).contains("write.delete.mode") && messages(error).contains("format-version"))
   }
 
-  /** Checks that the body, which fails because of a concurrent commit, leaves no data files of its own. */
+  /** Runs `body`, a statement that fails because of a concurrent commit, and checks that it leaves no data files. */
   private def assertLeavesNoFiles(t: String)(body: => Unit): Unit = {
     val before = filesOf(t).filter(_.toString.contains("/data/"))
     body

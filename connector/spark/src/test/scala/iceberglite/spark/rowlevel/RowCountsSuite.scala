@@ -42,7 +42,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       val t = filledTable(version, mode)
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 990L))
-      // The first statement combined two small files into one file, so this statement copies the rows of both files.
+      // The first statement wrote the rows of two small files to one file, so this statement copies the rows of both.
       sql(s"DELETE FROM $t WHERE id IN (SELECT 200 + id FROM range(5))")
       assert(counts(t) == Map("deleted" -> 5L, "copied" -> 985L))
       sql(s"UPDATE $t SET n = n + 100 WHERE id % 100 = 6")
@@ -118,7 +118,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
         case n @ (5 | 7) => s"[${n + 100},$n]"
         case n => s"[$n,$n]"
       }.sorted
-      // Apache Iceberg does not read tables with such columns.
+      // Apache Iceberg is not compared, because it cannot read tables with such columns.
       assert(sorted(s"SELECT * FROM $t") == expected)
     }
 

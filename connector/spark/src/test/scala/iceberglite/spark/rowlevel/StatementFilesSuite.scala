@@ -34,7 +34,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   /** A session with Apache Iceberg's extensions, which Apache Iceberg needs for tables of version 3. */
   private lazy val oracleSession: SparkSession = SharedSession.spark
 
-  /** Returns the table name in Apache Iceberg's catalog; a name in this catalog is returned unchanged. */
+  /** Returns the name of the table in Apache Iceberg's catalog, unchanged if it already is a name in this catalog. */
   override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
 
   private val source =
@@ -67,9 +67,9 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getLong(0)
 
   /**
-   * Runs a statement, and rolls the table back.
+   * Runs a statement, and then rolls the table back to an earlier snapshot.
    *
-   * @param snapshot the snapshot to which the table is rolled back
+   * @param snapshot the id of the earlier snapshot
    * @return the files that the statement added, and the rows after the statement
    */
   private def outcome(

@@ -34,7 +34,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     t
   }
 
-  /** Returns the table with its current metadata. */
+  /** Returns the table object that the catalog shares with statements, with its current metadata. */
   protected def live(name: String): Table = {
     val Array(catalog, namespace, last) = name.split('.')
     spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
@@ -83,7 +83,7 @@ object StatementFixture {
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
   /**
-   * Runs the action of `commit_and_return`. Calls are serialized, so that each call sees the commits of earlier calls.
+   * Makes the commit of `commit_and_return`. Calls run one after the other, so that each sees the earlier commits.
    */
   private def callSerialized(): Unit = synchronized(commitAction.get.apply())
 }

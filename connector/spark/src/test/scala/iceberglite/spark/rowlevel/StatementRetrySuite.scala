@@ -80,7 +80,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
     val loadedTable = loaded(t)
-    // The loaded table does not see this commit, because iceberg-lite is not notified of commits by Apache Iceberg.
+    // Apache Iceberg does not notify iceberg-lite of this commit, so iceberg-lite's loaded table does not contain it.
     spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(peer(t)).append()
     val condition = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
     assert(loadedTable.canDeleteWhere(Array(condition)))
@@ -134,7 +134,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  /** Checks that the files of failed attempts are deleted, even if Spark killed a task of an attempt. */
+  /** Checks that the files of failed attempts are deleted, including those of attempts whose tasks Spark killed. */
   private def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))

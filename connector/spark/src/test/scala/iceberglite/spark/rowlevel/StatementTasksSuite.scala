@@ -15,7 +15,7 @@ import org.scalatest.tagobjects.Slow
 class StatementTasksSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   private val upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
-  /** Creates a table with six files in each of five partitions, or with thirty files if the layout is empty. */
+  /** Creates a table with six files in each of five partitions, or with thirty files if it is not partitioned. */
   private def table(mode: String, version: Int = 2, layout: String = "PARTITIONED BY (p)"): String = {
     val t = newTable()
     val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")

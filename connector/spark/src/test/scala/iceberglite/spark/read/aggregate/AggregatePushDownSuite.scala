@@ -14,7 +14,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
 import iceberglite.spark.types.JavaTables
 
-/** Checks that COUNT, MIN and MAX are answered from metadata exactly if metadata gives the exact result. */
+/** Checks that COUNT, MIN and MAX are answered from metadata if, and only if, metadata gives the exact result. */
 class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTables {
   private val columns =
     """id bigint, i int, x double, name string, d date, ts timestamp, amount decimal(9,2), b boolean,
@@ -57,7 +57,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     val table = filledTable("PARTITIONED BY (p)")
     dataFiles(table).foreach(Files.delete)
     assert(dataFiles(table).isEmpty)
-    // Spark collects the rows of a plan that consists only of an `AnswerExec` without a job.
+    // If the physical plan consists only of an `AnswerExec`, Spark collects its rows without a job.
     def collected(df: DataFrame): Seq[String] = {
       assert(df.queryExecution.executedPlan.isInstanceOf[AggregateScanExec], df.queryExecution.executedPlan)
       df.collect().map(_.toString).sorted.toSeq
@@ -273,7 +273,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
          |SELECT id, IF(id % 2 = 0, NULL, named_struct('a', int(id))) FROM range(0, 10, 1, 1)""".stripMargin
     )
     assert(fromFiles(table, "SELECT count(s.a) FROM %s") == Seq("[5]"))
-    // Apache Iceberg is not compared, because it skips the file and loses the rows.
+    // Apache Iceberg is not compared, because it skips the file although some of its rows match.
     assert(sorted(s"SELECT id FROM $table WHERE s.a IS NULL") == Seq("[0]", "[2]", "[4]", "[6]", "[8]"))
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE s.a IS NOT NULL") == Seq("[5]"))
   }

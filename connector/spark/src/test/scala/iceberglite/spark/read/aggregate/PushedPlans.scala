@@ -11,7 +11,7 @@ import iceberglite.spark.SharedSession
 /** Helpers for tests of queries that are answered from metadata, or whose files are skipped. */
 trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSuiteMixin { self: TestSuite =>
 
-  /** Settings for queries with few rows: interpreting such a query is faster than compiling it. */
+  /** Settings that turn code generation off. For queries with few rows, interpreting is faster than compiling. */
   private val smallQuerySettings = Seq(
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
@@ -42,8 +42,8 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
   }
 
   /**
-   * Returns the rows of the query, after checking that Apache Iceberg reads the same rows from files. The query has
-   * `%s` in place of the table name.
+   * Returns the rows of the query, after checking that Apache Iceberg reads the same rows from files. In the query,
+   * `%s` stands for the table name.
    */
   protected def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
@@ -54,7 +54,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     result
   }
 
-  /** Returns the rows of the query, after checking the rows and that the query is answered from metadata. */
+  /** Returns the rows of the query. Checks them as [[sameRows]] does, and that metadata alone answers the query. */
   protected def fromMetadata(table: String, query: String): Seq[String] = {
     val result = sameRows(table, query)
     val df = sql(query.replace("%s", table))
@@ -62,7 +62,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     result
   }
 
-  /** Returns the rows of the query, after checking the rows and that the query is not answered from metadata. */
+  /** Returns the rows of the query. Checks them as [[sameRows]] does, and that the query reads data files. */
   protected def fromFiles(table: String, query: String): Seq[String] = {
     val result = sameRows(table, query)
     assert(!isFromMetadata(sql(query.replace("%s", table))), query)

@@ -10,13 +10,13 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.FormatVersion
 
-/** Checks that random queries on random tables return the same rows as on a copy of each table's rows in Spark. */
+/** Checks that random queries return the same rows on a random table and on a copy of its rows in memory. */
 @MoreRounds
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
   private val tables = Fuzz.rounds(6)
   private val queriesPerTable = if (Sampling.isFast) 5 else 12
 
-  /** Runs a test on random tables. The temporary view `copied` has the rows of the table under test. */
+  /** Runs a test on random tables. For each table, the temporary view `copied` contains the same rows in memory. */
   private def forEachTable(test: (RandomTable, Random) => Unit): Unit = (0 until tables).foreach { round =>
     val random = new Random(Fuzz.seed + round * 7919L)
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
@@ -31,7 +31,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
     }
   }
 
-  /** Appends two files with bounds; only the second one has the greatest id. */
+  /** Appends two files with bounds. Only the second file contains the greatest id. */
   private def appendFilesWithBounds(table: String): Unit = {
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('write.metadata.metrics.default' = 'full')")
     (1000 to 1001).foreach(id => sql(s"INSERT INTO $table (id) VALUES ($id)"))
@@ -69,7 +69,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
       val names = columns(table)
       val countQuery = sql(s"SELECT count(*) FROM ${table.name}")
       assert(countQuery.collect().toSeq == rows("SELECT count(*) FROM copied"))
-      // Tables of version 1 have no delete files.
+      // Only delete files can prevent that metadata answers the query, and version 1 tables have none.
       assert(isFromMetadata(countQuery) || table.table.metadata.formatVersion > FormatVersion.V1)
       (0 until queriesPerTable).foreach { _ =>
         val functions = Seq.fill(1 + random.nextInt(2)) {
@@ -90,7 +90,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
     }
   }
 
-  /** Returns the number of files that a query reads, and the number of all files. */
+  /** Returns the number of files that a query reads, and the number of all files of the table. */
   private def filesRead(df: DataFrame): Option[(Int, Int)] =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }
       .flatMap(""".*files=(\d+) of (\d+).*""".r.findFirstMatchIn(_)).map(m => (m.group(1).toInt, m.group(2).toInt))

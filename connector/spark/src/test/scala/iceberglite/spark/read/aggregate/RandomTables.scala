@@ -21,8 +21,9 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, RowDelta}
 
 /**
- * A random table. It has files of several formats, partition specs and schemas, and deletes of every kind that its
- * format version has. The values include nulls, NaN, both zeros, and strings that are longer than truncated bounds.
+ * A random table. Its files have several formats, partition specs and schemas, and it has row-level deletes of every
+ * kind that its format version supports. The values include nulls, NaN, 0.0, -0.0, and strings that are so long that
+ * their bounds are truncated.
  *
  * @param name the table name with catalog and namespace
  */
@@ -30,7 +31,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   private var nextId = 0L
   private var steps = Vector.empty[String]
 
-  /** The statements and commits so far, for assertion messages. */
+  /** The statements and commits that have changed the table so far, for assertion messages. */
   def description: String = steps.mkString("; ")
 
   def table: Table = {
@@ -154,7 +155,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   private def filesWithRows: Vector[FileScanTask] = files.filter(_.file.recordCount > 0)
 
-  /** Deletes rows of a file with a deletion vector that also contains the rows of the file's previous vector. */
+  /** Deletes rows of a file with a new deletion vector, which also contains the positions in the previous vector. */
   private def commitDeletionVector(): Unit = filesWithRows match {
     case Seq() => ()
     case tasks =>

@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.ScanRules
 
-/** Checks that both connectors read the same rows from tables with equality deletes of Apache Iceberg. */
+/** Checks that both connectors read the same rows from tables with equality deletes that Apache Iceberg wrote. */
 class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test(
@@ -47,7 +47,8 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     deletes(table).commit(Seq("s.a"))(Seq(11), Seq(12))
     deletes(table).commit(Seq("s.b", "id"))(Seq("b13", 13L), Seq("b14", 15L))
     Seq("SELECT * FROM %s", "SELECT s, id FROM %s").foreach(sameRows(table, _))
-    // Apache Iceberg is not compared: it returns deleted rows if a query selects only other fields of the struct.
+    // Apache Iceberg is not compared. It returns deleted rows if a query does not select the field of the struct that
+    // the equality deletes compare, but selects other fields of the struct.
     assert(sorted(s"SELECT count(*) FROM $table") == Seq("[99]"))
     assert(sorted(s"SELECT id FROM $table WHERE s.b IN ('b10', 'b11', 'b12', 'b13')") == Seq("[10]"))
     deletes(table).commit(Seq("s.a"))(Seq(null))
@@ -137,8 +138,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
       def live(keys: Seq[String])(rows: Seq[Any]*): Seq[String] = {
         val table = filledFloatTable(format, version)
         deletes(table).commit(keys, FileFormat.fromString(format))(rows: _*)
-        // According to its bounds, the delete file has no value that matches these filters, although it contains NaN
-        // and negative zero.
+        // The delete file contains NaN and -0.0, which match these filters, although no value within its bounds does.
         sameRows(table, "SELECT id FROM %s WHERE d = double('NaN')")
         sameRows(table, "SELECT id FROM %s WHERE d = 0 OR f = 0")
         sameRows(table, "SELECT id FROM %s")

@@ -10,7 +10,7 @@ import iceberglite.conformance.ScanRules
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.read.vector.SelectedVector
 
-/** Checks which rows of a batch are live, that is, not deleted. */
+/** Checks which rows of a columnar batch are live, which means that no delete applies to them. */
 class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def longs(values: Seq[Long]): OnHeapColumnVector = {

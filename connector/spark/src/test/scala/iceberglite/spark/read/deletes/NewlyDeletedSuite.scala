@@ -9,7 +9,7 @@ import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
-/** Checks which rows of a batch are newly deleted: they were live before deletes were added, and are deleted now. */
+/** Checks which rows of a columnar batch the newly added deletes remove, without rows that were deleted before. */
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 

@@ -9,7 +9,7 @@ import iceberglite.conformance.ScanRules
 /** Checks that both connectors read the same rows from tables whose rows Apache Iceberg deleted by merge-on-read. */
 class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
-  /** Deletes, updates and merges, several times on the same files. */
+  /** Runs DELETE, UPDATE and MERGE statements of Apache Iceberg that repeatedly change rows of the same files. */
   private def change(table: String): Unit = {
     val peerTable = peer(table)
     sql(s"INSERT INTO $peerTable ${values(0, 100)}")
@@ -142,7 +142,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
       sql(s"INSERT INTO ${peer(table)} ${values(0, 20)}")
       sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
       assert(sameRows(table, "SELECT id, _deleted FROM %s").count(_.endsWith("true]")) == 2)
-      // Apache Iceberg is not compared: with equality deletes, it also marks rows that are not deleted.
+      // Apache Iceberg is not compared: with equality deletes, its column `_deleted` is also true for some live rows.
       deletes(table).commit(Seq("s.a"))(Seq(5))
       sql(s"REFRESH TABLE $table")
       assert(sorted(s"SELECT id FROM $table WHERE _deleted") == Seq("[13]", "[3]", "[5]"))

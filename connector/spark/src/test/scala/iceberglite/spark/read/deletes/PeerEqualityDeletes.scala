@@ -18,8 +18,8 @@ final class PeerEqualityDeletes(spark: SparkSession, name: String) {
 
   /**
    * @param columns full names of the columns, for example `a.b` for the field `b` of the struct `a`
-   * @param partition the values of the partition fields; empty for an unpartitioned spec
-   * @param rows the values of the columns, in the classes of Apache Iceberg's generic records
+   * @param partition the values of the partition fields; empty for an unpartitioned table
+   * @param rows the values of the columns, with the Java classes that Apache Iceberg's generic records use
    */
   def commit(
       columns: Seq[String],

@@ -13,11 +13,11 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.scan.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Checks how often the tasks of an executor open the delete files that they share, and which rows the tasks return. */
+/** Checks how often the tasks on one executor open the delete files that they share, and which rows they return. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private val Cache = "spark.sql.iceberg.executor-cache"
 
-  /** A catalog with the tables of `lite` on a file system that counts opened files. */
+  /** The name of a catalog with the same tables as `lite`, on a file system that counts how often files are opened. */
   private val Counted = "countedfiles"
 
   override protected def beforeAll(): Unit = {
@@ -51,7 +51,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private def deleteFiles(table: String): Seq[String] =
     rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
 
-  /** Returns the rows of the table, and how often each of its delete files was opened to read them. */
+  /** Returns the rows of the table, and how often the tasks read each of its delete files. */
   private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
     sql(s"REFRESH TABLE ${inCountedCatalog(table)}")
     OpenCounts.clear()
@@ -59,7 +59,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     (result, deleteFiles(table).map(path => OpenCounts.of(path) / expectedOpens(path)))
   }
 
-  /** A Parquet file is opened once for the footer and once for the rows. */
+  /** Returns how often a file is opened to read it once. A Parquet file is opened for the footer and for the rows. */
   private def expectedOpens(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
 
   private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")

@@ -31,7 +31,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Tests of the batch reader of a format, which must return the same rows as the record reader of the core module. */
+/** Tests of a file format's batch reader, which must return the same rows as the record reader of the core module. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
@@ -44,7 +44,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
    */
   protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
-  /** Table properties that give a large file many stripes or blocks. */
+  /** Table properties that limit the size of stripes (ORC) or blocks (Avro), so that a file has many of them. */
   protected def manyParts: Map[String, String] = Map.empty
 
   protected val capacity = 1000
@@ -85,7 +85,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       fileLength = length
     )
 
-    /** Returns the tasks of splits of the given size, in the order of the file. */
+    /** Returns scan tasks that split the file into parts of the given size in bytes, in the order of the file. */
     def splits(size: Long): Vector[FileTask] =
       (0L until length by size).map(start => task(start, math.min(start + size, length))).toVector
 
@@ -122,7 +122,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
 
     private val expectedByFields = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
 
-    /** Returns the expected rows for these fields; the rows are computed once. */
+    /** Returns the expected rows of a scan of these fields. For each list of fields, they are computed only once. */
     def cachedExpected(fields: Vector[NestedField]): Vector[UnsafeRow] =
       expectedByFields.getOrElseUpdate(fields, expected(fields))
 

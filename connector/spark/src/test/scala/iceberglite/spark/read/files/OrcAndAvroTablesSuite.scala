@@ -12,7 +12,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/** Checks that tables with ORC and Avro files of Apache Iceberg and Spark are read correctly and in batches. */
+/** Checks that ORC and Avro files which Apache Iceberg or Spark wrote are read correctly, as columnar batches. */
 class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private val formats = Seq("orc", "avro")
 
@@ -24,8 +24,8 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   }
 
   /**
-   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. The query has `%s` in
-   * place of the table name.
+   * Returns the rows of the query, after checking that Apache Iceberg returns the same rows. In the query, `%s` stands
+   * for the table name.
    */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
@@ -87,8 +87,8 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
         sameRows(table, s"SELECT $selected FROM %s")
       }
       sameRows(table, "SELECT id FROM %s WHERE s.a = 4 OR l[0].x = 1")
-      // Apache Iceberg is not compared, because it can lose rows: it filters by the statistics of ORC files, in which a
-      // field of a null struct does not count as null.
+      // Apache Iceberg is not compared, because it can lose rows: it skips rows by ORC statistics, in which a field of
+      // a null struct does not count as null.
       val withoutText = Seq("[12]", "[13]", "[14]", "[2]", "[3]", "[4]")
       assert(sorted(s"SELECT id FROM $table WHERE s.inner.t IS NULL") == withoutText)
     }

@@ -33,7 +33,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     Schema(0, RecordGenerators.flat(types).fields ++ Vector(optional(100, "s", inner), required(103, "id", LongType)))
   private val groupSize = 10000
 
-  /** The distinct records of each row group. A row group repeats its records in turn. */
+  /** The different records of each row group. The rows of a row group repeat these records cyclically. */
   private lazy val pools: Vector[Vector[Record]] = {
     val random = new Random(23)
     Vector.tabulate(5) { group =>

@@ -16,7 +16,7 @@ import iceberglite.spec.types.Type._
 /** Converts Iceberg records to Spark rows with the types of [[iceberglite.spark.convert.SparkTypes]]. */
 private[iceberglite] object RecordRows {
 
-  /** Returns the conversion for records with these fields. It throws `InvalidArgument` for an invalid variant. */
+  /** Returns a function that converts records with these fields. It throws `InvalidArgument` for an invalid variant. */
   def of(fields: Vector[NestedField]): Record => InternalRow = {
     val converters = fields.map(f => orNull(value(f.fieldType))).toArray
     record => {

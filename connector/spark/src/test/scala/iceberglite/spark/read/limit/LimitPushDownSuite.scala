@@ -7,10 +7,10 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.read.aggregate.PushedPlans
 
-/** Checks which files queries with LIMIT, and with ORDER BY and LIMIT, skip. */
+/** Checks which files are skipped by queries with LIMIT, with and without ORDER BY. */
 class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
-  /** Creates a table with ten files of ten rows, each in its own manifest; ids ascend, every third `k` is null. */
+  /** Creates a table with ten files of ten rows, each in a manifest of its own. Ids ascend; every third `k` is null. */
   private def filledTable(clauses: String, properties: (String, String)*): String = {
     val allProperties = properties :+ ("commit.manifest-merge.enabled" -> "false")
     val table = create("id bigint, k int, x double, p string", clauses, allProperties: _*)
@@ -26,7 +26,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   private def description(df: DataFrame): String =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }.get
 
-  /** Returns the number of files and the number of manifests that a query of the table reads. */
+  /** Returns the numbers of data files and of manifests that a query reads. @param queried the table in the query */
   private def read(query: String, queried: String = table): (Int, Int) = {
     sql(s"REFRESH TABLE $queried")
     val text = description(sql(query.replace("%s", queried)))
@@ -126,8 +126,8 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   test("row groups outside the range of the first rows are skipped in the files that are read") {
     val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
-    // Each small file has more rows than the limit. Row groups of the large file whose rows all come after the rows of
-    // the small file therefore contain none of the first rows.
+    // The two small files have more rows than the limit, one at the beginning and one near the end of the order. A row
+    // group of the large file cannot contain result rows if all its rows come after those of a small file.
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(50, 60, 1, 1)")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(199940, 199950, 1, 1)")
     sql(s"REFRESH TABLE $big")

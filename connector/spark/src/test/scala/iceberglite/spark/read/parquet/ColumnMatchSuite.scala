@@ -17,7 +17,7 @@ import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Checks how the columns of a table are found in Parquet files. */
+/** Checks by which field ids or names the columns of a table are found in Parquet files. */
 class ColumnMatchSuite extends AnyFunSuite {
   private val twoInts = write("message m { required int32 a = 1; optional int32 b = 2; }")(
     _.append("a", 1).append("b", 10),
@@ -249,7 +249,8 @@ class ColumnMatchSuite extends AnyFunSuite {
     )
     val scan = Scan(columns, mapping = Some(mapping))
     assert(file.read(scan) == Seq(Row(1, Row(2), Seq(Row(3)), Map("k" -> 4L))))
-    // Without a mapping, top-level columns have ids from 1, as in Apache Iceberg, and nested fields have no ids.
+    // Without a name mapping, the top-level columns of a file get ids from 1 on, as in Apache Iceberg. Nested fields
+    // get no ids.
     assert(file.read(Scan(columns.take(2))) == Seq(Row(1, Row(null))))
   }
 

@@ -27,7 +27,7 @@ import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 import iceberglite.storage.HadoopFileIO
 
-/** Checks that columns in all encodings of Parquet are read, as vectors or row by row. */
+/** Checks that columns in all Parquet encodings are read, either as vectors or row by row. */
 class EncodingsSuite extends AnyFunSuite {
   private val rows = EncodedRecords.some(700, seed = 5)
   private val columns = EncodedRecords.schema.fields
@@ -67,7 +67,7 @@ class EncodingsSuite extends AnyFunSuite {
     assert(read("i", "u", "d30").map(_.getInt(0)).contains(333))
   }
 
-  /** Writes a file that consists of one page with these bytes. */
+  /** Writes a Parquet file with one column and one data page, which consists of the given bytes. */
   private def fileOfOnePage(schema: String, values: Int, bytes: BytesInput, levels: Encoding, encoding: Encoding) = {
     val messageType = parseMessageType(schema)
     val column = messageType.getColumns.get(0)

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Literal.{DateLiteral, IntLiteral}
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 
-/** Checks the values of metadata columns in scans of Parquet files. */
+/** Checks the values of metadata columns such as `_file` and `_pos` in scans of Parquet files. */
 class MetadataColumnsSuite extends AnyFunSuite {
   private val a = optional(1, "a", IntType)
 

@@ -20,7 +20,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 
-/** A data file that Parquet's own writer wrote with any Parquet schema, and the scans of this file. */
+/** A data file that Parquet's example writer wrote, so that it can have any Parquet schema. Tests scan the file. */
 final class ParquetFile(val path: String) {
   import ParquetFile._
 
@@ -28,8 +28,8 @@ final class ParquetFile(val path: String) {
   def read(columns: NestedField*): Seq[Row] = read(Scan(columns.toVector))
 
   /**
-   * Returns the rows of the scan, after checking that the reader for single rows returns the same rows. That reader
-   * does not skip pages, so it can return more rows if the scan has a filter.
+   * Returns the rows of the scan, after checking that reading the file row by row returns the same rows. Reading row by
+   * row does not skip pages, so with a filter it can return additional rows.
    */
   def read(scan: Scan): Seq[Row] = {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
@@ -46,7 +46,7 @@ final class ParquetFile(val path: String) {
     rows
   }
 
-  /** Whether the columns are read row by row. This is the case if Spark's vectorized reader does not support them. */
+  /** Whether the file is read row by row, because Spark's vectorized reader does not support one of the columns. */
   def isReadByRows(columns: NestedField*): Boolean = {
     var byRows = false
     rowsOf(
@@ -141,7 +141,7 @@ object ParquetFile {
     new ParquetFile(path)
   }
 
-  /** Converts rows so that identical values are equal. */
+  /** Converts rows so that `==` compares byte arrays by their contents, and floating point values by their bits. */
   def comparable(rows: Seq[Row]): Seq[Any] = rows.map(toComparable)
 
   private def toComparable(value: Any): Any = value match {

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 
-/** Checks which pages and row groups of Parquet files filters skip. */
+/** Checks which row groups and pages of Parquet files are skipped by filters. */
 class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = Schema(
     0,

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 /** Checks the conversion of values in Parquet files to the types of Iceberg columns. */
 class PrimitiveConversionSuite extends AnyFunSuite {
 
-  /** Writes a column `c` with these values and a null at the end. */
+  /** Writes a file with a column `c` that contains the given values and, in the last row, null. */
   private def column(parquet: String)(values: (Group => Any)*): ParquetFile =
     write(s"message m { optional $parquet = 1; }")(values :+ ((_: Group) => ()): _*)
 

@@ -10,10 +10,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 
-/** Checks which row groups contain given rows. */
+/** Checks which row groups are found for given row positions. */
 class RowGroupsSuite extends AnyFunSuite {
 
-  /** Returns a file footer with row groups of ten rows each. `first` gives the row index offset of each row group. */
+  /** Returns a footer with row groups of ten rows each. `first` returns the position of a row group's first row. */
   private def footer(groups: Int, first: Int => Long): ParquetMetadata = {
     val blocks = (0 until groups).map { i =>
       val block = new BlockMetaData

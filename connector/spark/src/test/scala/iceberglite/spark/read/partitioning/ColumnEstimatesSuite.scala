@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks the column statistics that Spark's cost-based optimizer gets from sketches written by Apache Iceberg. */
+/** Checks the column statistics for Spark's cost-based optimizer, from Theta sketches that Apache Iceberg wrote. */
 class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private val Cbo = "spark.sql.cbo.enabled"
 

@@ -9,14 +9,14 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks whether storage-partitioned joins of tables with sorted files need a sort by Spark. */
+/** Checks whether Spark sorts rows for storage-partitioned joins of tables whose files are sorted. */
 class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 
   /**
-   * Creates a table in which each insert writes one file per bucket. Apache Iceberg sets the sort order.
+   * Creates a table in which each INSERT writes one file per bucket. Apache Iceberg sets the table's sort order.
    *
-   * @param inserts ranges of ids, each inserted by its own statement
+   * @param inserts arguments of `range` that give the ids of each INSERT
    */
   private def table(order: String, inserts: String*): String = {
     val name = newTable()
@@ -27,13 +27,18 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     name
   }
 
-  /** Inserts ids in random order. */
+  /** Inserts rows with the given ids, in an order that differs from the sort order. */
   private def insert(name: String, ids: String): Unit = sql(
     s"""INSERT INTO $name SELECT IF(id = 13, NULL, id), date_add(DATE'2024-01-01', int(id % 9)), string(id), int(id)
        |FROM (SELECT * FROM range($ids)) ORDER BY id * 7919 % 101""".stripMargin
   )
 
-  /** Runs a query with grouping, after checking that the query has the same rows and two sorts without grouping. */
+  /**
+   * Runs a query with `preserve-data-grouping` on and off. Checks that both runs return the same rows, and that the
+   * second plan has two sorts.
+   *
+   * @return the first run
+   */
   private def joined(query: String): DataFrame = {
     val session = spark.newSession()
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")

@@ -15,8 +15,8 @@ import iceberglite.Sampling
 import iceberglite.spark.types.JavaTables
 
 /**
- * Checks joins of tables with the same partitioning in sessions that do not configure Spark's storage-partitioned
- * joins.
+ * Checks joins of tables with the same partitioning, in sessions where Spark's settings for storage-partitioned joins
+ * have their defaults.
  */
 class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
@@ -29,7 +29,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
    * Creates a table with 40 rows. Every tenth id is null.
    *
    * @param partitioning partition transforms; empty for an unpartitioned table
-   * @param from first id; tables with the values 0 and 20 share half of their ids
+   * @param from the first id, for example 0 for one table and 20 for another table, which then share half of their ids
    */
   private def table(partitioning: String, from: Int): String = {
     val name = newTable()
@@ -45,7 +45,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
        |concat('n', id % 4), int(id), timestamp_seconds(id % 3 * 5000) FROM range($from, ${from + 40})""".stripMargin
   )
 
-  /** Creates a table whose rows are all inserted twice. */
+  /** Creates a table in which each row occurs twice. */
   private def tableWithDuplicates(from: Int): String = {
     val name = table("bucket(4, id)", from)
     fill(name, from)
@@ -79,11 +79,11 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     case s: BatchScanExec if s.scan.description.contains("grouped by") => s
   }.size
 
-  /** Returns the number of tasks that read the tables. */
+  /** Returns the total number of tasks of all scans in the plan. */
   private def readTasks(df: DataFrame): Int =
     collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s.inputRDD.getNumPartitions }.sum
 
-  /** Checks that the query joins grouped scans without a shuffle, with the same rows as without grouping. */
+  /** Checks that the query joins scans that are grouped by partition without a shuffle, with unchanged rows. */
   private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) == 0 && groupedScans(df) >= 2, df.queryExecution.executedPlan)
@@ -91,7 +91,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     df
   }
 
-  /** Checks that the query shuffles rows for a join, with the same rows and tasks as without grouping. */
+  /** Checks that the query shuffles rows for a join, with the same rows and scan tasks as if grouping were disabled. */
   private def joinsByShuffle(query: String, settings: (String, String)*): Unit = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) > 0 && groupedScans(df) == 0, df.queryExecution.executedPlan)
@@ -277,7 +277,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
     val ungrouped = run(s"SELECT name, count(*) FROM $left GROUP BY name", settings: _*)._2
     assert(groupedScans(ungrouped) == 0)
-    // With these settings, which users of Apache Iceberg set, Spark's own rules plan the join.
+    // Users of Apache Iceberg configure Spark like this. Spark's own rules then plan a storage-partitioned join.
     val allSettings = settings ++ Seq(PushValues -> "true", "spark.sql.requireAllClusterKeysForCoPartition" -> "false")
     val clusteringKey = "spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled"
     for (s <- Seq(allSettings, allSettings :+ (clusteringKey -> "true")); t <- selectedTypes) {

@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
 import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 
-/** Checks scans of so many files that the driver does not keep the column metrics of the files. */
+/** Checks scans with so many files that the driver does not keep the column metrics of the files in memory. */
 class ManyFilesSuite extends AnyFunSuite with SharedSession {
 
   private lazy val table: Table = {

@@ -16,7 +16,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
 import iceberglite.spec.types.Type.LongType
 
-/** Unit tests of runtime filters, and of the decision whether the scans of a join are grouped. */
+/** Unit tests of runtime filters, and of the decision whether to group the scans of a join by partition. */
 class RuntimeFilterResidualSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 

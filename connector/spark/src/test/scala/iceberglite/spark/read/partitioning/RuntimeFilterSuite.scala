@@ -8,7 +8,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks which files, row groups and rows of unpartitioned tables a join skips with a runtime filter. */
+/** Checks which files, row groups and rows of unpartitioned tables are skipped by the runtime filter of a join. */
 class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Pruning = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
   private val Files = 8
@@ -37,8 +37,8 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
   }
 
   /**
-   * A table with the keys of every 60th row of the facts. Seven of the eight files of the facts contain such a row. The
-   * key with the tag `one` is in the third file.
+   * A table with the keys of every 60th row of `facts`. Seven of the eight files of `facts` contain such a row. The row
+   * with the tag `one` has a key that occurs in the third file of `facts`.
    */
   private lazy val dimension: String = {
     val name = newTable("dimension")
@@ -56,9 +56,9 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
       .filter(_.scan.description.contains(table)).last
 
   /**
-   * Checks that the query returns the same rows without runtime filters.
+   * Runs the query with and without runtime filters, and checks that both return the same rows.
    *
-   * @return the scan of the table, and the number of rows that the scan read
+   * @return the scan of the table in the run with runtime filters, and the number of rows that this scan read
    */
   private def joined(query: String, table: String = facts): (BatchScanExec, Long) = {
     val df = sql(query)
@@ -114,8 +114,8 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
     val filteredDimension = s"(SELECT * FROM $dimension WHERE tag = 'one')"
-    // The side of an outer join whose rows are all kept cannot be broadcast. For a runtime filter, Spark must evaluate
-    // this side twice, which Spark does only with these settings.
+    // Spark cannot broadcast the side of an outer join that keeps all its rows. For a runtime filter, Spark must
+    // therefore evaluate this side twice, and does so only with these settings.
     withConf(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"

@@ -8,7 +8,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.read.planning.DeclaredFiles
 
-/** Checks the sizes in the statistics of scans, by which Spark chooses broadcast joins. */
+/** Checks the estimated sizes of scans. Spark chooses broadcast joins by these sizes. */
 class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val Cbo = "spark.sql.cbo.enabled"
   private val MB = 1L << 20
@@ -64,7 +64,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
       def leaf(table: String) =
         sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head
       val (liteLeaf, peerLeaf) = (leaf(tableOfAllTypes), leaf(peer(tableOfAllTypes)))
-      // Apache Iceberg also reads the columns of filters that need not be evaluated on rows.
+      // Apache Iceberg also reads columns that occur only in filters, even if the filters are not evaluated on rows.
       val unread = peerLeaf.output.map(_.dataType.defaultSize).sum - liteLeaf.output.map(_.dataType.defaultSize).sum
       val expected = peerLeaf.stats.sizeInBytes - peerLeaf.stats.rowCount.get * unread
       assert(liteLeaf.stats.rowCount == peerLeaf.stats.rowCount, s"$projection $filter")

@@ -9,7 +9,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/** Tables with entries for data and delete files that do not exist. Queries on the tables are planned, but not run. */
+/** Creates tables whose metadata lists files that do not exist. Tests plan queries on them, but do not run them. */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**
@@ -50,7 +50,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     builder.build()
   }
 
-  /** Returns an entry for a position delete file that can apply to all data files of a partition. */
+  /** Returns the metadata of a position delete file that may apply to all data files of the partition. */
   protected def positionDeletes(table: PeerTable, bytes: Long, partition: Int = 0): DeleteFile = {
     val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PARQUET)
       .withPath(s"${table.location}/data/${UUID.randomUUID}-deletes.parquet").withFileSizeInBytes(bytes)

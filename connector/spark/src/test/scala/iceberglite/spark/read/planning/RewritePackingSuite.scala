@@ -8,7 +8,7 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.Literal
 
-/** Checks how the files that a statement rewrites are distributed to tasks. */
+/** Checks how the files that a copy-on-write statement rewrites are distributed to tasks. */
 class RewritePackingSuite extends AnyFunSuite {
   private val MB = 1L << 20
 

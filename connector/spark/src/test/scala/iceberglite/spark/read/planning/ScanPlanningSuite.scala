@@ -23,12 +23,12 @@ import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/** Checks that distributed planning by executors gives the same result as local planning by the driver. */
+/** Checks that distributed planning on executors gives the same result as local planning on the driver. */
 class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private val Data = "spark.sql.iceberg.data-planning-mode"
   private val Deletes = "spark.sql.iceberg.delete-planning-mode"
 
-  /** Runs the body. Returns its result, and the descriptions of the Spark jobs that read manifests meanwhile. */
+  /** Runs `body`. Returns its result, and the descriptions of the Spark jobs that it started to read manifests. */
   private def planningJobs[A](body: => A): (A, Seq[String]) = {
     val descriptions = new ConcurrentLinkedQueue[String]
     val ended = new CountDownLatch(1)
@@ -43,7 +43,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     context.addSparkListener(listener)
     try {
       val result = body
-      // Events arrive in order, so all events of the body have arrived when the event of the next job arrives.
+      // Spark delivers events in order. Therefore all events of `body` have arrived when the event of this job arrives.
       context.setJobDescription("the end")
       try context.parallelize(Seq(1)).count()
       finally context.setJobDescription(null)
@@ -140,7 +140,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Copies the metrics of a file to the same class, because local and distributed planning use different classes. */
+  /** Converts the file's metrics to one class. Local and distributed planning use different classes for metrics. */
   private def comparable(file: ContentFile): ContentFile = {
     import file.metrics._
     val maps = MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds)

@@ -8,15 +8,15 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Compares the number of scan tasks with Apache Iceberg's number in the same session. */
+/** Compares the number of scan tasks of a query with the number in Apache Iceberg, in the same session. */
 class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val KB = 1L << 10
   private val MB = 1L << 20
   private val Cores = 2
 
   /**
-   * Runs the body with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. The
-   * default of the tests is two shuffle partitions.
+   * Runs `body` with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. Other
+   * tests use two shuffle partitions.
    */
   private def withShufflePartitions[A](partitions: Int)(body: => A): A =
     withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)
@@ -29,8 +29,8 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   private def query(table: String): String = s"SELECT * FROM $table"
 
   /**
-   * Returns the number of tasks of iceberg-lite and of Apache Iceberg, after checking that iceberg-lite has at most as
-   * many tasks as Apache Iceberg, or as cores.
+   * Returns the numbers of tasks of iceberg-lite and of Apache Iceberg. Checks that iceberg-lite has no more tasks than
+   * Apache Iceberg, or no more tasks than there are cores.
    */
   private def taskCounts(table: String, query: String => String = query): (Int, Int) = {
     val counts = Seq(1, 200).map { partitions =>

@@ -19,11 +19,11 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 
 /**
- * The contents of a random table.
+ * The parameters of a random table.
  *
  * @param version format version of the table
- * @param maxGroups maximum number of groups of rows in an append; each group is written to one file per partition
- * @param runsPerGroup number of runs in a group; a run is a sequence of rows with similar values
+ * @param maxGroups maximum number of groups of rows in an append. Each group is written to one file per partition.
+ * @param runsPerGroup number of runs in a group. A run is a sequence of rows with similar values.
  * @param maxRowsPerRun maximum number of rows in a run
  * @param hasTypesWithoutSparkName whether to add columns of the types for which Spark SQL has no name. Some of these
  *   types need version 3, and Apache Iceberg cannot read some of them in Spark.
@@ -41,8 +41,8 @@ final private[soundness] case class TableShape(
 )
 
 /**
- * A random table: columns of every Spark type, files of all formats with similar values in each file, changes to the
- * schema and the partition spec between files, and row-level deletes.
+ * A random table. It has columns of every Spark type, and files of all formats, each with similar values in adjacent
+ * rows. The schema and the partition spec change between files, and some rows are deleted by row-level deletes.
  *
  * @param name the table name with catalog and namespace
  */
@@ -58,13 +58,13 @@ final private[soundness] class EvolvingTable(
   private var files = Map.empty[String, (Schema, Vector[Record])]
   private var equalityDeleteColumns = Set.empty[Int]
 
-  /** The file and the position of each live row, by the row's id. */
+  /** The file path and the position of each live row, by the row's id. */
   var livePositions: Map[Int, (String, Long)] = Map.empty
 
   /** The table name in Apache Iceberg's catalog. */
   def peerName: String = "ice" + name.stripPrefix("lite")
 
-  /** Returns the rows that were written to the data file, deleted or not, and the schema of the file. */
+  /** Returns the schema of the data file, and all rows that were written to it, including deleted rows. */
   def writtenRows(path: String): (Schema, Vector[Record]) = files(path)
 
   def idOf(row: Record): Int = row(0).asInstanceOf[Integer]
@@ -78,7 +78,7 @@ final private[soundness] class EvolvingTable(
    */
   def recordEqualityDeleteColumns(ids: Set[Int]): Unit = equalityDeleteColumns ++= ids
 
-  /** The statements and commits so far, for assertion messages. */
+  /** The statements and commits that have changed the table so far, for assertion messages. */
   def description: String = steps.mkString("; ")
 
   def table: Table = {
@@ -103,9 +103,9 @@ final private[soundness] class EvolvingTable(
   }
 
   /**
-   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row. Apache
-   * Iceberg deletes the rows, so the table must have version 2 or later, and no columns of the types for which Spark
-   * SQL has no name.
+   * Builds the table with one Parquet file of random rows, whose ids ascend from 1. Apache Iceberg then deletes every
+   * tenth row. Therefore the table must have version 2 or later, and no columns of types for which Spark SQL has no
+   * name.
    */
   def buildOrdered(rows: Int): this.type = {
     create()
@@ -180,8 +180,8 @@ final private[soundness] class EvolvingTable(
   }
 
   /**
-   * Widens, renames, adds or replaces a column. Source columns of partition fields and columns that equality deletes
-   * compare are neither renamed nor replaced, because they cannot be dropped.
+   * Widens, renames, adds or replaces a column. Source columns of partition fields, and columns that equality deletes
+   * compare, are neither renamed nor replaced, because such columns cannot be dropped.
    */
   private def changeColumn(): Unit = {
     val current = table
@@ -292,7 +292,7 @@ private[soundness] object EvolvingTable {
     case time => s"${time}s($column)"
   }
 
-  /** Returns the columns that can be widened, each with its wider type in SQL. */
+  /** Returns the names of the columns that can be widened, each with the wider type in SQL. */
   private def widerTypes(schema: Schema): Vector[(String, String)] = leavesOf(schema).filter(_._1 != "id").collect {
     case (column, IntType) => column -> "bigint"
     case (column, FloatType) => column -> "double"

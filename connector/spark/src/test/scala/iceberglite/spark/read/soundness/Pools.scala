@@ -11,8 +11,9 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The values of each type in random tables and predicates: the limits of ranges, both zeros, NaN, strings longer than
- * truncated bounds, and times of clock changes. They are sorted, so a file can contain neighbouring values.
+ * The values of each type in random tables and predicates. They include the limits of ranges, 0.0 and -0.0, NaN,
+ * strings that are so long that their bounds are truncated, and times of clock changes. They are sorted, so that a file
+ * can contain neighbouring values.
  */
 object Pools {
   private val ints: Vector[Int] =
@@ -45,7 +46,7 @@ object Pools {
 
   private val moments: Vector[Long] = {
     val hours = Vector(0L, 1L, 5L * DateTime.MicrosPerHour, DateTime.MicrosPerDay - 1)
-    // The ORC library cannot represent fractional seconds in the last second before 1970.
+    // There are no fractions of the last second before 1970, because the ORC library cannot represent them.
     (clockChanges ++ days.flatMap(d => hours.map(_ + d * DateTime.MicrosPerDay)) :+ 253402300799999999L)
       .filterNot(m => m > -1000000L && m < 0L).sorted
   }
@@ -113,7 +114,7 @@ object Pools {
     pool(random.nextInt(pool.size))
   }
 
-  /** Returns the SQL text of the value. The values of types without a name in SQL are strings, bytes or numbers. */
+  /** Returns a SQL literal of the value. For a type that Spark SQL lacks, this is a string, bytes or a number. */
   def toSql(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => s"CAST('$v' AS INT)"

@@ -16,9 +16,9 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.types.Type.DecimalType
 
 /**
- * Checks random conditions on random tables: the rows in the files planned for a condition, filtered by the part of the
- * condition that remains for Spark, equal the rows that Spark finds without push-down. Some of the queries are also
- * executed by iceberg-lite, and some by Apache Iceberg.
+ * Checks random conditions on random tables. The suite takes the rows of the files that are planned for a condition,
+ * and filters them by the part of the condition that remains for Spark. The result must equal the rows that Spark finds
+ * without push-down. Some of the queries are also run by iceberg-lite, and some by Apache Iceberg.
  */
 @MoreRounds
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
@@ -31,14 +31,14 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private def settings(zone: String): Seq[(String, String)] = Seq(
     "spark.sql.session.timeZone" -> zone,
     "spark.sql.datetime.java8API.enabled" -> "true",
-    // For a few rows, interpreting a query is faster than compiling it.
+    // For few rows, interpreting a query is faster than compiling it.
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  /** The rows of a table, read without push-down: as Spark returns them, and in Spark's internal form. */
+  /** All rows of a table, read without push-down. */
   private class AllRows(table: String) {
     private val query = spark.table(table)
     private val rowsWithFile = query.selectExpr("*", "_file").collect()
@@ -49,7 +49,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     val localCopy: DataFrame =
       spark.createDataFrame(java.util.Arrays.asList(rowsWithFile.map(r => Row(r.toSeq.init: _*)): _*), query.schema)
 
-    /** Returns the ids of the rows for which each condition is true, with a single query. */
+    /** Returns for each condition the ids of the rows for which it is true. A single query evaluates all conditions. */
     def matchingIds(conditions: Seq[String]): Seq[Set[Int]] = {
       val results = localCopy.selectExpr("id" +: conditions: _*).collect()
       conditions.indices.map(i => results.filter(r => !r.isNullAt(i + 1) && r.getBoolean(i + 1)).map(_.getInt(0)).toSet)
@@ -100,7 +100,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Conditions, each with the number of files that can match, and whether Spark evaluates a filter on the rows. */
+  /** Conditions, each with the expected number of planned files, and whether Spark must evaluate a filter on rows. */
   private val expectedPlans: Seq[(String, Int, Boolean)] = Seq(
     ("id = 5", 1, true),
     ("id IN (5, 35)", 2, true),
@@ -134,14 +134,14 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val functionCall = """system\.(\w+)\((?:\d+, )?([\w.]+)\)""".r
 
   /**
-   * Returns whether Apache Iceberg is known to return other rows than Spark for the condition. There are four cases:
+   * Returns whether Apache Iceberg is known to return wrong rows for the condition. There are four cases:
    *   - Apache Iceberg orders -0.0 before 0.0 and skips files by that order. In Spark, the two zeros are equal.
    *   - If truncating a decimal gives more digits than its type allows, the result is null in Spark, but not in Apache
    *     Iceberg's `truncate`.
-   *   - If a column is partitioned by identity, Apache Iceberg applies a condition on a function of the column to the
-   *     column itself and loses rows.
-   *   - If a column is partitioned by the function in the condition, Apache Iceberg returns rows with a null in that
-   *     column for a negated comparison.
+   *   - If the table is partitioned by the identity of a column, Apache Iceberg applies a condition on a function of
+   *     the column to the column itself, and loses rows.
+   *   - If the table is partitioned by the function in a negated comparison, Apache Iceberg also returns rows in which
+   *     the function's column is null.
    */
   private def isWrongInPeer(condition: String, table: EvolvingTable, rows: AllRows): Boolean = {
     val current = table.table

@@ -14,9 +14,9 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.table.action.RowDelta
 
 /**
- * Commits row-level deletes to a random table, of every kind that its format version has: DELETE statements of Apache
- * Iceberg, which write position deletes or deletion vectors; equality deletes; and deletion vectors that this class
- * writes itself.
+ * Commits row-level deletes of every kind that the table's format version supports to a random table. DELETE statements
+ * of Apache Iceberg write position deletes or deletion vectors. This class also writes equality deletes and deletion
+ * vectors itself.
  */
 final private[soundness] class RandomDeletes(target: EvolvingTable, random: Random) {
 
@@ -33,7 +33,7 @@ final private[soundness] class RandomDeletes(target: EvolvingTable, random: Rand
   private def newPath(extension: String): String =
     s"${target.table.location}/data/${new UUID(random.nextLong(), random.nextLong())}$extension"
 
-  /** Deletes scattered rows, or many adjacent rows, with a statement of Apache Iceberg. */
+  /** Deletes scattered rows, or many adjacent rows, by a DELETE statement of Apache Iceberg. */
   private def deleteByPeer(): Unit = {
     val (width, first) = (oneOf(Seq(2, 3, 10)), random.nextInt(target.livePositions.keys.max + 1))
     val (condition, isDeleted) = oneOf(Seq[(String, Int => Boolean)](
@@ -45,7 +45,7 @@ final private[soundness] class RandomDeletes(target: EvolvingTable, random: Rand
     target.recordDeleted(target.livePositions.keySet.filter(isDeleted))
   }
 
-  /** Returns a random data file with live rows. */
+  /** Returns the scan task of a random data file that has live rows. */
   private def randomFile(): FileScanTask = {
     val table = target.table
     val tasks = TableScan(table.tree(), table.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks
@@ -78,7 +78,7 @@ final private[soundness] class RandomDeletes(target: EvolvingTable, random: Rand
   private def isSamePrimitive(a: NestedField, b: NestedField): Boolean =
     a.fieldType == b.fieldType && a.fieldType.isInstanceOf[PrimitiveType]
 
-  /** Deletes rows of a file with a deletion vector that also contains the rows of the file's previous vector. */
+  /** Deletes rows of a file with a new deletion vector, which also contains the positions in the previous vector. */
   private def commitDeletionVector(): Unit = {
     val task = randomFile()
     val table = target.table

@@ -7,8 +7,8 @@ import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
 /**
- * Generates conditions in SQL on the columns of a table: conditions of every kind that Spark's filters can represent,
- * and conditions on expressions over columns that can be converted to ranges.
+ * Generates SQL conditions on the columns of a table. They include every kind of condition that Spark can push down,
+ * and conditions on functions of a column that iceberg-lite converts to ranges of the column.
  */
 final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: Random) {
   private type Column = (String, PrimitiveType)
@@ -46,7 +46,7 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
         case StringType => stringCondition(column._1)
         case IntType | LongType | FloatType | _: DecimalType => numberCondition(column)
         case DoubleType => s"isnan(${column._1})"
-        // Conditions with coalesce are not generated, because Spark 3.5 fails, with any data source, if coalesce is
+        // Conditions with `coalesce` are not generated: with any data source, Spark 3.5 fails if `coalesce` occurs
         // between AND and OR inside CASE.
         case BooleanType => oneOf(Seq(column._1, s"${column._1} = true", s"NOT ${column._1}"))
         case BinaryType => s"lite.system.bucket(5, ${column._1}) = ${random.nextInt(5)}"

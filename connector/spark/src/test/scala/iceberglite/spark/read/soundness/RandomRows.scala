@@ -10,8 +10,8 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Generates adjacent rows of a file: each column has a few neighbouring values of its type's pool, and a random share
- * of nulls.
+ * Generates adjacent rows of a file. Each column has a random share of nulls, and otherwise a few neighbouring values
+ * from the [[Pools]].
  *
  * @param nextId supplies the column `id`
  */

@@ -8,7 +8,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks that conditions on expressions over columns skip files, and are evaluated on rows only if necessary. */
+/** Checks that conditions on functions of columns skip files, and are evaluated on rows only if necessary. */
 class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
 
   private def planOf(query: DataFrame): LogicalPlan = query.queryExecution.optimizedPlan
@@ -76,7 +76,8 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
       assert(outcome("CAST(ts AS DATE) = DATE '2024-02-29'") == ((2, 24, true)))
     }
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
-      // The range is one day wider on each side, because the clocks change close to this day: on 2024-03-10.
+      // The range is a day wider on each side, because the session's time zone changes its offset soon after, on
+      // 2024-03-10.
       assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'") == ((4, 24, true)))
     }
   }

@@ -13,8 +13,8 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
 /**
- * Checks random tables with row-level deletes, whose files have many row groups, pages and batches: a scan that skips
- * rows by filters and deletes returns the same rows, with the same values and positions, as a scan that reads all rows.
+ * Checks random tables with row-level deletes, whose files have many row groups, pages and batches. A scan that skips
+ * rows by filters and deletes must return the same values and positions as a scan that reads all rows and filters them.
  */
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
@@ -25,14 +25,14 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     "spark.sql.session.timeZone" -> "UTC",
     "spark.sql.datetime.java8API.enabled" -> "true",
     "spark.sql.columnVector.offheap.enabled" -> random.nextBoolean().toString,
-    // For a few rows, interpreting a query is faster than compiling it.
+    // For few rows, interpreting a query is faster than compiling it.
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  /** Returns a shape whose files have row groups of at least about ten rows, with several pages. */
+  /** Returns the parameters of a table whose files have row groups with at least about ten rows and several pages. */
   private def shape(round: Int, random: Random): TableShape = TableShape(
     version = 2 + round % 2,
     maxGroups = 1,
@@ -57,7 +57,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private def texts(query: DataFrame): Seq[String] =
     query.collect().map(_.toString.replaceAll("-0\\.0(?!\\d)", "0.0")).sorted.toSeq
 
-  /** Returns the columns of the table, with bytes as text, so that they can be compared. */
+  /** Returns the columns for a SELECT clause. Binary columns are converted to text, so that rows can be compared. */
   private def columns(table: DataFrame): Seq[String] =
     table.schema.map(f => if (f.dataType == BinaryType) s"hex(${f.name}) AS ${f.name}" else f.name)
 
@@ -67,15 +67,15 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     private val fullScan = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
     private val allColumns = columns(fullScan) ++ Seq("_file", "_pos")
 
-    /** The rows that a scan without a filter returns, copied to memory. */
+    /** The rows that a scan without a filter returns, as a DataFrame in memory. */
     private val localCopy: DataFrame = {
       val query = fullScan.selectExpr("*", "_file", "_pos")
       spark.createDataFrame(java.util.Arrays.asList(query.collect(): _*), query.schema)
     }
 
     /**
-     * Compares a scan without a filter with the positions of the live rows, with a scan that also reads deleted rows,
-     * and with Apache Iceberg's scan.
+     * Compares the rows of a scan without a filter with the recorded live rows, with a scan that also returns deleted
+     * rows (`_deleted`), and with the scan of Apache Iceberg.
      */
     def checkFullScan(): Unit = {
       val positions = localCopy.select("id", "_file", "_pos").collect().map {
@@ -90,7 +90,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-    /** Compares a scan with a filter and random columns with the same query on the copied rows. */
+    /** Compares a query with a filter and random columns with the same query on [[localCopy]]. */
     def checkWhere(condition: String): RowCounts = {
       val selected = random.shuffle(allColumns).take(1 + random.nextInt(allColumns.size))
       val options = Map(

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Checks vectors with the same value in all rows, which the reader returns for columns that a data file lacks. */
 class ConstantVectorsSuite extends AnyFunSuite {
 
-  /** Some code of Spark reads the decimal of a column before it checks whether the column is null. */
+  /** Checks that the decimal of a null can be read, because Spark sometimes reads it before it checks for null. */
   private def assertNoDecimal(vector: ColumnVector, t: DecimalType): Unit = {
     assert(vector.isNullAt(0))
     assert(vector.getDecimal(0, t.precision, t.scale) == null)

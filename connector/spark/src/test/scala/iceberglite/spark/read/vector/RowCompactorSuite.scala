@@ -17,7 +17,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.read.parquet.RowPositions
 
-/** Checks that compacting vectors in place gives the same rows as [[SelectedVector]] for the same row numbers. */
+/** Checks that moving selected rows to the front of vectors gives the same rows as [[SelectedVector]]. */
 class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val types: Vector[DataType] = Vector(
@@ -51,7 +51,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(n: Int): Array[Byte] = s"text $n ${"é" * (n % 5)}".getBytes(UTF_8)
 
-  /** Appends a value that is unique for `n`, or null. */
+  /** Appends a value that differs for each `n`, or null if `nulls` selects `n`. */
   private def append(to: WritableColumnVector, n: Int, nulls: Int => Boolean): Unit = to.dataType match {
     case struct: StructType =>
       to.appendStruct(nulls(n))
