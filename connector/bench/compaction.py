@@ -1,9 +1,9 @@
-"""Compact a table again and again while a writer commits every second, with each connector, and check every row.
+"""Compact a table repeatedly while a writer commits every second, with each connector, and check every row.
 
-The writer updates, deletes and inserts rows by merge-on-read; a second thread runs `rewrite_data_files` in a loop,
-alternately as bin-packing and sorted. A statement that fails with a conflict is counted, and runs again a second later.
-The check keeps a model of the rows: each statement that succeeds changes the model, and at the end the table must equal
-it.
+The writer updates, deletes and inserts rows by merge-on-read. A second thread runs `rewrite_data_files` in a loop, with
+the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a second
+later. The script keeps a model of the rows: each statement that succeeds changes the model, and at the end the table
+must equal the model.
 
 Usage: compaction.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar]
 """
@@ -48,7 +48,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The numbers of statements by kind and outcome, and of rows that differ from the model."""
+    """The numbers of statements by kind and outcome, and of classes of rows that differ from the model."""
 
     counts: Counter[str] = field(default_factory=Counter)
     wrong_classes: int = 0
@@ -60,14 +60,14 @@ class Outcome:
         """Count a failed statement. An error that is not a conflict ends the run."""
         text = str(error.java_exception.toString() if isinstance(error, Py4JJavaError) else error)
         if not any(word in text for word in CONFLICTS):
-            # An exception of the JVM cannot be passed to another process.
+            # A new exception, because an exception of the JVM cannot be passed to another process.
             raise RuntimeError(f"{kind} failed: {text}")
         self.counts[f"{kind} failed"] += 1
         self.errors.append(f"{kind}: {text.splitlines()[0][:200]}")
 
 
 class Model:
-    """The number of rows and the version of the rows of each class."""
+    """The expected rows: for each class, the number of its rows and the `version` that all of them have."""
 
     def __init__(self, rows: int) -> None:
         self.rows = [len(range(c, rows, CLASSES)) for c in range(CLASSES)]
@@ -81,7 +81,7 @@ class Model:
 
 
 def write(spark: SparkSession, model: Model, outcome: Outcome, until: float) -> None:
-    """Commit a statement every second."""
+    """Run a statement every second."""
     number = 0
     while time.monotonic() < until:
         start = time.monotonic()
@@ -106,7 +106,7 @@ def change(spark: SparkSession, model: Model, chosen: int, kind: str) -> None:
     elif kind == "delete":
         model.rows[chosen] = 0
     else:
-        # The first free id of the class, so that all rows of the insert belong to it.
+        # `first` is the first free id of the class, so that all inserted rows belong to the class.
         first = -(-model.next_id // CLASSES) * CLASSES + chosen
         count = 1000
         rows = spark.range(first, first + count * CLASSES, CLASSES, 1)

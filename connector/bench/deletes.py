@@ -1,9 +1,9 @@
 """Measure scans of tables with and without row-level deletes, in iceberg-lite and in Apache Iceberg.
 
-Apache Iceberg creates the tables: 1 % of the rows deleted by a merge-on-read DELETE (position deletes in version 2,
-deletion vectors in version 3), or 1 % deleted by equality deletes. Each connector then reads the tables in rounds. Each
-round runs in a new session with two cores. The two tables of a query, one without and one with deletes, are read
-alternately.
+Apache Iceberg creates the tables. In some of them, 1 % of the rows are deleted by a merge-on-read DELETE (position
+deletes in version 2, deletion vectors in version 3), and in others by equality deletes. Each connector then reads the
+tables in rounds. Each round runs in a new session with two cores. Each query reads two tables alternately, one without
+and one with deletes.
 
 Usage: deletes.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -44,7 +44,7 @@ Run = Callable[[DataFrame], None]
 
 
 def collect(*columns: str) -> Run:
-    """Return a function that selects these expressions and collects the result, which is one row."""
+    """Return a function that evaluates these aggregate expressions and collects the resulting row."""
 
     def run(rows: DataFrame) -> None:
         rows.selectExpr(*columns).collect()
@@ -133,7 +133,7 @@ def delete_by_id(spark: SparkSession, name: str, ids: range) -> None:
 
 
 def measure(job: Job) -> dict[str, tuple[float, float]]:
-    """Return the median times of each query in ms: without deletes and with deletes."""
+    """Return the median times of each query in ms, on the table without deletes and on the table with deletes."""
     spark = engines.session(job.engine, job.warehouse)
     times = {name: timed(spark, query, job.repeats) for name, query in QUERIES.items()}
     spark.stop()

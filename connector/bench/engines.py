@@ -45,7 +45,7 @@ def of(options: argparse.Namespace) -> list[Engine]:
 
 
 def session(engine: Engine, warehouse: Path, memory: str = "6g", conf: Mapping[str, str] | None = None) -> SparkSession:
-    """Return a session with two cores and only this connector, whose file-system catalog has the name `c`."""
+    """Return a session with two cores and this connector only. Its file-system catalog has the name `c`."""
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -68,12 +68,12 @@ def session(engine: Engine, warehouse: Path, memory: str = "6g", conf: Mapping[s
 
 @contextmanager
 def new_process() -> Iterator[Pool]:
-    """Return a pool that runs each function in a new process."""
+    """Return a pool of one process, which runs each function in a new process."""
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         yield pool
 
 
 def in_turns(engines: list[Engine], rounds: int) -> Iterator[Engine]:
-    """Return both connectors for each round, in alternating order."""
+    """Return both connectors for each round. The connector that runs first alternates between rounds."""
     for number in range(rounds):
         yield from engines if number % 2 else reversed(engines)

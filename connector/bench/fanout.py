@@ -1,7 +1,7 @@
-"""Write unordered rows into many partitions in a process with little memory, and print files and time.
+"""Write unordered rows to many partitions in a process with little memory, and print the number of files and the time.
 
-Each of the two tasks opens the maximum number of files, buffers the rows of all other partitions, and writes these rows
-at the end. Because the rows are not shuffled before the write, every task has rows of every partition.
+The rows are not shuffled before the write, so each of the two tasks has rows of every partition. A task opens the
+maximum number of files, buffers the rows of all other partitions, and writes the buffered rows at the end.
 
 Usage: fanout.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--memory 2g] [--partitions 1000] [--format parquet]
 """

@@ -1,7 +1,7 @@
 """Measure maintenance procedures of iceberg-lite and Apache Iceberg.
 
-In each round, each connector creates its own tables in a new session with two cores, and runs the procedures. Files are
-rewritten several times: after each run, the table is rolled back to the snapshot with small files.
+In each round, each connector creates its own tables in a new session with two cores, and runs the procedures. Rewrites
+run several times: after each run, the table is rolled back to the snapshot with small files.
 
 Usage: maintenance.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """

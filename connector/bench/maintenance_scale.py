@@ -1,4 +1,4 @@
-"""Measure maintenance of a table with very many files, with a driver of 1 GiB: time and peak memory of each procedure.
+"""Measure time and peak memory of maintenance procedures on a table with very many files, with a heap of 1 GiB.
 
 The table consists of metadata only. Create it first, in an empty warehouse:
 

@@ -1,9 +1,9 @@
 """Measure files and times of UPDATE, DELETE and MERGE on partitioned tables, in iceberg-lite and in Apache Iceberg.
 
 Each table has six data files in each partition. UPDATE and DELETE change about 1 % of the rows, in all partitions.
-MERGE updates 1 % of the rows and inserts as many new rows. After each statement the table is rolled back, so that every
-statement changes the same files. The connectors run in alternating rounds. Each round runs in a new process with two
-cores.
+MERGE updates 1 % of the rows and inserts the same number of new rows. After each statement the table is rolled back, so
+that every statement changes the same files. The connectors run in alternating rounds. Each round runs in a new process
+with two cores.
 
 Usage: statements.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -105,7 +105,7 @@ def measure(job: Job) -> dict[Case, Measured]:
 
 
 def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
-    """Cache the source of MERGE: 1 % of the table's rows with new values, and as many new rows."""
+    """Cache the source of MERGE: 1 % of the table's rows with new values, and the same number of new rows."""
     columns = ["-1 i1" if c.endswith(" i1") else c.format(partitions=partitions) for c in COLUMNS]
     changed = f"id < {rows} AND pmod(xxhash64(id, 3), 100) = 3"
     new = f"id >= {rows} AND id < {rows * 101 // 100}"
@@ -116,7 +116,7 @@ def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
 
 
 def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
-    """Run a statement once, record its time (if `counted`) and its changes, and roll the table back."""
+    """Run a statement once, record its changes and (if `counted`) its time, and roll the table back."""
     start = time.perf_counter()
     spark.sql(statement.format(t=name))
     elapsed = (time.perf_counter() - start) * 1e3

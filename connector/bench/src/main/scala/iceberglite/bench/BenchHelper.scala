@@ -21,8 +21,8 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 
 /**
- * Runs commits and plans scans without Spark jobs, on data files that exist only in metadata. A harness that compares
- * connectors calls these methods, and performs the same operations with Apache Iceberg, with the same files and
+ * Commits data files that exist only in metadata, and plans scans of them, without Spark jobs. A benchmark that
+ * compares connectors calls these methods, and performs the same operations with Apache Iceberg on the same files and
  * metrics.
  */
 object BenchHelper {
@@ -42,7 +42,7 @@ object BenchHelper {
   /**
    * Appends `commits` data files that exist only in metadata, each in its own commit.
    *
-   * @return milliseconds of each commit
+   * @return the time of each commit in milliseconds
    */
   def commitLoop(sharedTable: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = sharedTable.current
@@ -54,7 +54,7 @@ object BenchHelper {
    * Plans a new scan `times` times.
    *
    * @param kind the kind of scan: `full`, `part` (one partition) or `stats` (one file, found by its bounds)
-   * @return milliseconds of each plan, followed by the number of files in the last plan
+   * @return the time to plan each scan in milliseconds, followed by the number of files in the last plan
    */
   def plan(sharedTable: SharedTable, kind: String, times: Int): Array[Double] = {
     val table = sharedTable.current
@@ -105,7 +105,7 @@ object BenchHelper {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /** Returns the bounds of a column in a file; absent for types that the tables of the harness do not have. */
+  /** Returns the bounds of a column in a file, or `None` for types that do not occur in the benchmark's tables. */
   private def boundsOf(t: Type, number: Long): Option[(Literal, Literal)] = t match {
     case LongType => Some((LongLiteral(number * RowsPerFile), LongLiteral((number + 1) * RowsPerFile - 1)))
     case IntType =>

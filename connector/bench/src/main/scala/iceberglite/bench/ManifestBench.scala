@@ -14,8 +14,8 @@ import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, Manifes
 import iceberglite.tree.manifestlist.Manifests
 
 /**
- * Reads and writes a manifest of 20,000 entries. JMH reports the time of one entry. Both libraries read a manifest that
- * Apache Iceberg has written.
+ * Reads and writes a manifest of 20,000 entries. JMH reports the time per entry. Both libraries read a manifest that
+ * Apache Iceberg wrote.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))

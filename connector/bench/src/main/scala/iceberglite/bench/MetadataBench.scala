@@ -14,7 +14,7 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetProperties, SetSnapshotRef}
 import iceberglite.storage.MetadataFiles
 
-/** Parses and renders the metadata of a table of 10,000 snapshots. */
+/** Parses table metadata with 10,000 snapshots, and renders it as JSON. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -42,11 +42,11 @@ class MetadataBench {
   @Benchmark
   def parseLite(): TableMetadata = MetadataFiles.read(io, Path)
 
-  /** Parses the metadata with the JSON parser alone, which builds a tree of the whole document. */
+  /** Parses the metadata with the general JSON parser alone, which builds a tree of the whole document. */
   @Benchmark
   def parseTree(): TableMetadata = TableMetadataJson.parse(Path, io.read(Path))
 
-  /** Parses the metadata like a catalog, but without checks of its size, for comparison with [[parseTree]]. */
+  /** Parses the metadata as a catalog does, but without checking its size, for comparison with [[parseTree]]. */
   @Benchmark
   def parseHistory(): TableMetadata = TableMetadataJson.read(Path, io.read(Path))
 

@@ -44,7 +44,7 @@ object Peer {
       .withSplitOffsets(java.util.Arrays.asList(4L, 4L + (24L << 20))).build()
   }
 
-  /** Writes a manifest of the files and returns the manifest with its bytes. */
+  /** Writes a manifest of the files. @return the manifest list entry of the manifest, and the bytes of the manifest */
   def manifest(files: Iterator[DataFile]): (org.apache.iceberg.ManifestFile, Array[Byte]) = {
     val io = new InMemoryFileIO
     val output = io.newOutputFile("memory:/manifest.avro")

@@ -11,10 +11,10 @@ import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
 /**
- * Measures the heap that the plan of a scan with many files uses. Plans scans of a [[SyntheticTable]] in a temporary
- * directory, without the manifest cache.
+ * Measures the heap that the plan of a scan with many files occupies. Plans scans of a [[SyntheticTable]] in a
+ * temporary directory, without the manifest cache.
  *
- * The argument is the number of files; the default is 1,000,000. The JVM's `-Xmx` is the limit for the plan.
+ * The argument is the number of files; the default is 1,000,000. Set `-Xmx` of the JVM to limit the heap for the plan.
  */
 object PlanMemory {
   def main(args: Array[String]): Unit = {

@@ -17,9 +17,9 @@ import iceberglite.spec.types.Literal._
 import iceberglite.tree.manifestlist.Manifests
 
 /**
- * Projects a predicate to the partition spec, and evaluates it on the partition and the column bounds of each of
- * 100,000 manifest entries. JMH reports the time of one entry. Half of the partitions match, and the column bounds of
- * some of their files match.
+ * Projects a predicate to the partition spec. Then evaluates the projection on the partition tuple of each of 100,000
+ * manifest entries, and the predicate on the column bounds. JMH reports the time per entry. Half of the partitions
+ * match, and the column bounds of some of their files match.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))

@@ -14,7 +14,10 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate._
 
-/** The table that both libraries use: events partitioned by day, with metrics of twelve columns for each file. */
+/**
+ * The table that the benchmarks of both libraries use: events that are partitioned by day. Each file has metrics of
+ * twelve columns.
+ */
 object Sample {
   val schema: Schema = Schema(
     0,
@@ -33,7 +36,7 @@ object Sample {
 
   def day(file: Int): Int = 18000 + file / FilesPerDay
 
-  /** The first microsecond of a file's day. */
+  /** Returns the beginning of the day of the file with the given number, in microseconds since 1970. */
   def micros(file: Int): Long = day(file) * MicrosPerDay
 
   def path(file: Int): String =
@@ -56,7 +59,7 @@ object Sample {
     bytes
   }
 
-  /** Returns the updates that create a table of format version 2 with a schema and a spec that keep their field ids. */
+  /** Returns the updates that create a version 2 table. The schema and the partition spec keep their field ids. */
   def creation(
       uuid: UUID,
       location: String,

@@ -21,18 +21,18 @@ import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersio
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
 
 /**
- * Metadata of a table with ten columns, fifty partitions and any number of data files, which do not exist. A manifest
- * lists about a hundred files.
+ * Writes the metadata of a table with ten columns, fifty partitions and any number of data files. The data files do not
+ * exist. A manifest lists about a hundred files.
  *
- * The arguments are the number of files and the directory of the table, such as `warehouse/db/t`. A file-system catalog
- * on `warehouse` then contains the table.
+ * The arguments are the number of files and the directory of the table, for example `warehouse/db/t`. In the example, a
+ * file-system catalog with the warehouse `warehouse` then contains the table.
  */
 object SyntheticTable {
   private val FilesPerCommit = 20000
   private val Columns = 10
   private val Partitions = 50
 
-  /** The size of the manifests, so that a manifest lists about a hundred files. */
+  /** The target size of manifests in bytes. A manifest of this size lists about a hundred files. */
   private val ManifestBytes = 18000
 
   private val schema = Schema(
@@ -52,7 +52,7 @@ object SyntheticTable {
   }
 
   /**
-   * Writes the metadata of a table, except the table metadata.
+   * Writes the manifest lists and the manifests of a table, but no table metadata file.
    *
    * @param location the directory of the table
    */

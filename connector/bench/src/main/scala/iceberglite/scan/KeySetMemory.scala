@@ -6,8 +6,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{LongType, StringType}
 
 /**
- * Measures the memory and the time of a set of keys of equality deletes, in memory and spilled to disk. A key has a
- * number and a text of about 20 characters.
+ * Measures the heap and the time that a set of equality delete keys needs, once in memory and once spilled to disk. A
+ * key consists of a number and a text of about 20 characters.
  *
  * The argument is the number of keys; the default is 5,000,000.
  */
@@ -40,7 +40,12 @@ object KeySetMemory {
       f"of present keys in $present%.2f s"
   }
 
-  /** Looks up keys in a scattered order. @param first the first key @param count the number of different keys */
+  /**
+   * Looks up keys in a scattered order, and returns how many of them the set contains.
+   *
+   * @param first the first key
+   * @param count the number of different keys
+   */
   private def lookUp(set: KeySet, first: Int, count: Int): Int = {
     val buffer = new KeyBuffer
     (0 until Lookups).count { n =>

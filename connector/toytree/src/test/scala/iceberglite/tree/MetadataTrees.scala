@@ -2,7 +2,10 @@ package iceberglite.tree
 
 import iceberglite.tree.manifestlist.ManifestListTree
 
-/** Replaces the registry of the connector, because it comes first on the class path of these tests. */
+/**
+ * The registry of tree formats for these tests. It has the same name as the registry in `core`, and replaces it because
+ * it comes first on the class path.
+ */
 object MetadataTrees {
   val all: Seq[MetadataTree] = Seq(ToyTree, ManifestListTree)
 }

@@ -36,7 +36,7 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
   }
 }
 
-/** The entries with the same content and partition spec, with bounds over all of their files. */
+/** A part of the tree: the entries with the same content and partition spec, and column bounds over all their files. */
 final private case class ToyPart(
     override val path: String,
     kind: (ManifestContent, Int),
@@ -73,8 +73,8 @@ private object ToyPart {
     catch { case e: IcebergError.InvalidMetadata => throw IcebergError.UnreadableFile(path, "toy tree", e.getMessage) }
 
   /**
-   * Computes bounds over all files, for the columns that have bounds in every file. Counts of nulls and NaNs are left
-   * out, so any column may contain them.
+   * Computes the bounds of each column over all files, if the column has bounds in every file. The result has no counts
+   * of nulls and NaN values, so readers must assume that every column may contain them.
    */
   def statistics(live: Vector[ManifestEntry], schema: Schema): Metrics = {
     val types = schema.fields.map(f => f.id -> f.fieldType).collect { case (id, t: PrimitiveType) => id -> t }

@@ -10,8 +10,8 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.manifestlist.{AddedFileCheck, RowIdAssigner}
 
 /**
- * A tree format for tests only: all entries of a snapshot are in one JSON file, for tables of any version. The tests
- * with this format show that code outside the tree does not depend on manifests.
+ * A format of metadata trees for tests only. One JSON file contains all entries of a snapshot, in tables of any format
+ * version. Tests with this format show that only the package `iceberglite.tree` depends on manifests.
  */
 object ToyTree extends MetadataTree {
   private val Extension = ".toy.json"
@@ -72,7 +72,7 @@ final private case class WrittenToy(
   override def written: Vector[String] = Vector(pointer)
 }
 
-/** Reads and writes the entries in the JSON file of a snapshot. */
+/** The JSON format of the entries in the file of a snapshot. */
 final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[ManifestEntry]] {
   private val files = new ContentFileJson(specs.byId, specs.sources)
 

@@ -7,7 +7,7 @@ import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
 import iceberglite.table._
 
-// These suites run tests of core with ToyTree as the tree format.
+// Each of these suites runs the tests of a suite of `core`, with ToyTree as the format of metadata trees.
 
 class ToySimulationSuite extends SimulationSuite {
   override protected def allHistories: Int = 300
