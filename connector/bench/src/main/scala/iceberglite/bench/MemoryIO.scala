@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** Files in memory, so that a benchmark does not measure storage. */
+/** Storage that keeps files in memory, so that a benchmark does not measure the time of storage calls. */
 final class MemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
 

@@ -11,7 +11,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** A program that ends immediately after its last commit. */
+/** A program that ends immediately after its last commit, so that it may not have written `version-hint.text` yet. */
 object CommitAndEnd {
   def main(arguments: Array[String]): Unit = {
     val properties = Map("type" -> "hadoop", "warehouse" -> arguments.head)

@@ -19,7 +19,7 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.{FastAppend, SetPartitionStatistics}
 import iceberglite.tree.UnifiedPartition
 
-/** Tests partition statistics (specification, "Partition Statistics"). */
+/** Tests computing, writing and reading partition statistics (spec: "Partition Statistics"). */
 class PartitionStatisticsSuite extends AnyFunSuite {
   private def field(sourceId: Int, id: Int, name: String, transform: Transform): PartitionField =
     PartitionField(sourceId, id, name, transform)

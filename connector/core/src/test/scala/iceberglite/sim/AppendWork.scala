@@ -14,7 +14,7 @@ object AppendWork {
     }
   }
 
-  /** Two appends in one transaction. */
+  /** Commits two appends in one transaction. */
   private object TwoAppends extends Work {
     override def name: String = "two appends"
 

@@ -16,7 +16,7 @@ import iceberglite.table.action.{FastAppend, UpdateProperties}
 class TableSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
 
-  /** Returns a table with the given metadata, whose catalog returns `newest` as the current version. */
+  /** Returns a table that was loaded with the given metadata. A refresh of the table loads the metadata `newest`. */
   private def table(metadata: TableMetadata, newest: TableMetadata): Table = {
     val committer = new Committer {
       override def load(id: TableIdentifier): TableVersion = TableVersion(newest, "v2.metadata.json")

@@ -11,7 +11,7 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table.{MemoryFileIO, TableIdentifier}
 import iceberglite.table.TestTables.schema
 
-/** Tests the requests of a REST catalog, and the interpretation of responses. */
+/** Tests the requests that a REST catalog sends, and how it interprets the responses. */
 class RestProtocolSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"

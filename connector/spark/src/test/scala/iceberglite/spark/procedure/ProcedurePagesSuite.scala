@@ -6,8 +6,8 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Checks that the documentation of procedures and the Python functions equal what [[ProcedurePages]] renders. If the
- * environment variable `UPDATE` is `1`, the suite rewrites both files instead.
+ * Checks that the descriptions in `docs/procedures.md`, and the module `pyspark_iceberg/procedures.py`, are equal to
+ * what [[ProcedurePages]] renders. If the environment variable `UPDATE` is `1`, the suite rewrites both files instead.
  */
 class ProcedurePagesSuite extends AnyFunSuite {
   private val isUpdate = sys.env.get("UPDATE").contains("1")

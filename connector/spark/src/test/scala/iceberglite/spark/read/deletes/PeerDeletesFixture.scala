@@ -7,7 +7,7 @@ import iceberglite.spark.SharedSession
 /** Creates tables in which Apache Iceberg deletes rows, and compares the rows that both connectors read. */
 trait PeerDeletesFixture extends SharedSession { self: Suite =>
 
-  /** Returns the rows of a query on the table `%s`, after checking that Apache Iceberg returns the same rows. */
+  /** Runs the query, in which `%s` stands for the table name. Checks that Apache Iceberg returns the same rows. */
   protected def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val result = sorted(query.replace("%s", table))

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/** Checks the rows or errors of DataFrames that were created before a column of their table was widened. */
+/** Checks what DataFrames return that were created before a column of their table was widened: rows or an error. */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 
@@ -64,7 +64,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       val df = spark.table(t)
       def quoted(text: String) = java.util.regex.Pattern.quote(text)
       widen(t)
-      // No file contains a wide value yet.
+      // The query succeeds, because no file contains values of the wider type yet.
       assert(df.select("id", "i", "m", "s.a").collect().length == 1)
       assert(df.groupBy("p").max("m").collect().length == 1)
       insertWideValues(t)
