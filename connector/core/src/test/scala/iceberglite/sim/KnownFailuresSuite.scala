@@ -28,7 +28,10 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Tests that data losses and wrong results which users reported for other implementations do not occur here. */
+/**
+ * Tests that data losses and wrong results which users reported for other implementations do not occur in iceberg-lite,
+ * with any kind of catalog.
+ */
 class KnownFailuresSuite extends AnyFunSuite {
   private def onEach(name: String, first: String = "first")(body: FailingTable => Unit): Unit =
     SimulatedCatalog.all.foreach(family =>
