@@ -9,7 +9,7 @@ import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream
 import org.apache.commons.compress.compressors.xz.{XZCompressorInputStream, XZUtils}
 import org.xerial.snappy.Snappy
 
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{AvroCompression, TableProperty}
 
 /**
  * A compression codec for the blocks of an Avro file.
@@ -69,21 +69,21 @@ object AvroCodec {
 
   private def of(
       properties: Map[String, String],
-      codec: TableProperty[String],
+      codec: TableProperty[AvroCompression],
       compressionLevel: TableProperty[Option[Int]]
-  ): AvroCodec = named(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
+  ): AvroCodec = of(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
 
   /**
-   * Returns the codec with the given name.
+   * Returns the codec of a setting.
    *
-   * @param name one of the names that table properties accept
    * @param level compression level; if absent, the codec's default
    */
-  def named(name: String, level: Option[Int]): AvroCodec = name match {
-    case "uncompressed" => Uncompressed
-    case "snappy" => SnappyCodec
-    case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
-    case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
+  def of(compression: AvroCompression, level: Option[Int]): AvroCodec = compression match {
+    case AvroCompression.Uncompressed => Uncompressed
+    case AvroCompression.Snappy => SnappyCodec
+    case AvroCompression.Zstd => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
+    case AvroCompression.Gzip =>
+      Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
   }
 
   /**

@@ -6,8 +6,8 @@ import scala.util.{Failure, Success, Try}
 import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.spec.property.{MetadataCompression, TableProperty}
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 
 /**
@@ -107,13 +107,13 @@ private[catalog] object PointerTables {
    * Returns the name of a new metadata file, such as `00000-<uuid>.metadata.json`. The number is one greater than the
    * number in the name of the previous file, or 0 for the first file.
    */
-  def fileName(previous: Option[String], environment: Environment, codec: MetadataCodec): String = {
+  def fileName(previous: Option[String], environment: Environment, codec: MetadataCompression): String = {
     val version = previous.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
     MetadataFiles.fileName(version, environment.uuid(), codec)
   }
 
-  private def codecOf(metadata: TableMetadata): MetadataCodec =
-    MetadataCodec.of(TableProperty.of(TableProperty.MetadataCodec, metadata.properties))
+  private def codecOf(metadata: TableMetadata): MetadataCompression =
+    TableProperty.of(TableProperty.MetadataCodec, metadata.properties)
 
   private object Tables extends PointerTarget[TableVersion] {
     override def location(state: TableVersion): String = state.metadataLocation

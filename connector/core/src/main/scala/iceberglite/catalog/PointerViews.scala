@@ -2,10 +2,10 @@ package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
 import iceberglite.spec.ObjectKind
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{MetadataCompression, TableProperty}
 import iceberglite.spec.update.ViewUpdate
 import iceberglite.spec.view.ViewMetadata
-import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 
 /**
@@ -56,8 +56,9 @@ private[catalog] object PointerViews {
    * Returns the compression codec of a view's metadata files. Unlike table metadata, view metadata is compressed by
    * default, as in Apache Iceberg.
    */
-  private def codecOf(view: ViewMetadata): MetadataCodec =
-    view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
+  private def codecOf(view: ViewMetadata): MetadataCompression =
+    view.properties.get(TableProperty.MetadataCodec.key)
+      .fold[MetadataCompression](MetadataCompression.Gzip)(MetadataCompression.of)
 
   private object Views extends PointerTarget[ViewState] {
     override def location(state: ViewState): String = state.metadataLocation

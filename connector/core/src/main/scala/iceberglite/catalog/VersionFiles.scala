@@ -4,8 +4,8 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles, ReadBounds}
+import iceberglite.spec.property.{MetadataCompression, TableProperty}
+import iceberglite.storage.{FileIO, MetadataFiles, ReadBounds}
 import iceberglite.table.{TableLocations, TableVersion}
 
 /** The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the version hint. */
@@ -48,7 +48,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   /** Lists the metadata directory and returns the newest version, without reading the hint. */
   def newestByListing(): Option[TableVersion] = newestByListing(VersionFiles.MaxListings)
 
-  def pathOf(number: Int, codec: MetadataCodec): String =
+  def pathOf(number: Int, codec: MetadataCompression): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
   /**
@@ -118,7 +118,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    * Reads a version under any of its possible file names. Early releases of Apache Iceberg use the last of these names.
    */
   private def read(number: Int): Option[TableVersion] = {
-    val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
+    val names =
+      MetadataCompression.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCompression.Uncompressed) + ".gz")
     names.iterator.map(readIfExists).collectFirst { case Some(version) => version }
   }
 
@@ -129,7 +130,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    */
   @tailrec
   private def scanForward(number: Int, found: Option[String], steps: Int): Option[String] =
-    MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
+    MetadataCompression.all.map(pathOf(number + 1, _)).find(io.exists) match {
       case None => found
       // The hint is far behind the newest version. A listing is faster, and also finds versions after a gap of deleted
       // files.

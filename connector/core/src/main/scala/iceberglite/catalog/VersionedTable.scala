@@ -7,8 +7,8 @@ import scala.util.control.NonFatal
 import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.spec.property.{MetadataCompression, TableProperty}
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 
 /**
@@ -36,9 +36,8 @@ final private[catalog] class VersionedTable(
     val number = base.fold(1)(b => numberOf(b) + 1)
     // Concurrent commits on the same base must use the same file name, so that only one of them succeeds. The file name
     // depends on the codec. Therefore the codec of the base applies, even if the change sets another codec.
-    val codec = MetadataCodec.of(
+    val codec =
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
-    )
     val path = files.pathOf(number, codec)
     base.fold(rejectExistingMetadata())(rejectOutdatedBase(_, next.metadata))
     if (!createFile(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
@@ -95,7 +94,7 @@ final private[catalog] class VersionedTable(
    */
   private def withdrawIfDuplicate(number: Int, path: String): Unit = {
     val duplicate = orUnknown(path) {
-      val found = MetadataCodec.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
+      val found = MetadataCompression.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
       found.foreach(_ => io.delete(path))
       found
     }

@@ -7,23 +7,11 @@ import java.util.zip.{GZIPInputStream, GZIPOutputStream}
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
 import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.MetadataCompression
 import iceberglite.spec.view.ViewMetadata
-
-/** Compression codec of a metadata file. `name` is the value of `write.metadata.compression-codec`. */
-sealed abstract class MetadataCodec(val name: String, private[iceberglite] val infix: String)
-
-object MetadataCodec {
-  case object Plain extends MetadataCodec("none", "")
-  case object Gzip extends MetadataCodec("gzip", ".gz")
-  val all: Seq[MetadataCodec] = Seq(Plain, Gzip)
-
-  def of(name: String): MetadataCodec = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
-    throw InvalidArgument("metadata codec", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
-  )
-}
 
 /** Table metadata files: `v3.metadata.json`, `00003-<uuid>.metadata.json`, each with or without gzip. */
 object MetadataFiles {
@@ -129,16 +117,16 @@ object MetadataFiles {
   }
 
   /** Returns the content of a table metadata file. */
-  def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
+  def bytes(metadata: TableMetadata, codec: MetadataCompression): Array[Byte] =
     compress(TableMetadataJson.write(metadata), codec)
 
   /** Returns the content of a view metadata file. */
-  def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
+  def viewBytes(metadata: ViewMetadata, codec: MetadataCompression): Array[Byte] =
     compress(ViewMetadataJson.toBytes(metadata), codec)
 
-  private def compress(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
-    case MetadataCodec.Plain => plain
-    case MetadataCodec.Gzip =>
+  private def compress(plain: Array[Byte], codec: MetadataCompression): Array[Byte] = codec match {
+    case MetadataCompression.Uncompressed => plain
+    case MetadataCompression.Gzip =>
       val out = new ByteArrayOutputStream(plain.length / 4)
       val zip = new GZIPOutputStream(out)
       zip.write(plain)
@@ -147,19 +135,20 @@ object MetadataFiles {
   }
 
   /** Returns the codec that the name of a metadata file indicates. */
-  def codecOf(path: String): MetadataCodec =
-    if (path.endsWith(MetadataCodec.Gzip.infix + Suffix) || path.endsWith(Suffix + MetadataCodec.Gzip.infix))
-      MetadataCodec.Gzip
-    else MetadataCodec.Plain
+  def codecOf(path: String): MetadataCompression = {
+    val infix = MetadataCompression.Gzip.infix
+    if (path.endsWith(infix + Suffix) || path.endsWith(Suffix + infix)) MetadataCompression.Gzip
+    else MetadataCompression.Uncompressed
+  }
 
   /** Returns the name of the metadata file for a version of a table of a file-system catalog. */
-  def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
+  def fileName(version: Int, codec: MetadataCompression): String = s"v$version${codec.infix}$Suffix"
 
   /**
    * Returns the name of a metadata file for a catalog that stores the location of the metadata file. The UUID makes the
    * name unique.
    */
-  def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
+  def fileName(version: Int, uuid: UUID, codec: MetadataCompression): String =
     "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
 
   /**

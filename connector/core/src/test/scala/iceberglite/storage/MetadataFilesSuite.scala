@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.TestMetadata
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
+import iceberglite.spec.property.MetadataCompression
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 
@@ -14,7 +15,7 @@ class MetadataFilesSuite extends AnyFunSuite {
   private val metadata =
     TestMetadata(ManifestSamples.schema, location = "/wh/db/t", properties = Map("owner" -> "me"))
 
-  for (codec <- MetadataCodec.all)
+  for (codec <- MetadataCompression.all)
     test(s"metadata written with the codec ${codec.name} is read from a file with any name") {
       val io = new MemoryFileIO
       val bytes = MetadataFiles.bytes(metadata, codec)
@@ -27,10 +28,10 @@ class MetadataFilesSuite extends AnyFunSuite {
 
   test("metadata file names of file-system catalogs and of other catalogs are created, and their version is parsed") {
     val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
-    assert(MetadataFiles.fileName(12, MetadataCodec.Plain) == "v12.metadata.json")
-    assert(MetadataFiles.fileName(12, MetadataCodec.Gzip) == "v12.gz.metadata.json")
-    assert(MetadataFiles.fileName(12, uuid, MetadataCodec.Plain) == s"00012-$uuid.metadata.json")
-    assert(MetadataFiles.fileName(123456, uuid, MetadataCodec.Gzip) == s"123456-$uuid.gz.metadata.json")
+    assert(MetadataFiles.fileName(12, MetadataCompression.Uncompressed) == "v12.metadata.json")
+    assert(MetadataFiles.fileName(12, MetadataCompression.Gzip) == "v12.gz.metadata.json")
+    assert(MetadataFiles.fileName(12, uuid, MetadataCompression.Uncompressed) == s"00012-$uuid.metadata.json")
+    assert(MetadataFiles.fileName(123456, uuid, MetadataCompression.Gzip) == s"123456-$uuid.gz.metadata.json")
     val versions = Map(
       "v12.metadata.json" -> Some(12),
       "file:/wh/v7/metadata/v12.gz.metadata.json" -> Some(12),
@@ -50,13 +51,13 @@ class MetadataFilesSuite extends AnyFunSuite {
     val io = new MemoryFileIO
     val missing = intercept[UnreadableFile](MetadataFiles.read(io, "v1.metadata.json"))
     assert(missing.getMessage.startsWith("Cannot read table metadata v1.metadata.json"))
-    io.write("cut.gz.metadata.json", MetadataFiles.bytes(metadata, MetadataCodec.Gzip).dropRight(20))
+    io.write("cut.gz.metadata.json", MetadataFiles.bytes(metadata, MetadataCompression.Gzip).dropRight(20))
     assert(intercept[UnreadableFile](MetadataFiles.read(io, "cut.gz.metadata.json")).reason.contains("gzip"))
-    io.write("cut.metadata.json", MetadataFiles.bytes(metadata, MetadataCodec.Plain).dropRight(20))
+    io.write("cut.metadata.json", MetadataFiles.bytes(metadata, MetadataCompression.Uncompressed).dropRight(20))
     assert(intercept[InvalidMetadata](MetadataFiles.read(io, "cut.metadata.json")).file == "cut.metadata.json")
   }
 
   test("the error for an unknown codec lists the supported codecs") {
-    assert(intercept[InvalidArgument](MetadataCodec.of("lz4")).getMessage.contains("none, gzip"))
+    assert(intercept[InvalidArgument](MetadataCompression.of("lz4")).getMessage.contains("none, gzip"))
   }
 }

@@ -1,17 +1,16 @@
 package iceberglite.data.orc
 
-import java.util.{Locale, Properties}
+import java.util.Properties
 
-import org.apache.orc.OrcConf
+import org.apache.orc.{CompressionKind, OrcConf}
+import org.apache.orc.OrcFile.CompressionStrategy
 
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{OrcCompression, OrcStrategy, TableProperty}
 
 /**
  * The settings of ORC files. Sizes are in bytes.
  *
  * @param batchSize rows per batch
- * @param codec name of the codec as in table properties
- * @param strategy `speed` or `compression`
  * @param bloomColumns comma-separated names of columns with Bloom filters
  * @param bloomFpp false positive probability of the Bloom filters
  * @param targetSize target size of a file
@@ -20,8 +19,8 @@ final case class OrcSettings(
     stripeSize: Long,
     blockSize: Long,
     batchSize: Int,
-    codec: String,
-    strategy: String,
+    codec: OrcCompression,
+    strategy: OrcStrategy,
     bloomColumns: Option[String],
     bloomFpp: Double,
     targetSize: Long
@@ -35,14 +34,28 @@ final case class OrcSettings(
     val settings = Seq(
       OrcConf.STRIPE_SIZE -> math.min(stripeSize, targetSize).toString,
       OrcConf.BLOCK_SIZE -> blockSize.toString,
-      OrcConf.COMPRESS -> codec.toUpperCase(Locale.ROOT),
-      OrcConf.COMPRESSION_STRATEGY -> strategy.toUpperCase(Locale.ROOT),
+      OrcConf.COMPRESS -> kind.name,
+      OrcConf.COMPRESSION_STRATEGY -> strategyOfLibrary.name,
       OrcConf.BLOOM_FILTER_COLUMNS -> bloomColumns.getOrElse(""),
       OrcConf.BLOOM_FILTER_FPP -> bloomFpp.toString
     )
     val properties = new Properties
     settings.foreach { case (key, value) => properties.setProperty(key.getAttribute, value) }
     properties
+  }
+
+  private def kind: CompressionKind = codec match {
+    case OrcCompression.Uncompressed => CompressionKind.NONE
+    case OrcCompression.Zlib => CompressionKind.ZLIB
+    case OrcCompression.Snappy => CompressionKind.SNAPPY
+    case OrcCompression.Lzo => CompressionKind.LZO
+    case OrcCompression.Lz4 => CompressionKind.LZ4
+    case OrcCompression.Zstd => CompressionKind.ZSTD
+  }
+
+  private def strategyOfLibrary: CompressionStrategy = strategy match {
+    case OrcStrategy.Speed => CompressionStrategy.SPEED
+    case OrcStrategy.Compression => CompressionStrategy.COMPRESSION
   }
 }
 

@@ -15,14 +15,13 @@ import org.apache.parquet.schema.{
 
 import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.property.{ParquetProperty, TableProperty}
+import iceberglite.spec.property.{ParquetPageVersion, ParquetProperty, TableProperty}
 import iceberglite.spec.schema.Schema
 
 /**
  * The settings of the pages and columns of Parquet files. Settings for columns that a file does not have are ignored,
  * as in Apache Iceberg.
  *
- * @param pageVersion `v1` or `v2`
  * @param bloomFilters settings of Bloom filters by full column name
  * @param checkMinRows minimum number of values of a column between two checks of its page size
  * @param checkMaxRows maximum number of values of a column between two checks of its page size, and of rows between two
@@ -32,7 +31,7 @@ import iceberglite.spec.schema.Schema
  * @param statistics whether a column has counts and bounds in the file, by full column name
  */
 final case class ParquetDetails(
-    pageVersion: String,
+    pageVersion: ParquetPageVersion,
     checkMinRows: Int,
     checkMaxRows: Int,
     bloomFilterMaxSize: Int,
@@ -54,7 +53,10 @@ final case class ParquetDetails(
 
   /** Adds these settings to the properties of the Parquet library, for files with the given schema. */
   def applyTo(builder: ParquetProperties.Builder, schema: Schema, messageType: MessageType): Unit = {
-    val version = if (pageVersion == "v2") WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0
+    val version = pageVersion match {
+      case ParquetPageVersion.V1 => WriterVersion.PARQUET_1_0
+      case ParquetPageVersion.V2 => WriterVersion.PARQUET_2_0
+    }
     builder.withWriterVersion(version)
       .withMinRowCountForPageSizeCheck(checkMinRows)
       .withMaxRowCountForPageSizeCheck(checkMaxRows)

@@ -7,19 +7,18 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.MessageType
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{ParquetCompression, TableProperty}
 import iceberglite.spec.schema.Schema
 
 /**
  * The settings of Parquet files. Sizes are in bytes.
  *
- * @param codec name of the codec in Parquet
  * @param level compression level; if absent, the codec's default
  * @param targetSize target size of a file
  * @param details settings of pages and of single columns
  */
 final case class ParquetSettings(
-    codec: String,
+    codec: ParquetCompression,
     level: Option[Int],
     rowGroupSize: Long,
     pageSize: Int,
@@ -28,7 +27,7 @@ final case class ParquetSettings(
     targetSize: Long,
     details: ParquetDetails
 ) {
-  def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
+  def compression: CompressionCodecName = ParquetSettings.inLibrary(codec)
 
   /**
    * Returns the library's settings for files with the given schema.
@@ -58,7 +57,7 @@ object ParquetSettings {
    * @throws InvalidArgument if a property is invalid, or a codec is not available
    */
   def of(properties: Map[String, String]): ParquetSettings = ParquetSettings(
-    codec = codecOf(TableProperty.of(TableProperty.ParquetCodec, properties), TableProperty.ParquetCodec.key),
+    codec = available(TableProperty.of(TableProperty.ParquetCodec, properties), TableProperty.ParquetCodec.key),
     level = TableProperty.of(TableProperty.ParquetCompressionLevel, properties),
     rowGroupSize = TableProperty.of(TableProperty.ParquetRowGroupSize, properties),
     pageSize = TableProperty.of(TableProperty.ParquetPageSize, properties),
@@ -69,22 +68,33 @@ object ParquetSettings {
   )
 
   /**
-   * Returns the name of a codec in Parquet. A compressor is created to find out whether the codec is available.
+   * Returns the codec if it is available. A compressor is created to find this out.
    *
    * @param key key of the setting, for messages
+   * @throws InvalidArgument if the codec is not available
    */
-  def codecOf(name: String, key: String): String = {
-    val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name
+  def available(codec: ParquetCompression, key: String): ParquetCompression = {
     val codecs = new CodecFactory(new Configuration(false), 0)
-    try codecs.getCompressor(CompressionCodecName.fromConf(codec))
+    try codecs.getCompressor(inLibrary(codec))
     catch {
       case e: RuntimeException => throw InvalidArgument(
           key,
-          name,
+          codec.name,
           s"The codec is not available (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
         )
     } finally codecs.release()
     codec
+  }
+
+  private def inLibrary(codec: ParquetCompression): CompressionCodecName = codec match {
+    case ParquetCompression.Uncompressed => CompressionCodecName.UNCOMPRESSED
+    case ParquetCompression.Snappy => CompressionCodecName.SNAPPY
+    case ParquetCompression.Gzip => CompressionCodecName.GZIP
+    case ParquetCompression.Lzo => CompressionCodecName.LZO
+    case ParquetCompression.Brotli => CompressionCodecName.BROTLI
+    case ParquetCompression.Lz4 => CompressionCodecName.LZ4
+    case ParquetCompression.Lz4Raw => CompressionCodecName.LZ4_RAW
+    case ParquetCompression.Zstd => CompressionCodecName.ZSTD
   }
 
   /** Returns a configuration with the keys from which codecs read their levels. */

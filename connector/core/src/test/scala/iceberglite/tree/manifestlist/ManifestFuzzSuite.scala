@@ -9,7 +9,8 @@ import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.file.{Content, FileFormat, ManifestContent, ManifestFile}
 import iceberglite.spec.file.EntryStatus.{Deleted, Existing}
 import iceberglite.spec.partition.PartitionTuple
-import iceberglite.storage.{MetadataCodec, MetadataFiles}
+import iceberglite.spec.property.MetadataCompression
+import iceberglite.storage.MetadataFiles
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
@@ -148,7 +149,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
   }
 
   test("reading a damaged gzip metadata file succeeds or throws an IcebergError", ManifestRules.damaged) {
-    val bytes = MetadataFiles.bytes(SampleTables.withHistory(FormatVersion.V2), MetadataCodec.Gzip)
+    val bytes = MetadataFiles.bytes(SampleTables.withHistory(FormatVersion.V2), MetadataCompression.Gzip)
     Fuzz.bytes("gzip metadata", 1000, Vector(bytes)) { damaged =>
       val io = new MemoryFileIO
       io.write("v1.gz.metadata.json", damaged)

@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import scala.util.Try
 
-import iceberglite.spec.property.{Declarations, TableProperty}
+import iceberglite.spec.property.{Declarations, OrcStrategy, TableProperty}
 
 /**
  * The options for the compression of new files. The options are the same for all file formats, but their valid values
@@ -29,7 +29,7 @@ object CompressionOptions {
     )(text => Try(text.toInt).toOption)
     .inSession("spark.sql.iceberg.compression-level"))
 
-  val Strategy: SparkOption[String] = declared(SparkOption[String](
+  val Strategy: SparkOption[OrcStrategy] = declared(SparkOption[OrcStrategy](
     "compression-strategy",
     TableProperty.OrcCompressionStrategy.expected,
     TableProperty.OrcCompressionStrategy.doc,
@@ -46,8 +46,8 @@ object CompressionOptions {
    *
    * @param property the table property of the format
    */
-  def codec(property: TableProperty[String]): SparkOption[String] =
-    SparkOption[String](Codec.key, property.expected, property.doc, property.default)(text =>
+  def codec[A](property: TableProperty[A]): SparkOption[A] =
+    SparkOption[A](Codec.key, property.expected, property.doc, property.default)(text =>
       Try(property.read(text)).toOption
     ).inSession("spark.sql.iceberg.compression-codec").inTable(property.key)
 

@@ -2,18 +2,17 @@ package iceberglite.spec.property
 
 import scala.util.Try
 
-import iceberglite.spec.property.TableProperty.{flag, oneOf, positiveInt, property}
+import iceberglite.spec.property.TableProperty.{flag, memberOf, positiveInt, property}
 
 /** Additional table properties of Parquet files. Some of these properties can be set for each column. */
 object ParquetProperty {
   private val declared = new Declarations[TableProperty[_]]
 
-  val PageVersion: TableProperty[String] = declared(oneOf(
+  val PageVersion: TableProperty[ParquetPageVersion] = declared(memberOf(
     "write.parquet.page-version",
-    "v1",
+    ParquetPageVersion.V1,
     "Version of Parquet data pages; v2 also uses other encodings",
-    "v1",
-    "v2"
+    ParquetPageVersion.all
   ))
   val CheckMinRows: TableProperty[Int] = declared(positiveInt(
     "write.parquet.row-group-check-min-record-count",

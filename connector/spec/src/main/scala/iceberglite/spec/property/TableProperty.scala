@@ -105,20 +105,12 @@ object TableProperty extends TablePropertyFactories {
    * The value of the property `write.parquet.compression-codec` in new tables. A table without the property continues
    * to use gzip, which was the default of earlier releases.
    */
-  val ParquetCodecOfNewTables = "zstd"
-  val ParquetCodec: TableProperty[String] = declared(oneOf(
+  val ParquetCodecOfNewTables: ParquetCompression = ParquetCompression.Zstd
+  val ParquetCodec: TableProperty[ParquetCompression] = declared(memberOf(
     "write.parquet.compression-codec",
-    "gzip",
+    ParquetCompression.Gzip,
     "Compression codec of Parquet files; new tables set it to zstd",
-    "uncompressed",
-    "none",
-    "snappy",
-    "gzip",
-    "lzo",
-    "brotli",
-    "lz4",
-    "lz4_raw",
-    "zstd"
+    ParquetCompression.all
   ))
   val ParquetCompressionLevel: TableProperty[Option[Int]] = declared(optional(
     "write.parquet.compression-level",
@@ -133,23 +125,17 @@ object TableProperty extends TablePropertyFactories {
     declared(size("write.orc.block-size-bytes", 256L << 20, "File system block size of ORC files"))
   val OrcBatchSize: TableProperty[Int] =
     declared(positiveInt("write.orc.vectorized.batch-size", 1024, "Number of rows in a batch of the ORC writer"))
-  val OrcCodec: TableProperty[String] = declared(oneOf(
+  val OrcCodec: TableProperty[OrcCompression] = declared(memberOf(
     "write.orc.compression-codec",
-    "zlib",
+    OrcCompression.Zlib,
     "Compression codec of ORC files",
-    "none",
-    "zlib",
-    "snappy",
-    "lzo",
-    "lz4",
-    "zstd"
+    OrcCompression.all
   ))
-  val OrcCompressionStrategy: TableProperty[String] = declared(oneOf(
+  val OrcCompressionStrategy: TableProperty[OrcStrategy] = declared(memberOf(
     "write.orc.compression-strategy",
-    "speed",
+    OrcStrategy.Speed,
     "Compression strategy of ORC files: faster writes (speed) or smaller files (compression)",
-    "speed",
-    "compression"
+    OrcStrategy.all
   ))
   val OrcBloomFilterColumns: TableProperty[Option[String]] = declared(optional(
     "write.orc.bloom.filter.columns",
@@ -164,14 +150,11 @@ object TableProperty extends TablePropertyFactories {
     "False positive probability of Bloom filters in ORC files",
     text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
   ))
-  val AvroCodec: TableProperty[String] = declared(oneOf(
+  val AvroCodec: TableProperty[AvroCompression] = declared(memberOf(
     "write.avro.compression-codec",
-    "gzip",
+    AvroCompression.Gzip,
     "Compression codec of Avro files",
-    "uncompressed",
-    "snappy",
-    "gzip",
-    "zstd"
+    AvroCompression.all
   ))
   val AvroCompressionLevel: TableProperty[Option[Int]] =
     declared(optional("write.avro.compression-level", "It must be a number", "Compression level of Avro files", int))
@@ -251,8 +234,12 @@ object TableProperty extends TablePropertyFactories {
     "Maximum number of changed partitions that a snapshot summary lists individually"
   ))
 
-  val MetadataCodec: TableProperty[String] =
-    declared(oneOf("write.metadata.compression-codec", "none", "Compression codec of metadata files", "none", "gzip"))
+  val MetadataCodec: TableProperty[MetadataCompression] = declared(memberOf(
+    "write.metadata.compression-codec",
+    MetadataCompression.Uncompressed,
+    "Compression codec of metadata files",
+    MetadataCompression.all
+  ))
   val PreviousVersionsMax: TableProperty[Int] = declared(positiveInt(
     "write.metadata.previous-versions-max",
     100,
@@ -278,14 +265,11 @@ object TableProperty extends TablePropertyFactories {
     100,
     "Maximum number of columns with metrics if the table does not set write.metadata.metrics.default"
   ))
-  val ManifestCodec: TableProperty[String] = declared(oneOf(
+  val ManifestCodec: TableProperty[AvroCompression] = declared(memberOf(
     "write.manifest.compression-codec",
-    "gzip",
+    AvroCompression.Gzip,
     "Compression codec of manifests and manifest lists",
-    "uncompressed",
-    "snappy",
-    "gzip",
-    "zstd"
+    AvroCompression.all
   ))
   val ManifestCompressionLevel: TableProperty[Option[Int]] = declared(optional(
     "write.manifest.compression-level",

@@ -36,6 +36,10 @@ private[property] trait TablePropertyFactories {
     text => values.find(_.equalsIgnoreCase(text))
   )
 
+  /** Creates a property with a fixed list of values. @param values all members, in the order of messages */
+  private[property] def memberOf[A <: NamedValue](key: String, default: A, doc: String, values: Seq[A]) =
+    property(key, default.name, NamedValue.expected(values), doc, NamedValue.parse(values, _))
+
   private[property] def flag(key: String, default: Boolean, doc: String) =
     property(key, default.toString, "It must be true or false", doc, text => Try(text.toBoolean).toOption)
 

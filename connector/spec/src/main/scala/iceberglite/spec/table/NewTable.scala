@@ -49,7 +49,7 @@ final case class NewTable(
       SetLocation(location.stripSuffix("/")),
       // The codec is stored, because tables without the property continue to use gzip, the default of earlier releases.
       SetProperties(
-        Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ storedProperties(fresh)
+        Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables.name) ++ storedProperties(fresh)
       )
     )
   }

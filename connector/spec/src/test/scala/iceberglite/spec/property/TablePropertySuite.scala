@@ -24,7 +24,9 @@ class TablePropertySuite extends AnyFunSuite {
     assert(of(WriteFormat, Map(WriteFormat.key -> "ORC")) == FileFormat.Orc)
     assert(of(Distribution, Map(Distribution.key -> "Range")).contains(DistributionMode.Range))
     assert(of(MetricsDefault, Map(MetricsDefault.key -> "full")) == MetricsMode.Full)
-    assert(of(ParquetCodec, Map(ParquetCodec.key -> "ZSTD")) == "zstd")
+    assert(of(ParquetCodec, Map(ParquetCodec.key -> "ZSTD")) == ParquetCompression.Zstd)
+    assert(of(OrcCodec, Map(OrcCodec.key -> " None ")) == OrcCompression.Uncompressed)
+    assert(of(OrcCompressionStrategy, Map(OrcCompressionStrategy.key -> "COMPRESSION")) == OrcStrategy.Compression)
     assert(of(DataPath, Map(DataPath.key -> "s3://b/data/")).contains("s3://b/data"))
     assert(of(ParquetCompressionLevel, Map(ParquetCompressionLevel.key -> "3")).contains(3))
   }
@@ -47,6 +49,29 @@ class TablePropertySuite extends AnyFunSuite {
       assert(error.name == s"table property ${property.key}")
       assert(error.value == value)
       assert(error.reason == property.expected)
+    }
+  }
+
+  test("uncompressed and none are the same codec of Parquet files") {
+    Seq("uncompressed", "none", "NONE").foreach { name =>
+      assert(of(ParquetCodec, Map(ParquetCodec.key -> name)) == ParquetCompression.Uncompressed)
+    }
+  }
+
+  test("each codec is accepted by its names, which messages list in a fixed order, and has a default") {
+    val parquet = "uncompressed, none, snappy, gzip, lzo, brotli, lz4, lz4_raw, zstd"
+    Seq[(TableProperty[_ <: NamedValue], String, String)](
+      (ParquetCodec, parquet, "gzip"),
+      (OrcCodec, "none, zlib, snappy, lzo, lz4, zstd", "zlib"),
+      (OrcCompressionStrategy, "speed, compression", "speed"),
+      (AvroCodec, "uncompressed, snappy, gzip, zstd", "gzip"),
+      (ManifestCodec, "uncompressed, snappy, gzip, zstd", "gzip"),
+      (MetadataCodec, "none, gzip", "none"),
+      (ParquetProperty.PageVersion, "v1, v2", "v1")
+    ).foreach { case (property, names, default) =>
+      assert(property.expected == s"It must be one of $names")
+      names.split(", ").foreach(name => assert(property.read(name).names.contains(name)))
+      assert(property.defaultText.contains(default) && property.default.name == default)
     }
   }
 

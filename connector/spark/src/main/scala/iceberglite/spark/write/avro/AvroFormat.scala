@@ -14,13 +14,12 @@ import iceberglite.spark.write.files.{
   WritableFormat
 }
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{AvroCompression, TableProperty}
 import iceberglite.storage.FileIO
 
 /**
  * The Avro format with the settings of one write.
  *
- * @param codec the name of the codec in the table's properties
  * @param level the level of the codec; absent for the codec's default
  * @param keyValues further entries of the file header, such as the table's schema
  */
@@ -28,7 +27,7 @@ final private[write] class AvroFormat(
     input: Vector[InputField],
     schemaId: Int,
     modes: MetricsModes,
-    codec: String,
+    codec: AvroCompression,
     level: Option[Int],
     keyValues: Map[String, String],
     io: FileIO
@@ -47,7 +46,7 @@ final private[write] class AvroFormat(
 
   final private class Files extends NewDataFiles {
     private val fileSettings =
-      AvroFileSettings.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
+      AvroFileSettings.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.of(codec, level), keyValues)
 
     override def open(path: String): DataFileWriter =
       new AvroDataFile(path, new AvroRowsOutput(io, path, fileSettings), input, modes)

@@ -67,7 +67,7 @@ private[write] object ParquetFormat extends WritableFormat {
     val codec = CompressionOptions.codec(TableProperty.ParquetCodec)
     // The codec of the table property need not be available if a write option requests another codec.
     ParquetSettings.of(files.table.properties - TableProperty.ParquetCodec.key).copy(
-      codec = ParquetSettings.codecOf(files.settings(codec), codec.key),
+      codec = ParquetSettings.available(files.settings(codec), codec.key),
       level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).get(files.settings),
       targetSize = files.settings(WriteOptions.TargetFileSize)
     )

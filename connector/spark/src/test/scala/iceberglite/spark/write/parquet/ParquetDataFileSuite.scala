@@ -25,6 +25,7 @@ import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.files.{DataFileWriter, InputColumns}
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.property.ParquetCompression._
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal._
@@ -229,9 +230,9 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
 
   test("every codec in Spark's distribution can be used") {
     val schema = Schema(0, Vector(optional(1, "s", StringType)))
-    Seq("zstd", "gzip", "snappy", "lz4_raw", "uncompressed").foreach { codec =>
+    Seq(Zstd, Gzip, Snappy, Lz4Raw, Uncompressed).foreach { codec =>
       val (path, _) = write(schema, (1 to 100).map(_ => Row("abc")), settings.copy(codec = codec, level = Some(5)))
-      assert(footer(path).getBlocks.get(0).getColumns.get(0).getCodec.name.equalsIgnoreCase(codec))
+      assert(footer(path).getBlocks.get(0).getColumns.get(0).getCodec.name.equalsIgnoreCase(codec.name))
       assert(spark.read.parquet(path.toString).count() == 100)
     }
   }
