@@ -4,7 +4,7 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
-import iceberglite.spec.ObjectKind
+import iceberglite.spec.{ObjectKind, Place}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.{MetadataCompression, TableProperty}
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -84,7 +84,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
     def failure(reason: String, cause: Option[Throwable]) = {
       val advice = s"$reason. Check whether the table exists, and try again"
-      StorageFailed("register", s"$metadataFile as $name", advice, cause)
+      StorageFailed(s"register $metadataFile as", Place.CatalogObject(name), advice, cause)
     }
     pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
       case PointerMove.Succeeded => ()

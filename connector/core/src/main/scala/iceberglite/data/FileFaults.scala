@@ -44,7 +44,7 @@ private[iceberglite] object FileFaults {
 
   def unwritable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e
-    case NonFatal(_) => StorageFailed("write", path, describe(e), Some(e))
+    case NonFatal(_) => StorageFailed.at("write", path, describe(e), Some(e))
     case other => other
   }
 

@@ -197,7 +197,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
         discard()
         val reason = s"${e.getMessage}. Equality deletes that do not fit into memory are written to this directory. " +
           "Free disk space, or increase the memory of the executors' cache of delete files"
-        throw StorageFailed("write deleted keys to", directory, reason, Some(e))
+        throw StorageFailed.at("write deleted keys to", directory, reason, Some(e))
     }
 }
 

@@ -130,7 +130,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   def makeDirectory(path: String): Unit = {
     val directory = pathOf(path)
     if (!fileSystem(directory).mkdirs(directory))
-      throw StorageFailed("make the directory", path, "The storage refused to create the directory")
+      throw StorageFailed.at("make the directory", path, "The storage refused to create the directory")
   }
 
   def deleteDirectory(path: String): Unit = deleteDirectory(path, recursive = true)
@@ -157,10 +157,10 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       "S3 moves files by copying and deleting them. Set s3.delete-enabled to true, or use a catalog that renames " +
         "tables without moving files"
     )
-    if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
+    if (info(to).isDefined) throw StorageFailed.at("move the directory", from, s"$to exists already")
     Option(target.getParent).foreach(parent => fs.mkdirs(parent))
     if (!fs.rename(source, target)) {
-      throw StorageFailed("move the directory", from, s"The storage refused to rename it to $to")
+      throw StorageFailed.at("move the directory", from, s"The storage refused to rename it to $to")
     }
   }
 
@@ -243,7 +243,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       // If the target exists, another writer has created it first. If it does not exist, the storage has failed.
       val targetExists = deleteOnFailure(fs, temporary)(fs.exists(file))
       StorageErrors.quietly(fs.delete(temporary, false))
-      if (!targetExists) throw StorageFailed("create", path, s"The storage refused to rename $temporary to $path")
+      if (!targetExists) throw StorageFailed.at("create", path, s"The storage refused to rename $temporary to $path")
       false
     }
   }
@@ -276,7 +276,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       case _: UnsupportedFileSystemException =>
         fs.delete(file, false)
         if (!fs.rename(temporary, file)) {
-          throw StorageFailed("replace", file.toString, s"The storage refused to rename $temporary to $file")
+          throw StorageFailed.at("replace", file.toString, s"The storage refused to rename $temporary to $file")
         }
     }
 

@@ -43,7 +43,7 @@ private[iceberglite] object StorageErrors {
     } catch { case NonFatal(_) => () }
 
   def storageFailed(operation: String, path: String, e: Throwable): StorageFailed =
-    StorageFailed(operation, path, reason(e), Some(e))
+    StorageFailed.at(operation, path, reason(e), Some(e))
 
   /** Returns whether a failure means that the file does not exist. The result is false if access was denied. */
   def isMissing(e: Throwable): Boolean = e match {

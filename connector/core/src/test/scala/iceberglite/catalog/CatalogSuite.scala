@@ -232,7 +232,7 @@ class CatalogSuite extends AnyFunSuite {
 
   final private class Undeletable(files: FileIO) extends FileIOWrapper(files) {
     override def delete(path: String): Unit =
-      if (path.endsWith(".metadata.json")) throw StorageFailed("delete", path, "by the test") else super.delete(path)
+      if (path.endsWith(".metadata.json")) throw StorageFailed.at("delete", path, "by the test") else super.delete(path)
   }
 
   onAll("metadata is compressed if the table property is set") { (catalog, store) =>

@@ -75,7 +75,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     withCatalog { (_, files) =>
       val broken = new FileIOWrapper(files) {
         override def replace(path: String, contents: Array[Byte]): Unit =
-          throw StorageFailed("replace", path, "by the test")
+          throw StorageFailed.at("replace", path, "by the test")
       }
       assert(liveFiles(tableWithCommits(opened(broken), 3)).size == 3)
       assert(!files.exists(hint) && liveFiles(opened(files).table(Id)).size == 3)
@@ -88,7 +88,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
       val lossy = new FileIOWrapper(files) {
         override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
           files.createExclusively(path, contents)
-          throw StorageFailed("create", path, "by the test: the response was lost")
+          throw StorageFailed.at("create", path, "by the test: the response was lost")
         }
       }
       assert(liveFiles(append(opened(lossy).table(Id), "mine")).size == 2)

@@ -110,7 +110,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     val files = liveFiles(io, version.metadata, version.metadata.currentSnapshot)
     val failing = new FileIOWrapper(io) {
       override def delete(path: String): Unit =
-        if (path == files.head) throw StorageFailed("delete", path, "by the test") else super.delete(path)
+        if (path == files.head) throw StorageFailed.at("delete", path, "by the test") else super.delete(path)
     }
     val deletion = new OwnedDeletion(failing, OwnedPaths.of(failing, version, catalog.ownership(Evil, version)))
     val report = deletion(files)

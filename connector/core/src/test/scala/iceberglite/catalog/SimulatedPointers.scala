@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.catalog.PointerMove.{Conflict, Succeeded, Unknown}
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
-import iceberglite.spec.ObjectKind
+import iceberglite.spec.{ObjectKind, Place}
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -45,7 +45,7 @@ final class PointerCommitter(simulated: SimulatedPointer, io: FileIO, environmen
       catch { case down: SimulatedPointer.Down => if (down.unknown) Unknown(down) else throw failed(down) }
 
     private def failed(down: SimulatedPointer.Down) =
-      StorageFailed("call", "the catalog", "by the simulation", Some(down))
+      StorageFailed("call", Place.Server("the catalog"), "by the simulation", Some(down))
   }
 
   override def load(id: TableIdentifier): TableVersion =

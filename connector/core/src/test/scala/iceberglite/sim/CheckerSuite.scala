@@ -2,7 +2,8 @@ package iceberglite.sim
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
+import iceberglite.spec.Place
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed}
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
@@ -74,7 +75,7 @@ class CheckerSuite extends AnyFunSuite {
             catch {
               case unknown: CommitStateUnknown =>
                 unknown.metadataFile.foreach(io.delete)
-                throw iceberglite.spec.IcebergError.StorageFailed("commit", id.toString, "by the test")
+                throw StorageFailed("commit", Place.CatalogObject(id.toString), "by the test")
             }
         }
       ),

@@ -97,7 +97,7 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
     FileInfo(file.path, file.contents.length.toLong, 0L, isDirectory = false)
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It exists already")
+    if (!createExclusively(path, contents)) throw StorageFailed.at("write", path, "It exists already")
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean =
     store.putIfAbsent(StoredFile(path, contents, operation()))
@@ -119,5 +119,5 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
   override def deleteEmptyDirectory(path: String): Unit = require(store.below(path).isEmpty, s"$path is not empty")
 
   override def renameDirectory(from: String, to: String): Unit =
-    throw StorageFailed("rename", from, s"It cannot be renamed to $to, because the simulation does not support it")
+    throw StorageFailed.at("rename", from, s"It cannot be renamed to $to, because the simulation does not support it")
 }

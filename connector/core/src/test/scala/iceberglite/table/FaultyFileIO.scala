@@ -66,7 +66,7 @@ final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
     call(UnreadableFile(path, "file", s"by the test, call ${count.get}"))(body)
 
   private def changing[A](path: String)(body: => A): A =
-    call(StorageFailed("change", path, s"by the test, call ${count.get}"))(body)
+    call(StorageFailed.at("change", path, s"by the test, call ${count.get}"))(body)
 
   override def open(path: String): InputStream = reading(path)(inner.open(path))
   override def read(path: String): Array[Byte] = reading(path)(inner.read(path))

@@ -44,7 +44,7 @@ final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
     else None
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It exists already")
+    if (!createExclusively(path, contents)) throw StorageFailed.at("write", path, "It exists already")
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
     val created = Option(files.putIfAbsent(path, contents)).isEmpty

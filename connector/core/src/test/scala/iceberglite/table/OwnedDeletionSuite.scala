@@ -61,7 +61,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
         attempts(path) += 1
         attempts(path)
       }
-      if (attempt <= rejected) throw StorageFailed("delete", path, "too many requests")
+      if (attempt <= rejected) throw StorageFailed.at("delete", path, "too many requests")
       super.delete(path)
     }
   }

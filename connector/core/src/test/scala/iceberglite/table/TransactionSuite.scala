@@ -253,7 +253,7 @@ class TransactionSuite extends AnyFunSuite {
   test("if the table cannot be loaded, the status check is retried commit.status-check.num-retries times") {
     val f = new Fixture("commit.status-check.num-retries" -> "2")
     f.committer.script = Vector(unknown(happens = true, 2))
-    def down(): Unit = throw StorageFailed("read", "x", "by the test")
+    def down(): Unit = throw StorageFailed.at("read", "x", "by the test")
     f.committer.loads = Vector.fill(3)(() => down())
     intercept[CommitStateUnknown](f.append("mine"))
     assert(f.waits.size == 2)
@@ -263,7 +263,7 @@ class TransactionSuite extends AnyFunSuite {
   test("if the table cannot be loaded after a conflict, no files are removed") {
     val f = new Fixture
     f.committer.script = Vector(hiddenSuccess)
-    def down(): Unit = throw StorageFailed("read", "x", "by the test")
+    def down(): Unit = throw StorageFailed.at("read", "x", "by the test")
     f.committer.loads = Vector(() => down())
     intercept[CommitStateUnknown](f.append("mine"))
     assert(liveFiles(f.table.refresh()) == Vector("first", "mine"))
@@ -289,7 +289,7 @@ class TransactionSuite extends AnyFunSuite {
 
   test("an error that is not a conflict is not retried, and the written files are removed") {
     val f = new Fixture
-    f.committer.script = Vector(Answer(happens = false, StorageFailed("write", "x", "by the test")))
+    f.committer.script = Vector(Answer(happens = false, StorageFailed.at("write", "x", "by the test")))
     intercept[StorageFailed](f.append("mine"))
     assert(f.waits.isEmpty)
     assert(f.orphanFiles.isEmpty)

@@ -32,8 +32,8 @@ final class InMemoryIO extends FileIO {
     Option(files.get(path)).map(bytes => FileInfo(path, bytes.length.toLong, 0L, isDirectory = false))
 
   override def write(path: String, contents: Array[Byte]): Unit = {
-    if (failingWrites.exists(path.contains)) throw StorageFailed("write", path, "The disk is full")
-    if (Option(files.putIfAbsent(path, contents)).isDefined) throw StorageFailed("write", path, "It exists already")
+    if (failingWrites.exists(path.contains)) throw StorageFailed.at("write", path, "The disk is full")
+    if (Option(files.putIfAbsent(path, contents)).isDefined) throw StorageFailed.at("write", path, "It exists already")
   }
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean =
@@ -58,5 +58,5 @@ final class InMemoryIO extends FileIO {
   override def deleteEmptyDirectory(path: String): Unit = ()
 
   override def renameDirectory(from: String, to: String): Unit =
-    throw StorageFailed("rename", from, s"It cannot be renamed to $to, because this storage has no directories")
+    throw StorageFailed.at("rename", from, s"It cannot be renamed to $to, because this storage has no directories")
 }

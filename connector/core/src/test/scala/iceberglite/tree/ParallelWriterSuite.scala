@@ -19,7 +19,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     override def write(path: String, contents: Array[Byte]): Unit = {
       started.countDown()
       if (!started.await(60, TimeUnit.SECONDS)) fail("The files are not written in parallel")
-      if (path.contains("bad")) throw StorageFailed("write", path, "by the test")
+      if (path.contains("bad")) throw StorageFailed.at("write", path, "by the test")
       files.write(path, contents)
     }
   }

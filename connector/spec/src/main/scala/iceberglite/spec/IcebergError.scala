@@ -89,7 +89,18 @@ object IcebergError {
    */
   final case class ConcurrentChange(message: String) extends IcebergError(message)
 
-  /** The storage rejected an operation, or an operation failed there. */
-  final case class StorageFailed(operation: String, path: String, reason: String, cause: Option[Throwable] = None)
-      extends IcebergError(s"Cannot $operation $path: $reason", cause)
+  /**
+   * The storage, a catalog or another server rejected an operation, or an operation failed there.
+   *
+   * @param operation the operation, with the preposition that the place needs, such as `write` or `get a token from`
+   */
+  final case class StorageFailed(operation: String, place: Place, reason: String, cause: Option[Throwable] = None)
+      extends IcebergError(s"Cannot $operation $place: $reason", cause)
+
+  object StorageFailed {
+
+    /** Returns the error for an operation on a file or a directory. */
+    def at(operation: String, path: String, reason: String, cause: Option[Throwable] = None): StorageFailed =
+      StorageFailed(operation, Place.Path(path), reason, cause)
+  }
 }

@@ -30,7 +30,7 @@ class RedactionSuite extends AnyFunSuite {
 
   test("error messages contain no secrets") {
     val url = "http://u:hush@h/?token=hush"
-    val errors = Seq(InvalidArgument("uri", url, "No"), StorageFailed("connect", url, "No"))
+    val errors = Seq(InvalidArgument("uri", url, "No"), StorageFailed("connect to", Place.Server(url), "No"))
     errors.foreach(e => assert(!e.getMessage.contains("hush") && !e.toString.contains("hush")))
   }
 

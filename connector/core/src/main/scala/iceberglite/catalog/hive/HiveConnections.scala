@@ -11,6 +11,7 @@ import org.apache.hadoop.hive.metastore.{HiveMetaHook, HiveMetaHookLoader, HiveM
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.storage.StorageErrors
 import iceberglite.table.Environment
@@ -127,7 +128,8 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
       new HiveMetaStoreClient(hiveConf, HiveConnections.noHooks, true)
     } catch {
       case e @ (NonFatal(_) | _: LinkageError) =>
-        throw StorageFailed("connect to", s"the Hive Metastore $uri", HiveFailure.text(e).linesIterator.next(), Some(e))
+        val reason = HiveFailure.text(e).linesIterator.next()
+        throw StorageFailed("connect to", Place.HiveMetastore(uri), reason, Some(e))
     }
 
   /** Renews the Kerberos ticket from the keytab, because the ticket may expire in a long session. */

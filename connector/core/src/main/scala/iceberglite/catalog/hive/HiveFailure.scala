@@ -4,6 +4,7 @@ import org.apache.hadoop.hive.metastore.api.MetaException
 import org.apache.thrift.transport.TTransportException
 import org.apache.thrift.{TApplicationException, TBase, TException}
 
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.StorageFailed
 
 /** Interprets failures of calls to the Metastore. */
@@ -27,7 +28,7 @@ private[hive] object HiveFailure {
 
   /** Converts a failure of a call. @param what the operation that failed, for the message */
   def toStorageFailed(what: String, uri: String, failure: TException): StorageFailed =
-    StorageFailed(what, s"in the Hive Metastore $uri", text(failure), Some(failure))
+    StorageFailed(s"$what in", Place.HiveMetastore(uri), text(failure), Some(failure))
 
   def text(failure: Throwable): String =
     Option(failure.getMessage).filter(_.nonEmpty).getOrElse(failure.getClass.getSimpleName)

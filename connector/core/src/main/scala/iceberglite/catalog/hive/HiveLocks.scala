@@ -19,6 +19,7 @@ import org.apache.hadoop.hive.metastore.api.{
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
@@ -55,7 +56,8 @@ final private[hive] class HiveLocks(
     catch {
       case interrupted: InterruptedException if !running =>
         Thread.currentThread.interrupt()
-        throw StorageFailed("lock", name, "the thread was interrupted while it waited for the lock", Some(interrupted))
+        val reason = "the thread was interrupted while it waited for the lock"
+        throw StorageFailed("lock", Place.CatalogObject(name), reason, Some(interrupted))
     }
   }
 

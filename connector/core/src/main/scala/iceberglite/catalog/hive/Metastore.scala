@@ -5,6 +5,7 @@ import org.apache.hadoop.hive.metastore.api.{InvalidOperationException, NoSuchOb
 import org.apache.thrift.TException
 
 import iceberglite.catalog.Pointer
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, TableIdentifier}
 
@@ -88,7 +89,7 @@ final private[catalog] class Metastore private (
     try {
       if (!access.settings.lock || id.namespace.size != 1) body
       else access.locks.withLock(id.namespace.head, id.name, name)(_ => body)
-        .fold(reason => throw StorageFailed("lock", name, reason), identity)
+        .fold(reason => throw StorageFailed("lock", Place.CatalogObject(name), reason), identity)
     } catch { case failure: TException => throw objects.storageFailed(s"$what $name", failure) }
 }
 

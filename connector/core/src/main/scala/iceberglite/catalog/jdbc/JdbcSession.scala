@@ -8,6 +8,7 @@ import scala.annotation.tailrec
 import scala.util.control.NonFatal
 import scala.util.{Failure, Success, Try}
 
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.storage.StorageErrors
 import iceberglite.table.{Environment, RetryPolicy}
@@ -145,7 +146,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     case _: SQLException | _: LostConnection | _: NoConnection =>
       val origin = Option(failure.getCause).filter(_ => !failure.isInstanceOf[SQLException]).getOrElse(failure)
       val message = Option(origin.getMessage).getOrElse(origin.toString)
-      StorageFailed(what, s"in the catalog database $url", message, Some(origin))
+      StorageFailed(s"$what in", Place.CatalogDatabase(url.toString), message, Some(origin))
     case other => other
   }
 

@@ -6,7 +6,7 @@ import java.util.Base64
 
 import scala.util.Try
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, Place}
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, StorageFailed}
 import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
@@ -104,7 +104,8 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     val token =
       try RestResponseJson.token(where, response.body)
       catch {
-        case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.redacted(server)}", NoToken)
+        case _: InvalidMetadata =>
+          throw StorageFailed("get a token from", Place.Server(RestSettings.redacted(server)), NoToken)
       }
     val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
     CurrentToken(token.value, expiry, refreshFailed = false)

@@ -5,7 +5,7 @@ import java.net.URI
 import scala.util.Try
 
 import iceberglite.catalog.rest.Outcome._
-import iceberglite.spec.{IcebergError, ObjectKind}
+import iceberglite.spec.{IcebergError, ObjectKind, Place}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
@@ -95,20 +95,20 @@ final private[catalog] class RestClient private (
 
   /** Sends a request for a token, whose form contains secrets. */
   def requestToken(call: HttpCall, secrets: Vector[String]): RestResponse = {
-    val what = "get a token"
-    val where = s"from ${RestSettings.redacted(call.uri)}"
+    val server = RestSettings.redacted(call.uri)
+    def failed(reason: String) = StorageFailed("get a token from", Place.Server(server), reason)
     sender.send(call.setIfAbsent("User-Agent", RestClient.Agent), RetryMode.Always, Auth.NoAuth) match {
       case Succeeded(response) => response
       case Rejected(response, _) =>
         val text =
-          Try(RestResponseJson.oauthErrorResponse(where, response.body)).map(r => s": ${r.errorType} ${r.message}")
+          Try(RestResponseJson.oauthErrorResponse(server, response.body)).map(r => s": ${r.errorType} ${r.message}")
             .getOrElse("")
         val reason =
           s"The server returned ${response.status}${redacted(text, secrets)}. Check credential, token, scope and " +
             "oauth2-server-uri"
-        throw StorageFailed(what, where, reason)
-      case Unsent(reason) => throw StorageFailed(what, where, redacted(reason, secrets))
-      case Unknown(reason) => throw StorageFailed(what, where, redacted(reason, secrets))
+        throw failed(reason)
+      case Unsent(reason) => throw failed(redacted(reason, secrets))
+      case Unknown(reason) => throw failed(redacted(reason, secrets))
     }
   }
 
@@ -136,7 +136,7 @@ final private[catalog] class RestClient private (
   }
 
   def storageFailed(what: String, reason: String): StorageFailed =
-    StorageFailed(what, s"at the REST catalog $address", redacted(reason))
+    StorageFailed(s"$what at", Place.RestCatalog(address), redacted(reason))
 
   def textOf(errorResponse: ErrorResponse): String =
     s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +

@@ -1,7 +1,7 @@
 package iceberglite.catalog.rest
 
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
-import iceberglite.spec.ObjectKind
+import iceberglite.spec.{ObjectKind, Place}
 import iceberglite.table.Environment
 
 /** Authentication with AWS Signature Version 4, which uses the AWS SDK that `hadoop-aws` depends on. */
@@ -38,7 +38,7 @@ private[catalog] object SigV4 {
         case e: RuntimeException =>
           val reason = s"AWS provides no credentials or no region (${e.getClass.getSimpleName}). Set " +
             s"${RestProperty.AccessKey.key}, ${RestProperty.SecretKey.key} and ${RestProperty.SigningRegion.key}"
-          throw StorageFailed("sign a request", s"to ${RestSettings.redacted(settings.server)}", reason)
+          throw StorageFailed("sign a request to", Place.Server(RestSettings.redacted(settings.server)), reason)
       }
     }
 

@@ -30,7 +30,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     ConcurrentChange("No") -> classOf[StatementError],
     CommitConflict("cat.db.t", "version 3") -> classOf[SparkException],
     CommitStateUnknown("cat.db.t", Some("v3"), "timed out", None) -> classOf[SparkException],
-    StorageFailed("write", "f", "full") -> classOf[SparkException]
+    StorageFailed.at("write", "f", "full") -> classOf[SparkException]
   )
 
   test("an error becomes an exception of Spark with the message, the table name and the error as its cause") {

@@ -1,5 +1,6 @@
 package iceberglite.spark.write.files
 
+import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.types.Type
 
@@ -40,5 +41,5 @@ private[iceberglite] object RowFaults {
    * belong to.
    */
   def ofTable(failed: StorageFailed, table: String): StorageFailed =
-    failed.copy(path = s"${failed.path} of table $table", cause = Some(failed))
+    failed.copy(place = Place.OfTable(failed.place, table), cause = Some(failed))
 }
