@@ -49,14 +49,12 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     metadataFolder.foreach { folder =>
-      // This call determines the owned directories. It must be made before the version files are deleted, because it
-      // reads them.
+      // This call determines the owned directories from the version files, which are deleted next.
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
     val contentReports = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
-    // Data and delete files are deleted before the metadata. If the deletion fails, the metadata still lists the
-    // remaining files, and the purge can be repeated.
+    // The metadata is deleted last, so that the purge can be repeated if data or delete files remain.
     val metadataPaths = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
     val report = (contentReports :+ deletion(metadataPaths)).reduce(_ ++ _)
