@@ -4,7 +4,9 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, TableMetadata}
-import iceberglite.spec.types.Type
+import iceberglite.spec.types.{Literal, Type}
+import iceberglite.spec.types.Literal.DecimalLiteral
+import iceberglite.spec.types.Type.DecimalType
 import iceberglite.storage.FileIO
 import iceberglite.tree.{MetadataPool, MetadataTree, SnapshotFiles, TreeTable, UnifiedPartition}
 
@@ -97,5 +99,11 @@ private[maintenance] object PartitionStatisticsUpdate {
    */
   private def isValid(metadata: TableMetadata, types: Vector[Type], row: PartitionStatistics): Boolean =
     metadata.specsById.contains(row.specId) && row.counts.forall(_.exists(_ >= 0)) &&
-      row.partition.zip(types).forall { case (value, fieldType) => value.forall(_.dataType == fieldType) }
+      row.partition.zip(types).forall { case (value, fieldType) => value.forall(hasType(_, fieldType)) }
+
+  /** Returns whether a value has a type. The precision of a decimal cannot be compared: a value has only its digits. */
+  private def hasType(value: Literal, fieldType: Type): Boolean = (value, fieldType) match {
+    case (DecimalLiteral(decimal), DecimalType(_, scale)) => decimal.scale == scale
+    case _ => value.dataType == fieldType
+  }
 }

@@ -11,7 +11,12 @@ import iceberglite.Fuzz
 import iceberglite.scan.RandomHistory
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.FileFormat
-import iceberglite.table.Actions
+import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Literal.DecimalLiteral
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.DecimalType
+import iceberglite.table.{Actions, TableCreation}
 import iceberglite.table.Actions.tableByCategory
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, RemoveFiles, RewriteManifests, SetPartitionStatistics}
@@ -140,6 +145,23 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
       actions.commit(new RemoveFiles(Set("mem://t/data/c1")))
       actions.commit(new ExpireSnapshots(ExpireOptions(snapshotIds = between.toSet)))
     }
+  }
+
+  test("statistics of decimal partitions are updated, also if a value has fewer digits than its type") {
+    val field = NestedField.optional(1, "amount", DecimalType(9, 2))
+    val properties = Map("format-version" -> FormatVersion.V2.toString)
+    val actions = new Actions(TableCreation(
+      Schema(0, Vector(field)),
+      Vector(UnboundPartitionField(Vector("amount"), Identity)),
+      properties = properties
+    ))
+    def file(name: String) = fileOf("a", s"mem://t/data/$name").copy(partition =
+      PartitionTuple(Vector(Some(DecimalLiteral(new java.math.BigDecimal("1.50")))))
+    )
+    actions.append(file("f1"))
+    register(actions)
+    actions.append(file("f2"))
+    assert(update(actions).map(_.map(_.dataFileCount)).contains(Vector(2)))
   }
 
   test("statistics of the same snapshot are computed from all files") {
