@@ -152,16 +152,22 @@ object MaintenancePlan {
     /** @param changesFiles whether another step is due that adds a snapshot */
     def computePartitionStats(changesFiles: Boolean): MaintenanceStep = step(
       ComputePartitionStats,
-      statistics.partitionStatisticsAgeMs.exists(_ > 0 || changesFiles),
-      statistics.partitionStatisticsAgeMs.fold("The table has no partition statistics")(age =>
-        s"The partition statistics describe a snapshot that is $age ms older than the current snapshot" +
+      statistics.partitionStatistics.exists(!_.isCurrent || changesFiles),
+      statistics.partitionStatistics.fold("The table has no partition statistics")(age =>
+        s"The partition statistics describe ${snapshotOf(age)}" +
           (if (changesFiles) ", and other steps add snapshots" else "")
       ),
       FileReplacement.Empty,
       savedBytes = 0
     )(
-      statistics.partitionStatisticsAgeMs.map("partition_statistics_age_ms" -> _).toSeq: _*
+      statistics.partitionStatistics.flatMap(_.ageMs).map("partition_statistics_age_ms" -> _).toSeq: _*
     ).copy(filesBefore = None, filesAfter = None)
+
+    private def snapshotOf(age: StatisticsAge): String =
+      if (age.isCurrent) "the current snapshot"
+      else age.ageMs.fold("no ancestor of the current snapshot")(ms =>
+        s"a snapshot that is $ms ms older than the current snapshot"
+      )
 
     def computeTableStats: MaintenanceStep = step(
       ComputeTableStats,
@@ -175,7 +181,7 @@ object MaintenancePlan {
       savedBytes = 0
     )(
       Seq(
-        statistics.tableStatisticsAgeMs.map("table_statistics_age_ms" -> _),
+        statistics.tableStatistics.flatMap(_.ageMs).map("table_statistics_age_ms" -> _),
         statistics.sketches.flatMap(_.changedRows).map("changed_rows" -> _)
       ).flatten: _*
     ).copy(filesBefore = None, filesAfter = None)

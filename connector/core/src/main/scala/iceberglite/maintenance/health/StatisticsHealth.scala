@@ -1,29 +1,60 @@
 package iceberglite.maintenance.health
 
-import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile, SummaryKey, TableMetadata}
 
 /**
  * The statistics of a table.
  *
- * @param tableStatisticsAgeMs the time from the snapshot of the newest table statistics to the current snapshot, in
- *   milliseconds; absent if there are no statistics
- * @param partitionStatisticsAgeMs the time from the snapshot of the newest partition statistics to the current
- *   snapshot, in milliseconds; absent if there are no partition statistics
- * @param sketches the newest statistics file with numbers of distinct values; absent if there is none
+ * @param tableStatistics the snapshot that the table statistics describe; absent if there are none
+ * @param partitionStatistics the snapshot that the partition statistics describe; absent if there are none
+ * @param sketches the statistics file with numbers of distinct values; absent if there is none
  */
 final case class StatisticsHealth(
-    tableStatisticsAgeMs: Option[Long],
-    partitionStatisticsAgeMs: Option[Long],
+    tableStatistics: Option[StatisticsAge],
+    partitionStatistics: Option[StatisticsAge],
     sketches: Option[SketchHealth]
 )
 
+object StatisticsHealth {
+  private[health] def of(metadata: TableMetadata): StatisticsHealth = StatisticsHealth(
+    StatisticsAge.of(metadata, metadata.statistics.map(_.snapshotId)),
+    StatisticsAge.of(metadata, metadata.partitionStatistics.map(_.snapshotId)),
+    SketchHealth.of(metadata)
+  )
+}
+
 /**
- * The newest statistics file with numbers of distinct values.
+ * How far the statistics of a table are behind its current snapshot. Times of snapshots do not decide it: after a
+ * rollback, or if a branch has statistics, statistics may describe a snapshot that is newer than the current one.
+ *
+ * @param isCurrent whether the statistics describe the current snapshot
+ * @param ageMs the time from the nearest ancestor with statistics to the current snapshot, in milliseconds; absent if
+ *   only snapshots that are not ancestors of the current snapshot have statistics
+ */
+final case class StatisticsAge(isCurrent: Boolean, ageMs: Option[Long])
+
+object StatisticsAge {
+
+  /** @param snapshotIds the ids of the snapshots that have statistics, including snapshots that have expired */
+  private[health] def of(metadata: TableMetadata, snapshotIds: Vector[Long]): Option[StatisticsAge] = {
+    val described = snapshotIds.filter(metadata.snapshotsById.contains).toSet
+    metadata.currentSnapshot.filter(_ => described.nonEmpty).map { current =>
+      val nearest = metadata.ancestors(current).find(snapshot => described(snapshot.snapshotId))
+      StatisticsAge(
+        described(current.snapshotId),
+        nearest.map(snapshot => math.max(0L, current.timestampMs - snapshot.timestampMs))
+      )
+    }
+  }
+}
+
+/**
+ * The statistics file with numbers of distinct values that [[SketchHealth.fileOf]] returns.
  *
  * @param fieldIds the ids of the existing columns that the file describes
- * @param changedRows the number of rows that commits other than rewrites have added or deleted after the described
- *   snapshot; absent if it is unknown, because the described snapshot is not an ancestor of the current one or a
- *   snapshot in between has expired
+ * @param changedRows the estimated number of rows that commits other than rewrites have added or deleted after the
+ *   described snapshot, see [[ChangedRows]]; absent if it is unknown, because the described snapshot is not an ancestor
+ *   of the current one or a snapshot in between has expired
  * @param rows the number of rows of the described snapshot; 0 if it is unknown
  */
 final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long) {
@@ -38,28 +69,32 @@ object SketchHealth {
   /** The ratio of changed rows from which statistics are stale. */
   private val StaleRatio = 0.1
 
-  /** The keys of the summary entries whose sum is the number of rows that a snapshot has changed. */
-  private val ChangeCounts = Seq("added-records", "deleted-records", "added-position-deletes", "added-equality-deletes")
-
-  /** Returns the newest statistics file that has numbers of distinct values. */
-  def newest(metadata: TableMetadata): Option[StatisticsFile] = {
+  /**
+   * Returns a statistics file that has numbers of distinct values: that of the current snapshot or of its nearest
+   * ancestor that has such a file. If there is none, the file of the snapshot with the latest time is returned.
+   */
+  def fileOf(metadata: TableMetadata): Option[StatisticsFile] = {
     val files = metadata.statistics.filter(_.blobMetadata.exists(_.blobType == BlobType.ThetaSketch))
-    files.flatMap(file => metadata.snapshotsById.get(file.snapshotId).map(file -> _.timestampMs))
+    val bySnapshot = files.map(file => file.snapshotId -> file).toMap
+    val ofAncestors = metadata.currentSnapshot.iterator.flatMap(metadata.ancestors)
+      .flatMap(snapshot => bySnapshot.get(snapshot.snapshotId))
+    def latest = files.flatMap(file => metadata.snapshotsById.get(file.snapshotId).map(file -> _.timestampMs))
       .sortBy(_._2).lastOption.map(_._1)
+    ofAncestors.find(_ => true).orElse(latest)
   }
 
   private[health] def of(metadata: TableMetadata): Option[SketchHealth] =
-    for (file <- newest(metadata); described <- metadata.snapshotsById.get(file.snapshotId)) yield SketchHealth(
+    for (file <- fileOf(metadata); described <- metadata.snapshotsById.get(file.snapshotId)) yield SketchHealth(
       file.blobMetadata.filter(_.blobType == BlobType.ThetaSketch).flatMap(_.fields).distinct
         .filter(id => metadata.schema.fields.exists(_.id == id)),
       metadata.currentSnapshot.flatMap(changedRows(metadata, described, _)),
-      described.count("total-records").getOrElse(0L)
+      described.count(SummaryKey.TotalRecords).getOrElse(0L)
     )
 
   private def changedRows(metadata: TableMetadata, described: Snapshot, current: Snapshot): Option[Long] = {
     val (newer, rest) = metadata.ancestors(current).span(_.snapshotId != described.snapshotId)
     val changed = newer.filterNot(_.operation.contains(Operation.Replace.name))
-      .map(snapshot => ChangeCounts.flatMap(snapshot.count).sum).sum
+      .map(ChangedRows.of).sum
     if (rest.hasNext) Some(changed) else None
   }
 }

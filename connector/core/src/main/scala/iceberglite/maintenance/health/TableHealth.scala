@@ -157,11 +157,7 @@ object TableHealth {
       sums.deletes,
       sums.manifests(metadata.defaultSpecId, TableProperty.of(TableProperty.ManifestTargetSize, metadata.properties)),
       snapshotHealth,
-      StatisticsHealth(
-        age(metadata, metadata.statistics.map(_.snapshotId)),
-        age(metadata, metadata.partitionStatistics.map(_.snapshotId)),
-        SketchHealth.of(metadata)
-      ),
+      StatisticsHealth.of(metadata),
       table.io.info(table.metadataLocation).map(_.length),
       orphanSearch.filter(_ => snapshotHealth.deletesAllowed)
         .fold[OrphanHealth](OrphanHealth.NotSearched)(OrphanHealth.of(table, _, nowMs))
@@ -191,10 +187,5 @@ object TableHealth {
       expired.refs.size.toLong,
       TableProperty.of(TableProperty.Gc, metadata.properties)
     )
-  }
-
-  private def age(metadata: TableMetadata, snapshotIds: Vector[Long]): Option[Long] = {
-    val times = snapshotIds.flatMap(metadata.snapshotsById.get).map(_.timestampMs)
-    metadata.currentSnapshot.filter(_ => times.nonEmpty).map(current => math.max(0L, current.timestampMs - times.max))
   }
 }

@@ -9,11 +9,11 @@ import iceberglite.maintenance.orphan.LocalOrphanSearch
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
+import iceberglite.spec.metadata.{BlobMetadata, BlobType, PartitionStatisticsFile, Snapshot, StatisticsFile, SummaryKey}
 import iceberglite.table.{Actions, Table}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables.fileOf
-import iceberglite.table.action.{RemoveFiles, RowDelta, SetStatistics}
+import iceberglite.table.action.{RemoveFiles, RollbackToSnapshot, RowDelta, SetPartitionStatistics, SetStatistics}
 
 /** Tests the parts of a table's health that concern position delete files, statistics and orphan files. */
 class StepHealthSuite extends AnyFunSuite {
@@ -92,6 +92,54 @@ class StepHealthSuite extends AnyFunSuite {
     assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
     actions.commit(new RemoveFiles(Set("mem://t/data/f1", "mem://t/data/f2")))
     assert(health(actions.table).statistics.sketches.exists(_.changedRows.contains(10L)))
+  }
+
+  test("numbers of distinct values of the current snapshot are used after a rollback") {
+    val actions = tableByCategory(FormatVersion.V2)
+    val first = actions.append(file("f0", 100)).metadata.currentSnapshotId.get
+    actions.append(file("f1", 100))
+    describe(actions)
+    actions.commit(new RollbackToSnapshot(first))
+    assert(isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    describe(actions)
+    assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
+    assert(SketchHealth.fileOf(actions.table.metadata).exists(_.snapshotId == first))
+    actions.append(file("f2", 9))
+    assert(health(actions.table).statistics.sketches.contains(SketchHealth(Vector(1), Some(9), 100)))
+  }
+
+  test("partition statistics of a newer snapshot are not those of the current snapshot after a rollback") {
+    val actions = tableByCategory(FormatVersion.V2)
+    def register(): Unit = {
+      val id = actions.table.metadata.currentSnapshotId.get
+      actions.commit(new SetPartitionStatistics(PartitionStatisticsFile(id, s"mem://t/metadata/$id.avro", 1)))
+      assert(!isDue(actions.table, MaintenanceAction.ComputePartitionStats))
+    }
+    val first = actions.append(file("f0", 100)).metadata.currentSnapshotId.get
+    actions.append(file("f1", 100))
+    register()
+    actions.commit(new RollbackToSnapshot(first))
+    assert(health(actions.table).statistics.partitionStatistics.contains(StatisticsAge(isCurrent = false, None)))
+    assert(isDue(actions.table, MaintenanceAction.ComputePartitionStats))
+    register()
+  }
+
+  test("changed rows are counted once in replaced deletion vectors and in rewritten files") {
+    def changed(counts: (String, Int)*): Long = {
+      val summary = counts.map { case (key, count) => key -> count.toString }.toMap
+      ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, summary, None))
+    }
+    import SummaryKey._
+    assert(changed(AddedRecords -> 5) == 5 && changed(DeletedRecords -> 5) == 5 && changed() == 0)
+    assert(changed(AddedPositionDeletes -> 12, RemovedPositionDeletes -> 10) == 2)
+    assert(changed(AddedPositionDeletes -> 3, AddedEqualityDeletes -> 4, AddedRecords -> 2) == 9)
+    val copied = Seq(AddedRecords -> 90, DeletedRecords -> 100)
+    assert(changed(copied :+ (TotalRecords -> 500): _*) == 10)
+    // Seven of the rows of the removed file were deleted before.
+    assert(changed(copied ++ Seq(RemovedPositionDeletes -> 7, TotalRecords -> 500): _*) == 3)
+    assert(changed(copied :+ (TotalRecords -> 90): _*) == 190)
+    val replaced = copied.map { case (key, count) => key -> count.toString }.toMap + (ReplacePartitions -> "true")
+    assert(ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, replaced, None)) == 190)
   }
 
   test("statistics of columns that no longer exist are not renewed") {

@@ -174,7 +174,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 
   /** Computes new statistics for the existing columns that already have statistics. */
   private def computeTableStats(table: Table): StepResult = {
-    val fields = SketchHealth.newest(table.metadata).toVector.flatMap(_.blobMetadata.flatMap(_.fields)).distinct
+    val fields = SketchHealth.fileOf(table.metadata).toVector.flatMap(_.blobMetadata.flatMap(_.fields)).distinct
     val columns = table.schema.fields.filter(field => fields.contains(field.id)).map(_.name)
     val computed = table.currentSnapshot.filter(_ => columns.nonEmpty).map { snapshot =>
       TableStatistics.compute(session, table, snapshot, columns)
