@@ -22,15 +22,18 @@ import iceberglite.spark.maintenance.{
   PositionDeleteRewrite,
   RowOrdering,
   SessionOrphanSearch,
+  SessionRunningReads,
   SessionSteps,
   SessionUnreachableFiles,
   TableStatistics
 }
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile}
 import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.ExpireOptions
+import iceberglite.tree.MetadataPool
 
 /**
  * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, on the
@@ -68,33 +71,55 @@ trait TableMaintenanceCalls {
   /**
    * Expires snapshots, and deletes the files that only these snapshots refer to.
    *
-   * @param options by default, the table properties `history.expire.*` determine which snapshots expire
+   * @param options by default, snapshots expire by the table properties `history.expire.*`
+   * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
+   *   16, which is also the highest number
+   * @return the result, with the running queries of this Spark application that read expired snapshots
+   * @throws iceberglite.spec.IcebergError.InvalidArgument the maximum number is less than 1
    */
-  def expireSnapshots(options: ExpireOptions = ExpireOptions(), dryRun: Boolean = false): ExpireResult = change {
-    table =>
-      val expiry =
-        new SnapshotExpiry(table, options, new SessionUnreachableFiles(spark), EngineSummary.of(spark))
-      described(s"Expiring snapshots of ${table.name}")(if (dryRun) (table, expiry.dryRun()) else expiry.run())
+  def expireSnapshots(
+      options: ExpireOptions = ExpireOptions(),
+      dryRun: Boolean = false,
+      maxConcurrentDeletes: Option[Int] = None
+  ): ExpireResult = change { table =>
+    val expiry = new SnapshotExpiry(
+      table,
+      options,
+      new SessionUnreachableFiles(spark),
+      EngineSummary.of(spark),
+      maxConcurrentDeletes = concurrentDeletes(maxConcurrentDeletes),
+      reads = new SessionRunningReads(spark)
+    )
+    described(s"Expiring snapshots of ${table.name}")(if (dryRun) (table, expiry.dryRun()) else expiry.run())
   }
 
   /**
    * Deletes files in the table's directory to which the table's metadata does not refer.
    *
-   * @param olderThanMs only files that were last modified before this time are deleted. The time is in milliseconds
-   *   since the epoch, and at least 24 hours ago; by default 3 days ago
-   * @param location the directory to search, which the table must own; by default the table's location
-   * @return the orphan files, with the reasons why some of them were not deleted
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if the time is too recent, or the table does not own the
-   *   directory
+   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours ago;
+   *   by default 3 days ago
+   * @param location a directory that the table owns; by default its location
+   * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
+   *   16, which is also the highest number
+   * @param prefixListing whether all paths below the directory are listed at once, which needs fewer requests to an
+   *   object store if there are many directories; by default directories are listed in parallel
+   * @return the files, with the reasons for those that were kept
+   * @throws iceberglite.spec.IcebergError.InvalidArgument the time is too recent, the table does not own the directory,
+   *   or the maximum number is less than 1
    */
   def removeOrphanFiles(
       olderThanMs: Option[Long] = None,
       location: Option[String] = None,
-      dryRun: Boolean = false
+      dryRun: Boolean = false,
+      maxConcurrentDeletes: Option[Int] = None,
+      prefixListing: Boolean = false
   ): Seq[OrphanFile] = change { table =>
-    val options = OrphanOptions(OrphanOptions.olderThan(olderThanMs, System.currentTimeMillis))
-    val removal =
-      new OrphanRemoval(table, OrphanRemoval.directory(location), new SessionOrphanSearch(spark), options)
+    val options = OrphanOptions(
+      OrphanOptions.olderThan(olderThanMs, System.currentTimeMillis),
+      maxConcurrentDeletes = concurrentDeletes(maxConcurrentDeletes)
+    )
+    val listing = OrphanRemoval.directory(location, prefixListing) _
+    val removal = new OrphanRemoval(table, listing, new SessionOrphanSearch(spark), options)
     val files = Vector.newBuilder[OrphanFile]
     described(s"Removing orphan files of ${table.name}") {
       if (dryRun) removal.dryRun(files += _) else removal.run(files += _)
@@ -188,6 +213,13 @@ trait TableMaintenanceCalls {
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
     ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))
       .fold((table, Option.empty[PartitionStatisticsFile])) { case (after, file) => (after, Some(file)) }
+  }
+
+  private def concurrentDeletes(requested: Option[Int]): Int = {
+    requested.filter(_ < 1).foreach { number =>
+      throw InvalidArgument("maxConcurrentDeletes", number.toString, "It must be 1 or more")
+    }
+    requested.getOrElse(MetadataPool.Width)
   }
 
   private def condition(table: Table, where: Option[String]): Expression =

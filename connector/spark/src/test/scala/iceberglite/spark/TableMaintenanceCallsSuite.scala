@@ -89,6 +89,14 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(planned == 4 && calls.expireSnapshots(expired).deleted.manifestLists == planned)
     assert(count(s"$t.snapshots") == 1 && contents(t) == before)
     assert(calls.removeOrphanFiles(dryRun = true).isEmpty && calls.removeOrphanFiles().isEmpty)
+    assert(calls.removeOrphanFiles(maxConcurrentDeletes = Some(1), prefixListing = true).isEmpty)
+    assert(calls.expireSnapshots(expired, maxConcurrentDeletes = Some(1)).snapshotIds.isEmpty)
+    for (
+      call <- Seq(
+        () => calls.expireSnapshots(maxConcurrentDeletes = Some(0)),
+        () => calls.removeOrphanFiles(maxConcurrentDeletes = Some(0))
+      )
+    ) assert(messages(intercept[Exception](call())).contains("maxConcurrentDeletes"))
     val tooRecent = intercept[Exception](calls.removeOrphanFiles(olderThanMs = Some(System.currentTimeMillis)))
     assert(messages(tooRecent).contains("24 hours"))
   }

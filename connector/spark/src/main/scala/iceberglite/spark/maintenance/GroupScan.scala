@@ -11,8 +11,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder}
-import iceberglite.spark.read.planning.GivenPacking
+import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder, SnapshotRead}
+import iceberglite.spark.read.planning.{GivenPacking, ScanFiles}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
@@ -28,7 +28,9 @@ final private[maintenance] class GroupScan(
     inner: IcebergScan,
     table: String,
     taskFiles: Vector[Vector[FileScanTask]]
-) extends Scan {
+) extends Scan
+    with SnapshotRead {
+  override private[iceberglite] def scanFiles: ScanFiles = inner.files
 
   /** Returns the schema. Row ids and sequence numbers are ordinary columns, because the write stores them. */
   override def readSchema(): StructType = StructType(inner.readSchema().map(_.copy(metadata = Metadata.empty)))

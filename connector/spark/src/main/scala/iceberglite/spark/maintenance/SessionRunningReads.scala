@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{QueryExecution, SQLExecution}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
 import iceberglite.maintenance.expire.RunningReads
-import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.SnapshotRead
 import iceberglite.spec.metadata.TableMetadata
 
 /**
@@ -15,7 +15,8 @@ import iceberglite.spec.metadata.TableMetadata
  * Therefore, queries need not register their reads.
  *
  * Two kinds of reads are not found: reads of `toLocalIterator`, because Spark ends the execution when it returns the
- * iterator, and reads that fill a cache, because Spark does not report which plans of cached data are running.
+ * iterator, and reads that fill a cache, because Spark does not report which plans of cached data are running. A query
+ * that was answered from metadata when it was planned opens no file, so that it is not counted.
  */
 final private[iceberglite] class SessionRunningReads(session: SparkSession) extends RunningReads {
 
@@ -34,8 +35,8 @@ final private[iceberglite] class SessionRunningReads(session: SparkSession) exte
    */
   private def snapshots(query: QueryExecution, table: TableMetadata): Seq[Long] =
     Try(query.optimizedPlan).toOption.toSeq.flatMap(_.collectWithSubqueries {
-      case DataSourceV2ScanRelation(_, scan: IcebergScan, _, _, _) if isSame(scan.files.table.metadata, table) =>
-        scan.files.snapshot.map(_.snapshotId)
+      case DataSourceV2ScanRelation(_, scan: SnapshotRead, _, _, _) if isSame(scan.scanFiles.table.metadata, table) =>
+        scan.scanFiles.snapshot.map(_.snapshotId)
     }.flatten)
 
   private def isSame(a: TableMetadata, b: TableMetadata): Boolean =

@@ -49,12 +49,15 @@ final private[iceberglite] class IcebergScan(
     session: SparkSession,
     private[iceberglite] val grouping: Option[KeyGrouping] = None
 ) extends Scan
+    with SnapshotRead
     with SupportsReportStatistics
     with SupportsReportPartitioning
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering
     with ErrorBoundary {
   override protected def errorName: String = files.table.name
+
+  override private[iceberglite] def scanFiles: ScanFiles = files
 
   /**
    * The schema of the scan. Each metadata column is marked as such in its column metadata. Spark loses these marks

@@ -16,8 +16,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.IcebergScan
-import iceberglite.spark.read.planning.StatementFiles
+import iceberglite.spark.read.{IcebergScan, SnapshotRead}
+import iceberglite.spark.read.planning.{ScanFiles, StatementFiles}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.schema.MetadataColumns
 
@@ -30,11 +30,14 @@ import iceberglite.spec.schema.MetadataColumns
  */
 final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: StatementContext)
     extends Scan
+    with SnapshotRead
     with StatementRead
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering
     with ErrorBoundary {
   override protected def errorName: String = inner.files.table.name
+
+  override private[iceberglite] def scanFiles: ScanFiles = inner.files
 
   private lazy val candidates: Vector[FileScanTask] = inner.plannedTasks.map(_.copy(residual = AlwaysTrue))
 

@@ -7,13 +7,14 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.functions.{col, udf}
+import org.apache.spark.sql.functions.{call_udf, col}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Millis, Seconds, Span}
 
-import iceberglite.spark.SharedSession
+import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.maintenance.SessionRunningReads
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.table.action.ExpireOptions
 
 /** Tests the warning of `expire_snapshots` about running queries that read snapshots which expire. */
 class RunningReadsSuite extends AnyFunSuite with StatementFixture {
@@ -37,14 +38,20 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
 
   private def runningReads(table: String): Vector[Set[Long]] = new SessionRunningReads(spark).of(live(table).metadata)
 
-  /** Runs `body` while a query with a single task is reading the given snapshots. */
-  private def whileReading[A](table: String, snapshots: Long*)(body: => A): A = {
+  /** Runs `body` while a query of the snapshots is running, in one task. */
+  private def whileReading[A](table: String, snapshots: Long*)(body: => A): A =
+    whileRunning(table, snapshots: _*) { wait =>
+      val rowsOf = snapshots.map(id => spark.read.option("snapshot-id", id).table(table)).reduce(_ union _)
+      rowsOf.coalesce(1).select(call_udf(wait, col("id"))).collect()
+    }(body)
+
+  /** Runs `body` while a query of the snapshots is running. @param query calls a function with the given name */
+  private def whileRunning[A](table: String, snapshots: Long*)(query: String => Any)(body: => A): A = {
     val name = s"${ns}_${SharedSession.counter.incrementAndGet()}"
     val gate = new RunningReadsSuite.Gate
     RunningReadsSuite.gates.put(name, gate)
-    val wait = udf((id: Int) => RunningReadsSuite.pass(name, id))
-    val rowsOf = snapshots.map(id => spark.read.option("snapshot-id", id).table(table)).reduce(_ union _)
-    val result = Future(rowsOf.coalesce(1).select(wait(col("id"))).collect())
+    spark.udf.register(name, (id: Int) => RunningReadsSuite.pass(name, id))
+    val result = Future(query(name))
     try {
       assert(gate.started.await(60, TimeUnit.SECONDS))
       eventually(assert(runningReads(table) == Vector(snapshots.toSet)))
@@ -68,6 +75,20 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
       assert(warning(t, "retain_last => 1").exists(_.startsWith("1 running query reads 1 of the 1 snapshots")))
     }
     eventually(assert(runningReads(t).isEmpty))
+  }
+
+  test("a statement that rewrites whole files reads the current snapshot") {
+    val (t, ids) = changed()
+    whileRunning(t, ids.last)(wait => sql(s"UPDATE $t SET id = $wait(id)"))(assert(warning(t).isEmpty))
+  }
+
+  test("the method of Scala counts running queries as the procedure does") {
+    val (t, ids) = changed()
+    val options = ExpireOptions(olderThanMs = Some(System.currentTimeMillis), retainLast = Some(1))
+    whileReading(t, ids(0)) {
+      val reads = IcebergTable.forName(spark, t).expireSnapshots(options, dryRun = true).reads
+      assert(reads.warning == warning(t, "retain_last => 1, dry_run => true") && reads.queries == 1)
+    }
   }
 
   test("queries of the current snapshot and of other tables are not counted") {
