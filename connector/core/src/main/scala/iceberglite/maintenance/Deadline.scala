@@ -3,7 +3,7 @@ package iceberglite.maintenance
 import iceberglite.table.Environment
 
 /**
- * The time at which long-running work stops before its next commit.
+ * The time after which long-running work does not begin with the files of its next commit.
  *
  * @param endMs the time in milliseconds since the epoch
  */

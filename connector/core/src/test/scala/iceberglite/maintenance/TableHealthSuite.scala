@@ -232,6 +232,30 @@ class TableHealthSuite extends AnyFunSuite {
     assert(reports.drop(2).forall(r => r.status == StepStatus.Skipped && r.message.exists(_.contains("max-seconds"))))
   }
 
+  test("a max-seconds beyond the range of times is no limit") {
+    val reports = due(maintenance(neglected, new Recorder, "max-seconds" -> Long.MaxValue.toString).run())
+    assert(actionsOf(reports) == order && reports.forall(_.status == StepStatus.Done))
+  }
+
+  test("a step that fails after some commits has failed, and the bytes of these commits count") {
+    val runner = new Recorder {
+      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult = {
+        val result = super.run(a, table, o, limit)
+        if (a == RewriteDataFiles) result.copy(failure = Some("No file: https://u:secret@host/f")) else result
+      }
+    }
+    val reports = due(maintenance(neglected, runner, "max-bytes" -> "3100").run())
+    val failed = reports.find(_.step.action == RewriteDataFiles).get
+    assert(failed.status == StepStatus.Failed && failed.bytesRewritten == 3000 && failed.filesBefore.contains(1L))
+    assert(failed.message.exists(m =>
+      m.contains("after some commits") && m.contains("No file") && !m.contains("secret")
+    ))
+    val manifests = reports.find(_.step.action == RewriteManifests).get
+    assert(
+      manifests.status == StepStatus.Skipped && manifests.message.exists(_.contains("0 bytes of the option max-bytes"))
+    )
+  }
+
   test("orphan files are removed only on request, and counted by a plan") {
     val actions = neglected
     actions.store.write("mem://t/data/orphan.parquet", Array[Byte](1))

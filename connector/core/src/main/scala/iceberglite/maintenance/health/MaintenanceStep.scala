@@ -77,6 +77,8 @@ object StepStatus {
 
   /** The step is not due, or the budget does not suffice. */
   case object Skipped extends StepStatus("skipped")
+
+  /** The step failed. Its commits before the error remain, and the numbers of the report are those of these commits. */
   case object Failed extends StepStatus("failed")
 }
 

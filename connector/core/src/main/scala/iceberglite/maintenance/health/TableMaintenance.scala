@@ -11,19 +11,24 @@ import iceberglite.maintenance.orphan.OrphanSearch
 import iceberglite.spec.Redaction
 import iceberglite.table.{Environment, Table}
 
-/** What a step changed. See [[StepReport]] for the fields. */
+/**
+ * What a step changed. See [[StepReport]] for the other fields.
+ *
+ * @param failure the message of the error that ended the step after some of its commits; absent if the step succeeded
+ */
 final case class StepResult(
     filesBefore: Long,
     filesAfter: Long,
     bytesRewritten: Long,
-    message: Option[String] = None
+    message: Option[String] = None,
+    failure: Option[String] = None
 )
 
 /**
  * The limits of a step.
  *
  * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
- * @param deadline the time after which the step begins no further commit; absent for no limit
+ * @param deadline the time after which the step begins no rewrite of the files of a further commit; absent for no limit
  */
 final case class StepLimits(maxBytes: Option[Long], deadline: Option[Deadline])
 
@@ -75,7 +80,9 @@ final class TableMaintenance(
    */
   def run(): Vector[StepReport] = {
     val start = environment.nowMs()
-    val deadline = options.maxSeconds.map(seconds => new Deadline(start + SECONDS.toMillis(seconds), environment))
+    val deadline = options.maxSeconds.map { seconds =>
+      new Deadline(start + math.min(SECONDS.toMillis(seconds), Long.MaxValue - start), environment)
+    }
     fold(stepsOf(None)) { (step, limit) =>
       if (deadline.forall(!_.hasPassed)) runStep(step, StepLimits(limit, deadline))
       else skipped(step, Some(s"The ${options.maxSeconds.mkString} seconds of the option max-seconds have passed"))
@@ -120,10 +127,13 @@ final class TableMaintenance(
     def seconds = (environment.nowMs() - start) / 1000.0
     try {
       val result = runner.run(step.action, table.refresh(), options, limits)
-      val messages = limits.maxBytes.map(limited).toVector ++ result.message
+      val failure = result.failure.map(Redaction(_))
+      failure.foreach(logFailure(step, _))
+      val partly = failure.map(message => s"Failed after some commits, which remain: $message")
+      val messages = limits.maxBytes.map(limited).toVector ++ result.message ++ partly
       StepReport(
         step,
-        StepStatus.Done,
+        if (failure.isDefined) StepStatus.Failed else StepStatus.Done,
         Some(result.filesBefore),
         Some(result.filesAfter),
         result.bytesRewritten,
@@ -133,10 +143,13 @@ final class TableMaintenance(
     } catch {
       case NonFatal(e) if !runner.isCancellation(e) =>
         val message = Redaction(String.valueOf(e.getMessage))
-        log.warn(s"The step ${step.action.name} of the maintenance of ${table.name} failed: $message")
+        logFailure(step, message)
         StepReport(step, StepStatus.Failed, None, None, 0, seconds, Some(message))
     }
   }
+
+  private def logFailure(step: MaintenanceStep, message: String): Unit =
+    log.warn(s"The step ${step.action.name} of the maintenance of ${table.name} failed: $message")
 
   private def skipped(step: MaintenanceStep, message: Option[String]): StepReport =
     StepReport(step, StepStatus.Skipped, step.filesBefore, step.filesAfter, 0, 0, message)

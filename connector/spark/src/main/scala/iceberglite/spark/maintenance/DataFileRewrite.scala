@@ -26,7 +26,7 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
  * @param select selects the file groups to rewrite among the groups that satisfy the options
- * @param deadline with partial progress, no commit begins after this time
+ * @param deadline with partial progress, no rewrite of the file groups of a commit begins after this time
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,

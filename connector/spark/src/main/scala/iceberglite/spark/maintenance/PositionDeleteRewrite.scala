@@ -19,7 +19,7 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten
- * @param deadline with partial progress, no commit begins after this time
+ * @param deadline with partial progress, no rewrite of the file groups of a commit begins after this time
  * @param shouldUseCluster decides whether a Spark job is used, from the number of cores of the cluster and the size of
  *   the rewrite
  */

@@ -1,7 +1,9 @@
 package iceberglite.spark.maintenance
 
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
@@ -21,12 +23,13 @@ private[maintenance] object RewriteCommits {
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
    * @param empty the result without groups
-   * @param deadline with partial progress, no commit begins after this time
+   * @param deadline with partial progress, no rewrite of the groups of a commit begins after it
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
-   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed
+   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If commits succeeded before,
+   *   the error has their result as a suppressed [[EarlierCommits]]
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,
@@ -43,15 +46,29 @@ private[maintenance] object RewriteCommits {
       val size = math.max(1, (groups.size + limits.maxCommits - 1) / limits.maxCommits)
       val batches = groups.grouped(size).toVector
       val failures = new AtomicInteger
+      val committed = new ConcurrentLinkedQueue[R]
       val atOnce = math.max(1, options.maxConcurrentGroups / size)
-      val attempts = ConcurrentSteps.map(session, batches, atOnce) { batch =>
+      val attempts = withEarlierCommits(committed, combine)(ConcurrentSteps.map(session, batches, atOnce) { batch =>
         if (deadline.exists(_.hasPassed)) Attempt(isCommitted = false, empty)
-        else attempt(table, limits, failures, rewrite, failed)(batch)
-      }
-      // The threads commit in any order, so the last result does not always have the newest version.
+        else {
+          val done = attempt(table, limits, failures, rewrite, failed)(batch)
+          if (done.isCommitted) committed.add(done.result)
+          done
+        }
+      })
+      // The commits of different threads come in any order.
       val newest = if (attempts.exists(_.isCommitted)) table.refresh() else table
       (newest, attempts.map(_.result).foldLeft(empty)(combine))
   }
+
+  /** Adds the result of the commits that succeeded to an error of `work`, so that a caller can report them. */
+  private def withEarlierCommits[A, R](committed: ConcurrentLinkedQueue[R], combine: (R, R) => R)(work: => A): A =
+    try work
+    catch {
+      case e: Throwable =>
+        committed.asScala.reduceOption(combine).foreach(result => e.addSuppressed(new EarlierCommits(result)))
+        throw e
+    }
 
   /** Rewrites groups and commits them. @throws IcebergError if too many commits have failed */
   private def attempt[G <: RewriteGroup, R](

@@ -1,5 +1,8 @@
 package iceberglite.spark.maintenance
 
+import scala.reflect.ClassTag
+import scala.util.control.NonFatal
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 
@@ -74,14 +77,15 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       budget.select(_, limited, table.properties),
       limits.deadline
     )
-    val (_, result) = rewrite.run()
-    val left = remaining("data files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes)
+    val (result, failure) = committed(rewrite.run()._2)
+    val left = remaining("data files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes, failure)
     val removed = Some(result.removedDeleteFiles).filter(_ > 0).map(n => s"Removed $n delete files")
     StepResult(
       result.rewrittenFiles.toLong,
       result.addedFiles.toLong,
       result.rewrittenBytes,
-      (left ++ removed).reduceOption(_ + "; " + _)
+      (left ++ removed).reduceOption(_ + "; " + _),
+      failure
     )
   }
 
@@ -89,15 +93,26 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     val group = GroupOptions.ofPositionDeletes(Map.empty, table.metadata)
     val options = inSeveralCommits(group, RowOrdering.Kept, deadline)
     val rewrite = new PositionDeleteRewrite(session, table, SnapshotTarget.Main, AlwaysTrue, options, deadline)
-    val (_, result) = rewrite.run()
-    val left = remaining("position delete files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes)
-    StepResult(result.rewrittenFiles.toLong, result.addedFiles.toLong, result.rewrittenBytes, left)
+    val (result, failure) = committed(rewrite.run()._2)
+    val left = remaining("position delete files", rewrite.groups, result.rewrittenFiles, result.rewrittenBytes, failure)
+    StepResult(result.rewrittenFiles.toLong, result.addedFiles.toLong, result.rewrittenBytes, left, failure)
   }
 
   /**
-   * Returns options with which a rewrite has several commits, so that it can stop between commits. For bin-packing,
-   * large partitions are divided into more groups, which does not change the result. The first commit that fails ends
-   * the rewrite.
+   * Returns the result of a rewrite. If the rewrite fails after some of its commits, returns the result of these commits
+   * and the message of the error.
+   */
+  private def committed[R: ClassTag](rewrite: => R): (R, Option[String]) =
+    try {
+      (rewrite, None)
+    } catch {
+      case NonFatal(e) if !isCancellation(e) =>
+        EarlierCommits.of[R](e).fold(throw e)(result => (result, Some(String.valueOf(e.getMessage))))
+    }
+
+  /**
+   * Returns options with several commits, so that a rewrite can stop between them. Bin-packing can divide a large
+   * partition into more groups without other effects. The first commit that fails ends the rewrite.
    */
   private def inSeveralCommits(options: GroupOptions, ordering: RowOrdering, deadline: Option[Deadline]): GroupOptions =
     deadline.fold(options) { _ =>
@@ -110,18 +125,18 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       options.copy(maxGroupSize = maxGroupSize, partialProgress = Some(progress))
     }
 
-  /** Returns the files that a rewrite that stopped at the deadline has not rewritten. */
+  /** Returns what a rewrite has left that stopped at the deadline, or because of a failure. */
   private def remaining(
       kind: String,
       groups: Vector[RewriteGroup],
       rewrittenFiles: Int,
-      rewrittenBytes: Long
+      rewrittenBytes: Long,
+      failure: Option[String]
   ): Option[String] = {
     val files = groups.map(_.files).sum - rewrittenFiles
-    if (files > 0) Some(
-      s"$files $kind with ${groups.map(_.bytes).sum - rewrittenBytes} bytes are left, because the time of the option " +
-        "max-seconds has passed"
-    )
+    val reason = failure.fold("the time of the option max-seconds has passed")(_ => "a commit failed")
+    if (files > 0)
+      Some(s"$files $kind with ${groups.map(_.bytes).sum - rewrittenBytes} bytes are left, because $reason")
     else None
   }
 

@@ -7,9 +7,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.maintenance.Deadline
+import iceberglite.maintenance.compact.FileGroupBudget
 import iceberglite.maintenance.health.{MaintenanceAction, MaintenanceOptions, StepLimits}
-import iceberglite.spark.maintenance.SessionSteps
-import iceberglite.table.Environment
+import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering, SessionSteps}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.{Environment, SnapshotTarget}
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.rowlevel.StatementFixture
 
@@ -166,6 +168,31 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val rest = run(None)
     sql(s"REFRESH TABLE $t")
     assert(rest.filesBefore == 12 && contents(t, 2) == before && count(s"$t.data_files") == 3)
+  }
+
+  test("the commits before a failed commit of a rewrite are reported", Slow) {
+    val t = neglected(2)
+    val (steps, table) = (new SessionSteps(spark), live(t))
+    val options = MaintenanceOptions.of(Map.empty, table.metadata)
+      .copy(rewriteOptions = Map("max-concurrent-file-group-rewrites" -> "1"))
+    val rewrite = options.rewrite(table.metadata)
+    val groups = new DataFileRewrite(
+      spark,
+      table,
+      SnapshotTarget.Main,
+      AlwaysTrue,
+      rewrite,
+      RowOrdering.default(table),
+      FileGroupBudget(Long.MaxValue).select(_, rewrite, table.properties)
+    ).groups
+    val lost = groups.last.tasks.head.file.path
+    Files.delete(dataFilesOf(t).find(path => lost.endsWith(path.getFileName.toString)).get)
+    val deadline = Some(new Deadline(Long.MaxValue, Environment.system))
+    val result = steps.run(MaintenanceAction.RewriteDataFiles, table, options, StepLimits(None, deadline))
+    assert(result.filesBefore == 12 && result.filesAfter == 2 && result.bytesRewritten == groups.init.map(_.bytes).sum)
+    assert(result.failure.isDefined && result.message.exists(_.contains("6 data files")))
+    sql(s"REFRESH TABLE $t")
+    assert(count(s"$t.data_files") == 8)
   }
 
   test("orphan files are removed on request", Slow) {

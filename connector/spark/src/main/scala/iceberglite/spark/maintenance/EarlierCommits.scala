@@ -1,0 +1,20 @@
+package iceberglite.spark.maintenance
+
+import scala.reflect.ClassTag
+
+/**
+ * The commits of a rewrite that succeeded before another one failed. It is a suppressed exception of the error of the
+ * rewrite, so that the error keeps its type and its message.
+ *
+ * @param result the result of these commits, of the same type as the result of the rewrite
+ */
+final private[maintenance] class EarlierCommits(val result: Any)
+    extends RuntimeException(s"Commits that succeeded before the error: $result")
+
+private[maintenance] object EarlierCommits {
+
+  /** Returns the result of the commits that succeeded before an error; absent if there are none. */
+  def of[R: ClassTag](error: Throwable): Option[R] =
+    error.getSuppressed.toVector.collect { case commits: EarlierCommits => commits.result }
+      .collectFirst { case result: R => result }
+}
