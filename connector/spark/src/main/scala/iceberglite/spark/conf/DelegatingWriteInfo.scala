@@ -41,7 +41,7 @@ final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, stat
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ statementOptions.values).asJava)
 }
 
-/** The same description as `info`, but with other columns. */
+/** Describes the same write as `info`, but with other columns. */
 final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
     extends DelegatingWriteInfo(info) {
   override def schema: StructType = columns
