@@ -94,7 +94,7 @@ class ArchitectureSuite extends AnyFunSuite {
       "parquet" -> Set("avro", "metrics", "storage"),
       "puffin" -> Set("storage"),
       "data" -> files,
-      "tree" -> Set("avro", "storage"),
+      "tree" -> Set("avro", "storage", "puffin", "data"),
       "scan" -> (files ++ Set("tree", "data")),
       "table" -> (files ++ Set("tree", "scan")),
       "maintenance" -> (files ++ Set("scan", "table", "tree", "data")),

@@ -7,13 +7,14 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
 
-import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
+import iceberglite.data.{DataSource, FileFaults, Record}
 import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
 /** Reads the records of a Parquet file, one row group after the other. */
-final private[parquet] class ParquetRecords(source: DataSource, expected: StructType) extends RecordIterator {
+final private[parquet] class ParquetRecords(source: DataSource, expected: StructType)
+    extends ParquetMetadataFiles.MetadataRecords {
   import ParquetRecords._
 
   private val codecs = new GuardedPages.Codecs(source.path)
@@ -30,6 +31,8 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
   private var records: RecordReader[Record] = _
   private var rowsLeft = 0L
   private var position = 0L
+
+  override def keyValues: Map[String, String] = reader.getFileMetaData.getKeyValueMetaData.asScala.toMap
 
   override def hasNext: Boolean = {
     if (rowsLeft == 0) convertErrors(nextGroup())

@@ -1,0 +1,96 @@
+package iceberglite.data.parquet
+
+import java.io.ByteArrayOutputStream
+
+import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+
+import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
+import iceberglite.spec.property.{ParquetCompression, ParquetPageVersion}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.PrimitiveType
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * Reads and writes Parquet files with metadata of tables, such as the manifests of version 4. These files are small, so
+ * they are written in memory. Their columns have neither dictionaries nor statistics, because readers need all rows.
+ */
+private[iceberglite] object ParquetMetadataFiles {
+  private val RowGroupSize = 4L << 20
+  private val PageSize = 1 << 20
+  private val PageRows = 20000
+  private val ZstdLevel = 3
+  private val CheckMinRows = 100
+  private val CheckMaxRows = 10000
+
+  /** The records of a file, with the key-value metadata of its footer. */
+  trait MetadataRecords extends RecordIterator {
+    def keyValues: Map[String, String]
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @param expected the columns to read, matched by field id; see [[iceberglite.data.DataFormat.read]]
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file or a column cannot be read
+   */
+  def open(source: DataSource, expected: StructType): MetadataRecords = new ParquetRecords(source, expected)
+
+  /** Returns the bytes of a file. @param path the path for messages */
+  def write(path: String, schema: Schema, keyValues: Map[String, String], rows: Iterator[Record]): Array[Byte] = {
+    val settings = settingsOf(schema)
+    val codecs = settings.codecs
+    try {
+      val fileSettings = ParquetFileSettings.of(schema, settings, codecs, keyValues)
+      val shredder = RecordShredder.of(schema, fileSettings.messageType)
+      val output = new InMemoryOutput(path)
+      val file = new ParquetOutput(output, fileSettings, shredder.attach)
+      FileFaults.wrapWriteErrors(path) {
+        rows.foreach { row =>
+          shredder.write(row)
+          file.endRow()
+        }
+        file.finish()
+        output.bytes
+      }
+    } finally codecs.release()
+  }
+
+  private def settingsOf(schema: Schema): ParquetSettings = {
+    val none = schema.byId.values.filter(_.fieldType.isInstanceOf[PrimitiveType]).map(f => schema.names(f.id) -> false)
+    ParquetSettings(
+      codec = ParquetCompression.Zstd,
+      level = Some(ZstdLevel),
+      rowGroupSize = RowGroupSize,
+      pageSize = PageSize,
+      pageRows = PageRows,
+      dictionarySize = PageSize,
+      targetSize = Long.MaxValue,
+      details = ParquetDetails(
+        ParquetPageVersion.V1,
+        CheckMinRows,
+        CheckMaxRows,
+        bloomFilterMaxSize = PageSize,
+        bloomFilters = Map.empty,
+        dictionary = none.toMap,
+        statistics = none.toMap
+      )
+    )
+  }
+
+  /** A file in memory. */
+  final private class InMemoryOutput(path: String) extends OutputFile {
+    private val content = new ByteArrayOutputStream
+
+    def bytes: Array[Byte] = content.toByteArray
+
+    override def create(blockSizeHint: Long): PositionOutputStream = new PositionOutputStream {
+      override def getPos: Long = content.size.toLong
+      override def write(b: Int): Unit = content.write(b)
+      override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = content.write(bytes, offset, length)
+    }
+    override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
+    override def supportsBlockSize: Boolean = false
+    override def defaultBlockSize: Long = 0
+    override def getPath: String = path
+  }
+}

@@ -1,0 +1,106 @@
+package iceberglite.tree.root
+
+import iceberglite.data.{Record, RecordValues}
+import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+
+/**
+ * The statistics of a column or expression in a file or in all files of a manifest. The bounds are exact values of the
+ * column's type, and a value that is not stated is unknown.
+ *
+ * @param tight whether the bounds are values that occur
+ * @param averageSize average size of the values that are not null, in bytes; only strings and binaries have sizes
+ */
+final private[root] case class FieldStats(
+    lower: Option[Literal] = None,
+    upper: Option[Literal] = None,
+    tight: Option[Boolean] = None,
+    valueCount: Option[Long] = None,
+    nullCount: Option[Long] = None,
+    nanCount: Option[Long] = None,
+    averageSize: Option[Int] = None,
+    maxSize: Option[Int] = None
+) {
+
+  /** Whether it is known that all values are null or NaN, so that there are no bounds. */
+  def hasNoOrdinaryValues: Boolean = valueCount.exists { values =>
+    val special = nullCount.map(_ + nanCount.getOrElse(0L))
+    special.exists(_ >= values)
+  }
+
+  def isEmpty: Boolean = this == FieldStats.Empty
+}
+
+private[root] object FieldStats {
+  val Empty: FieldStats = FieldStats()
+}
+
+/** The struct `content_stats` (field 149): the statistics of columns and expressions by their ids. */
+final private[root] case class ContentStats(byId: Map[Int, FieldStats]) {
+  def get(id: Int): Option[FieldStats] = byId.get(id)
+}
+
+private[root] object ContentStats {
+  val Empty: ContentStats = ContentStats(Map.empty)
+}
+
+/** A value of a primitive type, such as a bound. */
+final private class LiteralCodec(t: PrimitiveType) extends RecordCodec[Literal] {
+  override def fieldType: Type = t
+  override def encode(value: Literal): AnyRef = RecordValues.primitive(value, t)
+  override def decode(value: AnyRef): Literal = RecordValues.literal(value, t).getOrElse(fail(value))
+}
+
+/**
+ * The statistics struct of one column or expression. The field ids follow from the id of the column: the struct has the
+ * id `10000 + 200 * id`, which is the base of the ids of its fields.
+ */
+final private class FieldStatsStruct(column: StatsColumn) extends RecordStruct[FieldStats] {
+  import RecordCodec.{Flag, Int32, Int64}
+
+  private val base = column.structId
+  private val bounds = column.boundType.map(new LiteralCodec(_))
+
+  private val Lower = bounds.map(optional(base + 1, "lower_bound", _)(_.lower))
+  private val Upper = bounds.map(optional(base + 2, "upper_bound", _)(_.upper))
+  private val Tight = bounds.map(_ => optional(base + 3, "tight_bounds", Flag)(_.tight))
+  private val ValueCount = optional(base + 4, "value_count", Int64)(_.valueCount)
+  private val NullCount = optional(base + 5, "null_value_count", Int64)(_.nullCount)
+  private val NanCount = onlyIf(column.isFloating)(optional(base + 6, "nan_value_count", Int64)(_.nanCount))
+  private val AverageSize = onlyIf(column.hasSizes)(
+    optional(base + 7, "avg_value_size_in_bytes", Int32)(_.averageSize)
+  )
+  private val MaxSize = onlyIf(column.hasSizes)(optional(base + 100, "max_value_size_in_bytes", Int32)(_.maxSize))
+
+  def fromRecord(row: Record): FieldStats = FieldStats(
+    lower = Lower.flatMap(_.option(row)),
+    upper = Upper.flatMap(_.option(row)),
+    tight = Tight.flatMap(_.option(row)),
+    valueCount = count(row, Some(ValueCount)),
+    nullCount = count(row, Some(NullCount)),
+    nanCount = count(row, NanCount),
+    averageSize = AverageSize.flatMap(_.option(row)),
+    maxSize = MaxSize.flatMap(_.option(row))
+  )
+
+  private def count(row: Record, counts: Option[RecordColumn[FieldStats, Long]]): Option[Long] =
+    counts.flatMap(c => c.option(row).map(n => if (n < 0) failNegative(c, n) else n))
+
+  private def failNegative(counts: RecordColumn[FieldStats, Long], value: Long): Nothing = throw EntryFault(
+    s"The ${counts.field.name} of the column ${column.name} must not be negative, but is $value"
+  )
+
+  private def onlyIf[A](condition: Boolean)(a: => A): Option[A] = if (condition) Some(a) else None
+}
+
+/** The struct `content_stats` of a table's manifests. */
+final private[root] class ContentStatsStruct(columns: StatsColumns) extends RecordStruct[ContentStats] {
+  private val fields = columns.all.map { c =>
+    val struct = new FieldStatsStruct(c)
+    c.id -> optional(c.structId, c.name, new RecordCodec.StructOf(struct, struct.fromRecord))(
+      _.get(c.id).filterNot(_.isEmpty)
+    )
+  }
+
+  def fromRecord(row: Record): ContentStats =
+    ContentStats(fields.flatMap { case (id, field) => field.option(row).map(id -> _) }.toMap)
+}

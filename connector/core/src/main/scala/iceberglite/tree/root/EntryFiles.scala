@@ -1,0 +1,190 @@
+package iceberglite.tree.root
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.file._
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Type._
+import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
+
+/**
+ * Converts the entries of data and delete files between the general form and the form of version 4, in which the
+ * statistics contain the partition values.
+ */
+final private[root] class EntryFiles(columns: StatsColumns) extends Serializable {
+
+  /** Returns the entry in the form of version 4. */
+  def toContent(e: ManifestEntry): ContentEntry = {
+    val file = e.file
+    val vector = for (offset <- file.contentOffset; size <- file.contentSizeInBytes) yield InPuffin(offset, size)
+    ContentEntry(
+      content = EntryContent.of(file.content),
+      location = file.path,
+      format = file.format,
+      version = VersionInfo(e.status, e.snapshotId, e.sequenceNumber, e.fileSequenceNumber),
+      specId = file.specId,
+      recordCount = file.recordCount,
+      fileSizeInBytes = Some(file.fileSizeInBytes),
+      stats = statsOf(file),
+      vector = vector,
+      sortOrderId = file.sortOrderId.filter(_ => file.content == Content.Data),
+      referencedFile = file.referencedDataFile.filter(_ => file.content == Content.PositionDeletes),
+      keyMetadata = file.keyMetadata,
+      splitOffsets = file.splitOffsets,
+      equalityIds = if (file.content == Content.EqualityDeletes) file.equalityIds else Vector.empty,
+      firstRowId = file.firstRowId.filter(_ => file.content == Content.Data)
+    )
+  }
+
+  /** Returns the statistics of the columns, with the partition values. */
+  private def statsOf(file: ContentFile): ContentStats = {
+    val measured = columns.all.filter(_.isColumn).flatMap(c => Some(statsOf(file.metrics, c)).filterNot(_.isEmpty).map(c.id -> _))
+    val partition = columns.keysOf(file.specId).zip(file.partition.values).collect {
+      case (Some(key), value) => key.id -> value
+    }
+    ContentStats(partition.foldLeft(measured.toMap) { case (stats, (id, value)) =>
+      stats.updated(id, withValue(stats.getOrElse(id, FieldStats.Empty), columns.byId.get(id), value, file.recordCount))
+    })
+  }
+
+  private def statsOf(metrics: Metrics, column: StatsColumn): FieldStats = FieldStats(
+    lower = boundOf(metrics.lowerBound(column.id), column),
+    upper = boundOf(metrics.upperBound(column.id), column),
+    valueCount = metrics.valueCount(column.id).filter(_ >= 0),
+    nullCount = metrics.nullValueCount(column.id).filter(_ >= 0),
+    nanCount = metrics.nanValueCount(column.id).filter(n => n >= 0 && column.isFloating)
+  )
+
+  /** Returns a bound; absent if it cannot be stored as a value of the column's type, for example if it is truncated. */
+  private def boundOf(bytes: Option[ByteBuffer], column: StatsColumn): Option[Literal] =
+    for (t <- column.boundType; b <- bytes; value <- SingleValue.decodeValid(t, b) if fits(value, t)) yield value
+
+  private def fits(value: Literal, t: PrimitiveType): Boolean = (value, t) match {
+    case (Literal.FixedLiteral(bytes), FixedType(length)) => bytes.remaining == length
+    case (Literal.DecimalLiteral(v), DecimalType(precision, _)) => v.precision <= precision
+    case _ => !EntryFiles.isNan(value)
+  }
+
+  /**
+   * Returns the statistics of a partition column or expression, all of whose values are equal. The upper bound is
+   * stored only for columns, because it equals the lower bound.
+   */
+  private def withValue(
+      stats: FieldStats,
+      column: Option[StatsColumn],
+      value: Option[Literal],
+      rows: Long
+  ): FieldStats = {
+    val counted = stats.copy(valueCount = stats.valueCount.orElse(Some(rows).filter(_ >= 0)))
+    val isFloating = column.exists(_.isFloating)
+    value match {
+      case None => counted.copy(lower = None, upper = None, tight = None, nullCount = counted.valueCount)
+      case Some(v) if EntryFiles.isNan(v) =>
+        counted.copy(lower = None, upper = None, tight = None, nullCount = Some(0L), nanCount = counted.valueCount)
+      case Some(v) => counted.copy(
+          lower = Some(v),
+          upper = Some(v).filter(_ => column.exists(_.isColumn)),
+          tight = Some(true),
+          nullCount = Some(0L),
+          nanCount = if (isFloating) Some(0L) else None
+        )
+    }
+  }
+
+  /**
+   * Returns the entry of a data or delete file in the general form.
+   *
+   * @throws EntryFault if the statistics do not contain the partition values
+   */
+  def toEntry(e: ContentEntry): ManifestEntry = {
+    val (offset, size) = e.vector match {
+      case Some(InPuffin(at, length)) => (Some(at), Some(length))
+      case Some(_: Inline) | None => (None, None)
+    }
+    val file = ContentFile(
+      content = contentOf(e),
+      path = e.location,
+      format = e.format,
+      specId = e.specId,
+      partition = partitionOf(e),
+      recordCount = e.recordCount,
+      fileSizeInBytes = e.fileSizeInBytes.getOrElse(0L),
+      metrics = metricsOf(e),
+      keyMetadata = e.keyMetadata,
+      splitOffsets = e.splitOffsets,
+      equalityIds = e.equalityIds,
+      sortOrderId = e.sortOrderId,
+      firstRowId = e.firstRowId,
+      referencedDataFile = e.referencedFile,
+      contentOffset = offset,
+      contentSizeInBytes = size
+    )
+    val v = e.version
+    ManifestEntry(v.status, v.snapshotId, v.sequenceNumber, v.fileSequenceNumber, file)
+  }
+
+  private def contentOf(e: ContentEntry): Content = e.content match {
+    case EntryContent.Data => Content.Data
+    case EntryContent.PositionDeletes => Content.PositionDeletes
+    case EntryContent.EqualityDeletes => Content.EqualityDeletes
+    case other => throw EntryFault(s"The entry of ${e.location} is a ${other.name}, not a data or delete file")
+  }
+
+  private def partitionOf(e: ContentEntry): PartitionTuple = {
+    val keys = columns.keysOf(e.specId)
+    if (keys.isEmpty) PartitionTuple.Empty else PartitionTuple(keys.map(_.flatMap(valueOf(_, e))))
+  }
+
+  private def valueOf(key: PartitionKey, e: ContentEntry): Option[Literal] = {
+    val stats = e.stats.get(key.id).getOrElse(throw EntryFault(
+      s"The entry of ${e.location} has no statistics of the column or expression ${key.id}, which determine a " +
+        s"partition value of the partition spec ${e.specId}"
+    ))
+    stats.lower.map(v => LiteralConversion.to(v, key.partitionType).getOrElse(v))
+      .orElse(if (stats.nanCount.exists(_ > 0)) EntryFiles.nanOf(key.partitionType) else None)
+  }
+
+  /** Returns the metrics of the columns, without those of expressions. */
+  private def metricsOf(e: ContentEntry): Metrics = EntryFiles.metrics(upperCompleted(e).byId.filterKeys(isColumn))
+
+  private def isColumn(id: Int): Boolean = columns.byId.get(id).exists(_.isColumn)
+
+  /** Completes the upper bounds of identity columns, which other writers may omit, because they equal the lower bounds. */
+  private def upperCompleted(e: ContentEntry): ContentStats = {
+    val identities = columns.keysOf(e.specId).flatten.filter(_.isIdentity).map(_.id)
+    identities.foldLeft(e.stats) { (stats, id) =>
+      stats.get(id).filter(s => s.lower.isDefined && s.upper.isEmpty)
+        .fold(stats)(s => ContentStats(stats.byId.updated(id, s.copy(upper = s.lower))))
+    }
+  }
+}
+
+private[root] object EntryFiles {
+  def isNan(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v.isNaN
+    case DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  private def nanOf(t: PrimitiveType): Option[Literal] = t match {
+    case FloatType => Some(FloatLiteral(Float.NaN))
+    case DoubleType => Some(DoubleLiteral(Double.NaN))
+    case _ => None
+  }
+
+  /** Returns statistics in the form of [[Metrics]]. */
+  def metrics(stats: scala.collection.Map[Int, FieldStats]): Metrics = {
+    def of[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
+      Some(stats.iterator.flatMap { case (id, s) => value(s).map(id -> _) }.toMap).filter(_.nonEmpty)
+    MetricMaps(
+      columnSizes = None,
+      valueCounts = of(_.valueCount),
+      nullValueCounts = of(_.nullCount),
+      nanValueCounts = of(_.nanCount),
+      lowerBounds = of(_.lower.map(SingleValue.encode)),
+      upperBounds = of(_.upper.map(SingleValue.encode))
+    )
+  }
+}

@@ -1,0 +1,88 @@
+package iceberglite.tree.root
+
+import iceberglite.avro.AvroFault
+import iceberglite.data.{DataSource, Record}
+import iceberglite.data.parquet.ParquetMetadataFiles
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.spec.schema.Schema
+import iceberglite.storage.FileIO
+
+/**
+ * Reads and writes the manifests of version 4: the root and the leaves of a metadata tree. All of them are Parquet
+ * files with the same columns.
+ */
+private[root] object RootManifests {
+  private val Role = "manifest"
+  private val VersionKey = "format-version"
+  private val ContentKey = "content"
+  private val Version = "4"
+  private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not use it"
+
+  /** The kind of a manifest and its entries, in the order of the file. */
+  final case class Contents(kind: ManifestKind, entries: Vector[ContentEntry])
+
+  /**
+   * Returns the bytes of a manifest. Columns without values are omitted.
+   *
+   * @param properties additional key-value metadata, which is only informative
+   * @throws ValidationFailed if an entry violates a rule
+   */
+  def write(
+      path: String,
+      kind: ManifestKind,
+      columns: StatsColumns,
+      entries: Vector[ContentEntry],
+      properties: Map[String, String] = Map.empty
+  ): Array[Byte] = {
+    entries.foreach(e => EntryRules.violation(e, kind).foreach(refuse(path, e, _)))
+    val used = entries.iterator.flatMap(_.stats.byId.keysIterator).toSet
+    val struct = new EntryStruct(columns.only(used))
+    val (stored, rows) = AbsentColumns.drop(struct.structType, entries.map(struct.record))
+    val keyValues = properties ++ Map(VersionKey -> Version, ContentKey -> kind.name)
+    ParquetMetadataFiles.write(path, Schema(0, stored.fields), keyValues, rows.iterator)
+  }
+
+  private def refuse(path: String, e: ContentEntry, violation: String): Nothing =
+    throw ValidationFailed(s"Cannot write the manifest $path: the entry of the ${e.content.name} ${e.location} $violation")
+
+  /**
+   * Reads a manifest, with only the values that the file contains.
+   *
+   * @param columns the columns whose statistics are read
+   * @throws UnreadableFile if the file is not a manifest of version 4, or violates a rule
+   */
+  def read(io: FileIO, path: String, columns: StatsColumns): Contents = guard(path) {
+    val struct = new EntryStruct(columns)
+    val rows = ParquetMetadataFiles.open(DataSource(io, path, 0L), struct.structType)
+    try {
+      val kind = kindOf(rows.keyValues)
+      Contents(kind, rows.map(entryOf(struct, kind, _)).toVector)
+    } finally rows.close()
+  }
+
+  private def entryOf(struct: EntryStruct, kind: ManifestKind, row: Record): ContentEntry = {
+    val entry = struct.fromRecord(row)
+    EntryRules.check(entry, kind)
+    entry
+  }
+
+  private def kindOf(keyValues: Map[String, String]): ManifestKind = {
+    def value(key: String) =
+      keyValues.getOrElse(key, throw EntryFault(s"The metadata of the file has no key $key, which manifests require"))
+    if (value(VersionKey) != Version)
+      throw EntryFault(s"The manifest has the format version ${value(VersionKey)}, but version 4 is required")
+    ManifestKind.named(value(ContentKey)).getOrElse(
+      throw EntryFault(s"The manifest has the unknown content ${value(ContentKey)}")
+    )
+  }
+
+  /** Runs a read operation on a manifest, and converts its failures. */
+  def guard[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case EntryFault(reason) => throw UnreadableFile(path, Role, s"$reason. $Advice")
+      case e: UnreadableFile if e.role == Role => throw e
+      case e: IcebergError => throw AvroFault.toError(path, Role, Advice, e)
+    }
+}

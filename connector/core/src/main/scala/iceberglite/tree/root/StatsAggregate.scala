@@ -1,0 +1,51 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.types.Literal
+
+/**
+ * The statistics of all files of a manifest. A statistic is absent if any file lacks it, because an incomplete value
+ * would exclude files from scans that they belong to.
+ */
+private[root] object StatsAggregate {
+
+  /** Returns the statistics of the given entries. @param entries the entries of files that are not deleted */
+  def of(entries: Vector[ContentEntry]): ContentStats = {
+    val ids = entries.headOption.toVector.flatMap(_.stats.byId.keys)
+    val common = ids.filter(id => entries.forall(_.stats.byId.contains(id)))
+    ContentStats(common.map(id => id -> merge(entries.map(_.stats.byId(id)))).filterNot(_._2.isEmpty).toMap)
+  }
+
+  private def merge(files: Vector[FieldStats]): FieldStats = FieldStats(
+    lower = bound(files)(_.lower, _.min(_)),
+    upper = bound(files)(s => s.upper.orElse(s.lower), _.max(_)),
+    tight = if (files.forall(s => s.tight.contains(true) || s.hasNoOrdinaryValues)) Some(true) else None,
+    valueCount = sum(files)(_.valueCount),
+    nullCount = sum(files)(_.nullCount),
+    nanCount = sum(files)(_.nanCount),
+    averageSize = averageSize(files),
+    maxSize = all(files)(_.maxSize).map(_.max)
+  )
+
+  /** Returns a bound of all files. Files whose values are all null or NaN have no bounds, and are ignored. */
+  private def bound(files: Vector[FieldStats])(
+      of: FieldStats => Option[Literal],
+      choose: (Vector[Literal], Ordering[Literal]) => Literal
+  ): Option[Literal] =
+    all(files.filterNot(_.hasNoOrdinaryValues))(of).filter(_.nonEmpty).map(choose(_, Literal.ordering))
+
+  private def sum(files: Vector[FieldStats])(count: FieldStats => Option[Long]): Option[Long] =
+    all(files)(count).map(_.sum)
+
+  /** Returns the average size of the values that are not null. */
+  private def averageSize(files: Vector[FieldStats]): Option[Int] = for {
+    sizes <- all(files)(_.averageSize)
+    values <- all(files)(s => for (values <- s.valueCount; nulls <- s.nullCount) yield math.max(0L, values - nulls))
+    if values.sum > 0
+  } yield (sizes.zip(values).map { case (size, count) => size.toDouble * count }.sum / values.sum).toInt
+
+  /** Returns the values of all files; absent if any file lacks the value. */
+  private def all[V](files: Vector[FieldStats])(value: FieldStats => Option[V]): Option[Vector[V]] = {
+    val values = files.flatMap(value(_))
+    if (values.size == files.size) Some(values) else None
+  }
+}

@@ -1,0 +1,136 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, TableExpression, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.Type._
+import iceberglite.tree.PartitionSpecs
+
+/**
+ * A column or expression that can have statistics.
+ *
+ * @param id the id of the column or expression
+ * @param name the name in the file, which is only informative
+ * @param isColumn whether it is a column of a schema, and not an expression
+ */
+final private[root] case class StatsColumn(id: Int, name: String, valueType: PrimitiveType, isColumn: Boolean) {
+
+  /** The field id of the statistics struct. */
+  def structId: Int = StatsColumn.FirstId + StatsColumn.IdsPerColumn * id
+
+  /** The type of the bounds; absent if the type has no single-value order. */
+  def boundType: Option[PrimitiveType] = valueType match {
+    case VariantType | UnknownType | _: GeometryType | _: GeographyType => None
+    case other => Some(other)
+  }
+
+  def isFloating: Boolean = valueType == FloatType || valueType == DoubleType
+
+  def hasSizes: Boolean = valueType == StringType || valueType == BinaryType
+}
+
+private[root] object StatsColumn {
+  val FirstId = 10000
+  val IdsPerColumn = 200
+
+  /** The highest id with statistics: the ids of statistics end at 200,000,000, below the ids that are reserved. */
+  val MaxId: Int = 999949
+}
+
+/**
+ * The columns and expressions of a table that can have statistics. Columns in lists and maps have no statistics.
+ *
+ * @param all the columns and expressions, in ascending order of their ids
+ * @param keys for each partition spec id, the id with the statistics of each partition field; absent for a void field
+ */
+final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[Int, Vector[Option[PartitionKey]]])
+    extends Serializable {
+  val byId: Map[Int, StatsColumn] = all.map(c => c.id -> c).toMap
+
+  /** Returns only the columns and expressions with the given ids. */
+  def only(ids: Set[Int]): StatsColumns = new StatsColumns(all.filter(c => ids(c.id)), keys)
+
+  /** Returns the keys of the fields of a partition spec. @throws EntryFault if the table does not have the spec */
+  def keysOf(specId: Int): Vector[Option[PartitionKey]] = keys.getOrElse(
+    specId,
+    throw EntryFault(
+      s"An entry has the partition spec $specId, but the specs of the table are ${keys.keys.toVector.sorted.mkString(", ")}"
+    )
+  )
+}
+
+/**
+ * The statistics with the values of a partition field.
+ *
+ * @param id the id of the source column (transform identity) or of the expression
+ * @param partitionType the type of the partition values
+ */
+final private[root] case class PartitionKey(id: Int, isIdentity: Boolean, partitionType: PrimitiveType)
+
+private[root] object StatsColumns {
+
+  /**
+   * Returns the columns and expressions of a table. A column has the type of the newest schema that contains it,
+   * because files contain values of this type or of a type that was promoted to it.
+   *
+   * @param sources the partition specs with their source columns
+   * @param expressions the table's expressions, with one for each partition field that is not void
+   */
+  def of(
+      metadata: TableMetadata,
+      sources: PartitionSpecs,
+      expressions: Vector[TableExpression]
+  ): StatsColumns = {
+    val schemas = (metadata.schema +: metadata.schemas.sortBy(-_.schemaId)) :+ sources.sources
+    val columns = schemas.flatMap(scalars).filter(_.id <= StatsColumn.MaxId)
+    val newest = columns.groupBy(_.id).map(_._2.head).toVector
+    val typeOf = newest.map(c => c.id -> c.valueType).toMap
+    val derived = expressions.filter(e => e.transform != Identity && e.id <= StatsColumn.MaxId).map { e =>
+      val source = e.sourceIds.headOption.flatMap(typeOf.get).getOrElse(UnknownType)
+      StatsColumn(e.id, e.name, e.transform.resultType(source), isColumn = false)
+    }
+    new StatsColumns(
+      distinctNames((newest ++ derived).filter(_.valueType != UnknownType).sortBy(_.id)),
+      sources.byId.map { case (id, spec) => id -> keysOf(spec, sources, expressions) }
+    )
+  }
+
+  /** Returns the columns of primitive types that are not in lists or maps. */
+  private def scalars(schema: Schema): Vector[StatsColumn] = {
+    def in(struct: StructType): Vector[StatsColumn] = struct.fields.flatMap { f =>
+      (f.fieldType: Type) match {
+        case t: PrimitiveType => Vector(StatsColumn(f.id, schema.names.getOrElse(f.id, f.name), t, isColumn = true))
+        case nested: StructType => in(nested)
+        case _: ListType | _: MapType => Vector.empty
+      }
+    }
+    in(schema.asStruct)
+  }
+
+  private def keysOf(
+      spec: PartitionSpec,
+      sources: PartitionSpecs,
+      expressions: Vector[TableExpression]
+  ): Vector[Option[PartitionKey]] = spec.fields.zip(spec.partitionType(sources.sources).fields).map {
+    case (field, typed) => (field.transform, typed.fieldType) match {
+        case (Void, _) => None
+        case (Identity, t: PrimitiveType) => Some(PartitionKey(field.sourceId, isIdentity = true, t))
+        case (_, t: PrimitiveType) => Some(PartitionKey(expressionOf(field, expressions), isIdentity = false, t))
+        case (_, _) => None
+      }
+  }
+
+  private def expressionOf(field: PartitionField, expressions: Vector[TableExpression]): Int =
+    expressions.find(_.isOf(field)).map(_.id).getOrElse(throw EntryFault(
+      s"The partition field ${field.name} (id ${field.fieldId}) has no expression in the table metadata"
+    ))
+
+  /** Makes names distinct, regardless of case, because some engines compare the names of fields without case. */
+  private def distinctNames(columns: Vector[StatsColumn]): Vector[StatsColumn] = {
+    val used = columns.groupBy(_.name.toLowerCase(java.util.Locale.ROOT))
+    columns.map { c =>
+      if (used(c.name.toLowerCase(java.util.Locale.ROOT)).size > 1) c.copy(name = s"${c.name}_${c.id}") else c
+    }
+  }
+}

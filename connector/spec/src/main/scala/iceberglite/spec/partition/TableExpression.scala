@@ -1,0 +1,46 @@
+package iceberglite.spec.partition
+
+/**
+ * An expression on columns, whose id is unique among the ids of columns and expressions (version 4: field `expressions`
+ * of table metadata). The id is the key of the statistics of the expression's values.
+ *
+ * @param partitionFieldId the id of the partition field with the values of the expression; absent if no partition spec
+ *   uses the expression
+ */
+final case class TableExpression(
+    id: Int,
+    sourceIds: Vector[Int],
+    transform: Transform,
+    name: String,
+    partitionFieldId: Option[Int]
+) {
+
+  /** Whether a partition field has the values of this expression. */
+  def isOf(field: PartitionField): Boolean =
+    partitionFieldId.contains(field.fieldId) && transform == field.transform && sourceIds == field.sourceIds
+}
+
+object TableExpression {
+
+  /**
+   * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
+   * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
+   * partition field ids. Void fields need no expression, because their values are always null.
+   *
+   * @param lastId the highest id of a column, dropped columns included; the ids of new expressions are higher
+   */
+  def complete(
+      specs: Vector[PartitionSpec],
+      existing: Vector[TableExpression],
+      lastId: Int
+  ): Vector[TableExpression] = {
+    val fields = specs.flatMap(_.fields).filter(_.transform != Void).sortBy(_.fieldId)
+    fields.foldLeft(existing) { (known, field) =>
+      if (known.exists(_.isOf(field))) known
+      else {
+        val id = (known.map(_.id) :+ lastId).max + 1
+        known :+ TableExpression(id, field.sourceIds, field.transform, field.name, Some(field.fieldId))
+      }
+    }
+  }
+}
