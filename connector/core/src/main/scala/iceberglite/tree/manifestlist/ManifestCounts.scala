@@ -4,7 +4,7 @@ import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, Manife
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 
 /** Counts the entries of a manifest by status. */
-final private[manifestlist] class ManifestCounts {
+final private[tree] class ManifestCounts {
   private val files = Array.fill(EntryStatus.all.size)(0)
   private val rows = Array.fill(EntryStatus.all.size)(0L)
 
@@ -56,7 +56,7 @@ final private[manifestlist] class ManifestCounts {
 }
 
 /** Adds missing counts to manifests, because version 1 manifest lists may omit the counts (spec: "Manifest Lists"). */
-private[manifestlist] object ManifestCounts {
+private[tree] object ManifestCounts {
   def hasCounts(m: ManifestFile): Boolean =
     Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&
       Seq(m.addedRowsCount, m.existingRowsCount, m.deletedRowsCount).forall(_.isDefined)

@@ -1,0 +1,114 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.file._
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
+
+/**
+ * The files with the same content and partition spec that a root lists itself.
+ *
+ * @param path the path of the root
+ * @param length the length of the root in bytes
+ * @param loaded the entries of the part; absent on executors, which read the root
+ * @param selected the keys of the entries that the part contains; absent if it contains all
+ */
+final private[root] class InlinePart(
+    override val path: String,
+    override val length: Long,
+    override val content: ManifestContent,
+    override val specId: Int,
+    columns: StatsColumns,
+    specs: PartitionSpecs,
+    summary: InlinePart.Summary,
+    loaded: Option[Vector[ContentEntry]],
+    selected: Option[Set[String]]
+) extends FilePart {
+  override def id: String = s"$path#${content.name}#$specId"
+  override def liveFiles: Option[Long] = Some(summary.liveFiles)
+  override def sequenceNumber: Long = summary.sequenceNumber
+  override def minSequenceNumber: Long = summary.minSequenceNumber
+  override def recordCount: Long = ContentFile.UnknownRecords
+  override def partitions: Option[Vector[FieldSummary]] = summary.partitions
+  override def metrics: Metrics = summary.metrics
+
+  override def entries(io: FileIO): Iterator[ManifestEntry] = RootManifests.guard(path) {
+    converted(loaded.getOrElse(read(io))).map(_._2).filter(e => selected.forall(_.contains(InlinePart.key(e)))).iterator
+  }
+
+  /** The loaded entries, in the form of version 4 and in the general form. */
+  def pairs: Vector[(ContentEntry, ManifestEntry)] = RootManifests.guard(path)(converted(loaded.getOrElse(Vector.empty)))
+
+  private def converted(entries: Vector[ContentEntry]): Vector[(ContentEntry, ManifestEntry)] = {
+    val files = new EntryFiles(columns)
+    val shared = new SharedTuples
+    entries.map(e => e -> shared.share(files.toEntry(e)))
+  }
+
+  private def read(io: FileIO): Vector[ContentEntry] =
+    RootManifests.read(io, path, columns).entries.filter(InlinePart.isIn(content, specId))
+
+  /** Returns the part with only the entries whose keys are given. */
+  def only(keys: Set[String]): InlinePart =
+    new InlinePart(path, length, content, specId, columns, specs, summary, loaded, Some(keys))
+
+  override def forReading: FilePart = {
+    val short = InlinePart.Summary(summary.liveFiles, sequenceNumber, minSequenceNumber, None, Metrics.Empty)
+    new InlinePart(path, length, content, specId, columns, specs.only(specId), short, None, selected)
+  }
+
+  override private[tree] def cacheKey(io: FileIO): PartKey =
+    PartKey(io, path, length, (id, specs.of(this).partitionType(specs.sources)))
+}
+
+private[root] object InlinePart {
+
+  /** What is known of the live entries of a part. */
+  final case class Summary(
+      liveFiles: Long,
+      sequenceNumber: Long,
+      minSequenceNumber: Long,
+      partitions: Option[Vector[FieldSummary]],
+      metrics: Metrics
+  )
+
+  /** Returns the parts of the entries of a root. @param length the length of the root in bytes */
+  def of(
+      path: String,
+      length: Long,
+      entries: Vector[ContentEntry],
+      columns: StatsColumns,
+      specs: PartitionSpecs
+  ): Vector[InlinePart] = {
+    val keys = entries.flatMap(e => contentOf(e.content).map(_ -> e.specId)).distinct
+    keys.map { case (content, specId) =>
+      val own = entries.filter(isIn(content, specId))
+      val summary = summarize(own.filter(_.isLive), specId, columns)
+      new InlinePart(path, length, content, specId, columns, specs, summary, Some(own), None)
+    }
+  }
+
+  /** Returns the key of a file. Several deletion vectors may be in one Puffin file. */
+  def key(e: ManifestEntry): String = s"${e.file.path}#${e.file.contentOffset.mkString}"
+
+  private def isIn(content: ManifestContent, specId: Int)(e: ContentEntry): Boolean =
+    e.specId == specId && contentOf(e.content).contains(content)
+
+  private def contentOf(content: EntryContent): Option[ManifestContent] = content match {
+    case EntryContent.Data => Some(ManifestContent.Data)
+    case EntryContent.PositionDeletes | EntryContent.EqualityDeletes => Some(ManifestContent.Deletes)
+    case EntryContent.DataManifest | EntryContent.DeleteManifest | EntryContent.ManifestVector => None
+  }
+
+  private def summarize(live: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
+    val numbers = live.flatMap(_.version.sequenceNumber)
+    val stats = StatsAggregate.of(live)
+    val metrics = EntryFiles.metrics(stats.byId.filterKeys(id => columns.byId.get(id).exists(_.isColumn)))
+    Summary(
+      live.size.toLong,
+      if (numbers.isEmpty) 0L else numbers.max,
+      if (numbers.isEmpty) 0L else numbers.min,
+      PartitionSummaries.of(specId, stats, columns).filter(_ => live.nonEmpty),
+      metrics
+    )
+  }
+}

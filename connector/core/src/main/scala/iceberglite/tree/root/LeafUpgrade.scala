@@ -1,0 +1,80 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.file._
+import iceberglite.spec.types.SingleValue
+
+/**
+ * Converts the entries of manifests of versions 1 to 3 between the manifest list and the root of a version 4 tree. The
+ * manifests themselves are not rewritten.
+ */
+private[root] object LeafUpgrade {
+
+  /** Returns the manifest that the entry of an Avro leaf describes. */
+  def manifest(leaf: ContentEntry, stats: ManifestStats): ManifestFile = ManifestFile(
+    path = leaf.location,
+    length = leaf.fileSizeInBytes.getOrElse(0L),
+    partitionSpecId = leaf.specId,
+    content = if (leaf.content == EntryContent.DataManifest) ManifestContent.Data else ManifestContent.Deletes,
+    sequenceNumber = leaf.version.sequenceNumber.getOrElse(0L),
+    minSequenceNumber = stats.minSequenceNumber,
+    addedSnapshotId = leaf.version.snapshotId.getOrElse(0L),
+    addedFilesCount = Some(stats.addedFiles),
+    existingFilesCount = Some(stats.existingFiles),
+    deletedFilesCount = Some(stats.deletedFiles),
+    addedRowsCount = Some(stats.addedRows),
+    existingRowsCount = Some(stats.existingRows),
+    deletedRowsCount = Some(stats.deletedRows),
+    partitions = None,
+    firstRowId = leaf.firstRowId
+  )
+
+  /**
+   * Returns the entry of a manifest that a manifest list lists.
+   *
+   * @param m a manifest with all counts and, if it lists data files, with a first row id
+   */
+  def entry(m: ManifestFile, columns: StatsColumns): ContentEntry = {
+    val number = Some(m.sequenceNumber)
+    val stats = ManifestStats(
+      m.addedFilesCount.getOrElse(0),
+      m.existingFilesCount.getOrElse(0),
+      m.deletedFilesCount.getOrElse(0),
+      m.addedRowsCount.getOrElse(0L),
+      m.existingRowsCount.getOrElse(0L),
+      m.deletedRowsCount.getOrElse(0L),
+      m.minSequenceNumber
+    )
+    ContentEntry(
+      content = if (m.content == ManifestContent.Data) EntryContent.DataManifest else EntryContent.DeleteManifest,
+      location = m.path,
+      format = FileFormat.Avro,
+      version = VersionInfo(EntryStatus.Existing, Some(m.addedSnapshotId), number, number),
+      specId = m.partitionSpecId,
+      recordCount = stats.addedFiles.toLong + stats.existingFiles + stats.deletedFiles,
+      fileSizeInBytes = Some(m.length),
+      stats = statsOf(m, columns),
+      manifest = Some(stats),
+      keyMetadata = m.keyMetadata,
+      firstRowId = m.firstRowId.filter(_ => m.content == ManifestContent.Data)
+    )
+  }
+
+  private def statsOf(m: ManifestFile, columns: StatsColumns): ContentStats = {
+    val keys = columns.keysOf(m.partitionSpecId)
+    val summaries = m.partitions.filter(_.size == keys.size).getOrElse(Vector.empty)
+    ContentStats(keys.zip(summaries).collect { case (Some(key), summary) =>
+      key.id -> fieldStats(summary, columns.byId.get(key.id))
+    }.filterNot(_._2.isEmpty).toMap)
+  }
+
+  /** A summary that contains nulls or NaNs does not state their number. */
+  private def fieldStats(summary: FieldSummary, column: Option[StatsColumn]): FieldStats = {
+    val t = column.flatMap(_.boundType)
+    FieldStats(
+      lower = t.flatMap(t => summary.lowerBound.flatMap(SingleValue.decodeValid(t, _))),
+      upper = t.flatMap(t => summary.upperBound.flatMap(SingleValue.decodeValid(t, _))),
+      nullCount = if (summary.containsNull) None else Some(0L),
+      nanCount = if (column.exists(_.isFloating) && summary.containsNan.contains(false)) Some(0L) else None
+    )
+  }
+}

@@ -1,0 +1,74 @@
+package iceberglite.tree.root
+
+import java.util.concurrent.atomic.AtomicInteger
+
+import iceberglite.spec.file.{EntryStatus, FileFormat, ManifestEntry}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, TreeHeader}
+
+/** Writes leaf manifests. Several threads may use it. */
+final private[root] class LeafWriter(
+    header: TreeHeader,
+    columns: StatsColumns,
+    output: ParallelWriter
+) {
+  private val number = new AtomicInteger
+
+  /**
+   * Writes a leaf.
+   *
+   * @param entries entries of one partition spec, either all of data files or all of delete files
+   * @param status the status of the leaf in the root
+   * @return the entry of the leaf, without row ids
+   */
+  def write(entries: Vector[ContentEntry], status: EntryStatus): ContentEntry = {
+    val isData = entries.head.content == EntryContent.Data
+    val kind = if (isData) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
+    val name = s"${header.commitId}-${header.attempt}-m${number.getAndIncrement()}.parquet"
+    val path = s"${header.metadataPath}/$name"
+    val bytes = RootManifests.write(path, kind, columns, entries)
+    output.write(path, bytes)
+    ContentEntry(
+      content = if (isData) EntryContent.DataManifest else EntryContent.DeleteManifest,
+      location = path,
+      format = FileFormat.Parquet,
+      version = VersionInfo(
+        status,
+        Some(header.snapshotId),
+        Some(header.sequenceNumber),
+        Some(header.sequenceNumber)
+      ),
+      specId = entries.head.specId,
+      recordCount = entries.size.toLong,
+      fileSizeInBytes = Some(bytes.length.toLong),
+      stats = StatsAggregate.of(entries.filter(_.isLive)),
+      manifest = Some(LeafWriter.count(entries, header.sequenceNumber))
+    )
+  }
+}
+
+private[root] object LeafWriter {
+
+  /** Splits the entries of files into runs of about the target size of a leaf, in bytes. */
+  def runs(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
+    val total = entries.iterator.map(e => EntrySizeEstimates.encodedBytes(e.file)).sum
+    val count = math.max(1L, (total + target - 1) / math.max(1L, target)).toInt
+    entries.grouped(math.max(1, (entries.size + count - 1) / count)).toVector
+  }
+
+  /** Returns the counts of a leaf. @param inherited the data sequence number of entries that do not state one */
+  def count(entries: Vector[ContentEntry], inherited: Long): ManifestStats = {
+    def of(status: EntryStatus) = entries.filter(_.version.status == status)
+    def rows(status: EntryStatus) = of(status).map(_.recordCount).sum
+    val numbers = entries.filter(_.isLive).map(_.version.sequenceNumber.getOrElse(inherited))
+    ManifestStats(
+      of(Added).size,
+      of(Existing).size,
+      of(Deleted).size,
+      rows(Added),
+      rows(Existing),
+      rows(Deleted),
+      if (numbers.isEmpty) inherited else numbers.min
+    )
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.tree.root
+
+import java.nio.ByteBuffer
+
+import iceberglite.puffin.DeletionVector
+import iceberglite.spec.file.{EntryStatus, FileFormat}
+import iceberglite.storage.FileIO
+import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
+
+/**
+ * Deletion vectors of leaf manifests. A vector contains the positions of the entries that are removed from a leaf. The
+ * positions are those in the file, regardless of the status of the entries.
+ */
+private[root] object ManifestVectors {
+
+  /** Returns the entry of an inline vector that a commit adds. */
+  def entry(leaf: ContentEntry, positions: DeletionVector, snapshotId: Long, sequenceNumber: Long): ContentEntry =
+    ContentEntry(
+      content = EntryContent.ManifestVector,
+      location = "",
+      format = FileFormat.Puffin,
+      version = VersionInfo(EntryStatus.Added, Some(snapshotId), Some(sequenceNumber), Some(sequenceNumber)),
+      specId = leaf.specId,
+      recordCount = positions.cardinality,
+      fileSizeInBytes = None,
+      vector = Some(Inline(ByteBuffer.wrap(positions.toBytes))),
+      referencedFile = Some(leaf.location)
+    )
+
+  /**
+   * Reads a vector.
+   *
+   * @param root the path of the root that lists the vector, for messages
+   * @throws EntryFault if the number of positions differs from the record count of the entry
+   */
+  def read(io: FileIO, root: String, entry: ContentEntry): DeletionVector = {
+    val leaf = entry.referencedFile.mkString
+    val positions = entry.vector match {
+      case Some(Inline(bytes)) => DeletionVector.parse(root, leaf, copy(bytes))
+      case Some(InPuffin(offset, size)) if size <= MaxBytes =>
+        DeletionVector.parse(entry.location, leaf, io.readRange(entry.location, offset, size.toInt))
+      case Some(InPuffin(_, size)) => throw EntryFault(s"The deletion vector of $leaf has $size bytes, over the limit of $MaxBytes")
+      case None => throw EntryFault(s"The deletion vector of $leaf has no content")
+    }
+    if (positions.cardinality != entry.recordCount) throw EntryFault(
+      s"The deletion vector of $leaf has ${positions.cardinality} positions, but its entry states ${entry.recordCount}"
+    )
+    positions
+  }
+
+  /** The maximum size of a vector in a Puffin file, in bytes; a leaf has at most some millions of entries. */
+  private val MaxBytes = 16L << 20
+
+  private def copy(buffer: ByteBuffer): Array[Byte] = {
+    val bytes = new Array[Byte](buffer.remaining)
+    buffer.duplicate().get(bytes)
+    bytes
+  }
+}

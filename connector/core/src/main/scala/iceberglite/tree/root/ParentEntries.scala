@@ -1,0 +1,66 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.{ManifestContent, ManifestFile}
+import iceberglite.tree.{SnapshotFiles, TreeTable}
+import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles}
+
+/**
+ * The live entries of the parent snapshot of a commit.
+ *
+ * @param entries the entries that the root of the parent lists, with all inherited values
+ * @param leaves the leaf manifests among the entries
+ * @param inline the files among the entries
+ */
+final private[root] case class ParentEntries(
+    entries: Vector[ContentEntry],
+    leaves: Vector[LeafPart],
+    inline: Vector[InlinePart],
+    vectors: Map[String, LeafVectors]
+)
+
+private[root] object ParentEntries {
+  private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty)
+
+  /**
+   * Returns the entries of the parent. The manifests of a parent of an earlier version become leaves without being
+   * rewritten.
+   *
+   * @param rowIds assigns row ids to manifests of earlier versions that have none
+   */
+  def of(parent: Option[SnapshotFiles], table: TreeTable, columns: StatsColumns, rowIds: NextRowId): ParentEntries =
+    parent match {
+      case None => Empty
+      case Some(root: RootFiles) => ParentEntries(root.root.filter(_.isLive), root.leaves, root.inline, root.vectors)
+      case Some(list: ManifestListFiles) => upgraded(list, table, columns, rowIds)
+      case Some(other) => throw Unsupported(
+          s"a commit to ${table.name}, because the layout of the metadata of snapshot ${other.snapshot.snapshotId}",
+          "Upgrade iceberg-lite"
+        )
+    }
+
+  private def upgraded(
+      list: ManifestListFiles,
+      table: TreeTable,
+      columns: StatsColumns,
+      rowIds: NextRowId
+  ): ParentEntries = {
+    val parts = list.manifestParts.filter(_.hasLiveFiles)
+    val counted = table.pool.map(parts) { part =>
+      val m = part.manifest
+      if (needsRowIds(m)) list.entries(part).filter(e => e.isLive && e.file.firstRowId.isEmpty)
+        .foreach(e => AddedFileCheck.checkExisting(e.file))
+      if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, list.entries(part))
+    }
+    val entries = counted.map(m => LeafUpgrade.entry(withRowIds(m, rowIds), columns))
+    val leaves = entries.map(new LeafPart(_, Array.emptyByteArray, columns, table.specs))
+    ParentEntries(entries, leaves, Vector.empty, Map.empty)
+  }
+
+  private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
+
+  private def withRowIds(m: ManifestFile, rowIds: NextRowId): ManifestFile =
+    if (needsRowIds(m))
+      m.copy(firstRowId = Some(rowIds.take(m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L))))
+    else m
+}

@@ -1,0 +1,99 @@
+package iceberglite.tree.root
+
+import iceberglite.puffin.DeletionVector
+import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry}
+import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, TreeHeader, TreeTable}
+
+/**
+ * The entries that a commit removes.
+ *
+ * @param removed the entries as they were in the parent snapshot
+ * @param files the entries of removed files that the root of the parent lists, with the status `deleted`
+ * @param vectors the new deletion vectors of leaves, and the vectors that they replace, with the status `deleted`
+ * @param changedLeaves the locations of the leaves with new deletion vectors
+ */
+final private[root] case class RemovedEntries(
+    removed: Vector[ManifestEntry],
+    files: Vector[ContentEntry],
+    vectors: Vector[ContentEntry],
+    changedLeaves: Set[String]
+) {
+  private val keys: Set[(String, Option[VectorContent])] = files.map(e => (e.location, e.vector)).toSet
+
+  /** Returns whether a file that the root of the parent lists is removed. */
+  def contains(e: ContentEntry): Boolean = keys((e.location, e.vector))
+}
+
+/** Finds the entries that a commit removes. Leaves are not rewritten: their deletion vectors grow. */
+final private[root] class Removals(
+    base: ParentEntries,
+    changes: FileChanges,
+    header: TreeHeader,
+    table: TreeTable
+) {
+
+  /** The removed entries of a leaf, with their positions, or of the files that the root lists. */
+  private case class Found(
+      leaves: Vector[(LeafPart, Vector[(Long, ManifestEntry)])],
+      inline: Vector[(ContentEntry, ManifestEntry)]
+  ) {
+    def entries: Vector[ManifestEntry] = leaves.flatMap(_._2.map(_._2)) ++ inline.map(_._2)
+  }
+
+  def find(): RemovedEntries = {
+    val data = find(ManifestContent.Data, RemovedDataFiles.Empty)
+    val deletes = find(ManifestContent.Deletes, removedData(data))
+    val leaves = data.leaves ++ deletes.leaves
+    RemovedEntries(
+      data.entries ++ deletes.entries,
+      (data.inline ++ deletes.inline).map(e => asDeleted(e._1)),
+      leaves.flatMap { case (leaf, removed) => vectorsOf(leaf, removed.map(_._1)) },
+      leaves.map(_._1.path).toSet
+    )
+  }
+
+  private def find(content: ManifestContent, obsolete: RemovedDataFiles): Found = {
+    val leaves = base.leaves.filter(p => p.content == content && mayLose(p, obsolete))
+    val found = table.pool.map(leaves) { leaf =>
+      val isRemoved = removes(leaf, obsolete)
+      leaf -> table.reading(leaf.positioned(table.io).filter(e => e._2.isLive && isRemoved(e._2)).toVector)
+    }
+    val inline = base.inline.filter(p => p.content == content && mayLose(p, obsolete)).flatMap { part =>
+      val isRemoved = removes(part, obsolete)
+      table.reading(part.pairs.filter(e => e._2.isLive && isRemoved(e._2)))
+    }
+    Found(found.filter(_._2.nonEmpty), inline)
+  }
+
+  private def mayLose(part: FilePart, obsolete: RemovedDataFiles): Boolean =
+    part.hasLiveFiles && (!obsolete.isEmpty || changes.remove.mightMatch(part))
+
+  private def removes(part: FilePart, obsolete: RemovedDataFiles): ManifestEntry => Boolean = {
+    val isSelected = changes.remove.mightMatch(part)
+    e => isSelected && changes.remove.removes(e) || obsolete.makesObsolete(e)
+  }
+
+  /** Returns the removed data files and the lowest possible data sequence number of the remaining data files. */
+  private def removedData(data: Found): RemovedDataFiles =
+    if (data.entries.isEmpty) RemovedDataFiles.Empty
+    else {
+      val removedOf = data.leaves.map { case (leaf, removed) => leaf.path -> removed.size.toLong }.toMap
+      val remaining = base.leaves.filter(_.content == ManifestContent.Data)
+        .filter(leaf => leaf.liveFiles.exists(_ > removedOf.getOrElse(leaf.path, 0L)))
+      val gone = data.inline.map(_._1).toSet
+      val inline = base.entries.filter(e => e.content == EntryContent.Data && !gone(e))
+      val numbers = remaining.map(_.minSequenceNumber) ++ inline.flatMap(_.version.sequenceNumber) ++
+        changes.addedOlder.map(_.sequenceNumber)
+      new RemovedDataFiles(data.entries.map(_.file.path).toSet, (numbers :+ header.sequenceNumber).min)
+    }
+
+  /** Returns the new vector of a leaf, and the vectors that it replaces. */
+  private def vectorsOf(leaf: LeafPart, positions: Vector[Long]): Vector[ContentEntry] = {
+    val grown = leaf.vector.union(DeletionVector.of(positions: _*))
+    val replaced = base.vectors.get(leaf.path).toVector.flatMap(_.live).map(asDeleted)
+    ManifestVectors.entry(leaf.leaf, grown, header.snapshotId, header.sequenceNumber) +: replaced
+  }
+
+  private def asDeleted(e: ContentEntry): ContentEntry =
+    e.copy(version = e.version.copy(status = EntryStatus.Deleted, snapshotId = Some(header.snapshotId)))
+}

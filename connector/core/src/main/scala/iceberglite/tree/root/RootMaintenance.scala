@@ -1,0 +1,106 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.file.EntryStatus.Existing
+import iceberglite.spec.file.ManifestContent
+import iceberglite.tree.TreeTable
+
+/**
+ * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten, and
+ * the results have the status `existing`, so that the root still states the changes of the commit.
+ */
+final private[root] class RootMaintenance(
+    table: TreeTable,
+    columns: StatsColumns,
+    leaves: LeafWriter,
+    limits: RootLimits
+) {
+  private val files = new EntryFiles(columns)
+
+  /**
+   * Moves the oldest files of the root to leaves, if the root has too many files. The deletion vectors of these files
+   * move to a delete manifest that is affiliated to the data manifest of the files.
+   *
+   * @param entries the entries that the commit carries over
+   */
+  def flush(entries: Vector[ContentEntry]): Vector[ContentEntry] = {
+    val data = oldest(entries.filter(_.content == EntryContent.Data), limits.maxDataFiles)
+    val flushed = data.groupBy(_.specId).values.toVector.sortBy(_.head.specId).map(flushWithVectors(_, entries))
+    val moved = flushed.flatMap(_._2).toSet
+    val rest = entries.filterNot(moved)
+    val deletes = oldest(rest.filter(isDelete), limits.maxDeleteFiles)
+    val deleteLeaves = deletes.groupBy(_.specId).values.toVector.map(leaves.write(_, Existing))
+    rest.filterNot(deletes.toSet) ++ flushed.flatMap(_._1) ++ deleteLeaves
+  }
+
+  private def isDelete(e: ContentEntry): Boolean =
+    e.content == EntryContent.PositionDeletes || e.content == EntryContent.EqualityDeletes
+
+  /** Returns the oldest entries, if there are more entries than the limit. */
+  private def oldest(entries: Vector[ContentEntry], limit: Int): Vector[ContentEntry] =
+    if (entries.size <= limit) Vector.empty
+    else entries.sortBy(_.version.sequenceNumber.getOrElse(0L)).dropRight(limit / limits.flushedShare)
+
+  /** Writes leaves of data files and of their deletion vectors. @return the leaves, and the entries that they list */
+  private def flushWithVectors(
+      data: Vector[ContentEntry],
+      entries: Vector[ContentEntry]
+  ): (Vector[ContentEntry], Vector[ContentEntry]) = {
+    val paths = data.map(_.location).toSet
+    val vectors =
+      entries.filter(e => e.content == EntryContent.PositionDeletes && e.specId == data.head.specId)
+        .filter(_.referencedFile.exists(paths))
+    val dataLeaf = leaves.write(data, Existing)
+    val vectorLeaf =
+      if (vectors.isEmpty) None else Some(leaves.write(vectors, Existing).copy(referencedFile = Some(dataLeaf.location)))
+    (dataLeaf +: vectorLeaf.toVector, data ++ vectors)
+  }
+
+  /**
+   * Rewrites leaves with many removed entries without these entries, and merges small leaves.
+   *
+   * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
+   */
+  def rewrite(entries: Vector[ContentEntry], unchanged: Vector[LeafPart]): Vector[ContentEntry] = {
+    // Position delete files of version 2 can only be listed by the manifests of version 2.
+    val candidates = unchanged.filter(l => l.isColumnar || l.content == ManifestContent.Data)
+    val folded = chooseFolded(candidates)
+    val groups = folded.map(Vector(_)) ++ chooseMerged(candidates.filterNot(folded.toSet))
+    val written = table.pool.map(groups)(group => group.map(_.path).toSet -> combined(group))
+    val replacements = written.flatMap { case (old, leaf) => old.map(_ -> leaf.location) }.toMap
+    val kept = entries.filterNot { e =>
+      if (e.manifest.isDefined) replacements.contains(e.location)
+      else e.content == EntryContent.ManifestVector && e.referencedFile.exists(replacements.contains)
+    }
+    (kept ++ written.map(_._2)).map(e =>
+      if (e.content != EntryContent.DeleteManifest) e
+      else e.copy(referencedFile = e.referencedFile.map(target => replacements.getOrElse(target, target)))
+    )
+  }
+
+  /** Returns the leaves with the largest shares of removed entries, up to the size limit of a commit. */
+  private def chooseFolded(leaves: Vector[LeafPart]): Vector[LeafPart] = {
+    val sparse = leaves.filter(l => !l.vector.isEmpty && l.vector.cardinality * limits.foldShare >= l.leaf.recordCount)
+    val sorted = sparse.sortBy(l => -l.vector.cardinality.toDouble / l.leaf.recordCount)
+    sorted.scanLeft((0L, Option.empty[LeafPart])) { case ((size, _), l) => (size + l.length, Some(l)) }
+      .takeWhile(_._1 <= limits.maxFoldBytes).flatMap(_._2)
+  }
+
+  /** Returns groups of leaves of about the same size, which list files of the same content and partition spec. */
+  private def chooseMerged(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
+    def key(l: LeafPart) = (l.content.code, l.specId, l.leaf.referencedFile, tier(l.leaf.recordCount))
+    val tiers = leaves.groupBy(key)
+    leaves.map(key).distinct.map(tiers).filter(_.size >= limits.mergeCount).map(_.take(limits.mergeCount))
+      .filter(_.map(_.length).sum <= limits.maxMergeBytes)
+  }
+
+  /** Returns the size class of a leaf: leaves in a class have about `mergeCount` times as many entries as in the last. */
+  private def tier(entries: Long): Int =
+    (math.log(math.max(1.0, entries.toDouble)) / math.log(math.max(2, limits.mergeCount).toDouble)).toInt
+
+  /** Writes a leaf with the live entries of other leaves. */
+  private def combined(group: Vector[LeafPart]): ContentEntry = {
+    val live = group.flatMap(l => table.reading(l.entries(table.io).filter(_.isLive).toVector))
+    val leaf = leaves.write(live.map(e => files.toContent(e.copy(status = Existing))), Existing)
+    leaf.copy(referencedFile = group.head.leaf.referencedFile)
+  }
+}

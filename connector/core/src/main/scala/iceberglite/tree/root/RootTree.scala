@@ -1,0 +1,44 @@
+package iceberglite.tree.root
+
+import java.nio.charset.StandardCharsets.US_ASCII
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.TableExpression
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles, TreeHeader, TreeTable, WrittenTree}
+
+/**
+ * The layout of metadata trees in version 4: a root manifest, which lists files and leaf manifests. A small commit
+ * writes only a new root. Entries of a leaf are removed by a deletion vector in the root, so that a commit does not
+ * rewrite leaves. Roots and leaves are Parquet files with the same columns.
+ *
+ * @param expressions returns the expressions of a table, with one for each partition field that is not void
+ */
+final private[iceberglite] class RootTree(
+    expressions: TableMetadata => Vector[TableExpression],
+    limits: RootLimits = RootLimits()
+) extends MetadataTree {
+  private val Magic = "PAR1".getBytes(US_ASCII)
+
+  override def canRead(path: String, head: => Array[Byte]): Boolean = head.startsWith(Magic)
+
+  override def canWrite(version: FormatVersion): Boolean = version > FormatVersion.V3
+
+  override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles =
+    new RootFiles(snapshot, table, columnsOf(table))
+
+  override def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenTree = {
+    val earlierRoot = earlier.collect { case root: WrittenRoot => root }
+    new RootWriter(header, table, parent, changes, earlierRoot, columnsOf(table), limits).run()
+  }
+
+  private def columnsOf(table: TreeTable): StatsColumns =
+    RootManifests.guard(table.name)(StatsColumns.of(table.metadata, table.specs, expressions(table.metadata)))
+}

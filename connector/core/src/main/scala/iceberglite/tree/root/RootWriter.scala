@@ -1,0 +1,159 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
+import iceberglite.spec.file.EntryStatus.{Added, Existing}
+import iceberglite.spec.property.TableProperty
+import iceberglite.tree.{FileChanges, ParallelWriter, SnapshotFiles, TreeHeader, TreeTable}
+import iceberglite.tree.manifestlist.AddedFileCheck
+
+/** Writes the metadata tree of a snapshot in one commit attempt; see [[RootTree]]. */
+final private[root] class RootWriter(
+    header: TreeHeader,
+    table: TreeTable,
+    parent: Option[SnapshotFiles],
+    changes: FileChanges,
+    earlier: Option[WrittenRoot],
+    columns: StatsColumns,
+    limits: RootLimits
+) {
+  private val files = new EntryFiles(columns)
+  private val output = new ParallelWriter(table.io, header.metadataPath, table.pool)
+  private val leaves = new LeafWriter(header, columns, output)
+  private val rowIds = new NextRowId(header.firstRowId.getOrElse(0L))
+
+  def run(): WrittenRoot = output.complete(writeAll())
+
+  private def writeAll(): WrittenRoot = {
+    val added = newEntries
+    val base = ParentEntries.of(parent, table, columns, rowIds)
+    val removals = new Removals(base, changes, header, table).find()
+    val (inlineFiles, newLeaves) = placeAdded(added)
+    val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
+    val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
+    val kept = maintained(carried(base, removals), base.leaves.filterNot(l => removals.changedLeaves(l.path)))
+    val rows = leafEntries ++ newFiles ++ removals.files ++ kept ++ removals.vectors
+    val root = rows.sortBy(RootWriter.position)
+    val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
+    output.write(rootPath, bytes)
+    WrittenRoot(
+      pointer = rootPath,
+      addedRows = header.firstRowId.map(first => rowIds.next - first),
+      added = changes.allAdded,
+      removed = removals.removed,
+      root = root,
+      length = bytes.length.toLong,
+      newLeaves = newLeaves,
+      written = output.paths
+    )
+  }
+
+  private val rootPath =
+    s"${header.metadataPath}/root-${header.snapshotId}-${header.attempt}-${header.commitId}.parquet"
+
+  private def properties: Map[String, String] = Map(
+    "snapshot-id" -> header.snapshotId.toString,
+    "sequence-number" -> header.sequenceNumber.toString
+  ) ++ header.parent.map("parent-snapshot-id" -> _.snapshotId.toString)
+
+  private def newEntries: Vector[ManifestEntry] = {
+    val all = changes.added.map(newEntry(_, None)) ++ changes.addedOlder.map(o => newEntry(o.file, Some(o.sequenceNumber)))
+    all.foreach(AddedFileCheck.check(_, header, table))
+    all
+  }
+
+  private def newEntry(file: ContentFile, number: Option[Long]): ManifestEntry =
+    ManifestEntry(Added, Some(header.snapshotId), number, None, file)
+
+  /**
+   * Decides which added files the root lists itself. If there are too many files of the same content and partition
+   * spec, new leaves list them.
+   */
+  private def placeAdded(added: Vector[ManifestEntry]): (Vector[ManifestEntry], Vector[NewLeaf]) = {
+    def group(e: ManifestEntry) = (e.file.specId, e.file.content == Content.Data)
+    val byGroup = added.groupBy(group)
+    val groups = added.map(group).distinct.map(byGroup)
+    val (small, large) = groups.partition(_.size <= limits.maxInlineFiles)
+    val runs = large.flatMap(LeafWriter.runs(_, TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)))
+    (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
+  }
+
+  private def newLeaf(entries: Vector[ManifestEntry]): NewLeaf =
+    earlier.flatMap(_.newLeaves.find(_.lists(entries))).map(recommitted).getOrElse {
+      val own = entries.map(e => e.copy(snapshotId = None, file = e.file.copy(firstRowId = None)))
+      NewLeaf(leaves.write(own.map(files.toContent), Added), entries)
+    }
+
+  /** Returns a leaf of an earlier attempt with the sequence number of this attempt. */
+  private def recommitted(leaf: NewLeaf): NewLeaf = {
+    val number = Some(header.sequenceNumber)
+    val version = leaf.entry.version.copy(sequenceNumber = number, fileSequenceNumber = number)
+    val oldest = leaf.files.map(_.sequenceNumber.getOrElse(header.sequenceNumber)).min
+    leaf.copy(entry =
+      leaf.entry.copy(version = version, manifest = leaf.entry.manifest.map(_.copy(minSequenceNumber = oldest)))
+    )
+  }
+
+  /** Returns the entry of an added file with the values that a leaf would let it inherit. */
+  private def completed(e: ManifestEntry): ManifestEntry = e.copy(
+    sequenceNumber = e.sequenceNumber.orElse(Some(header.sequenceNumber)),
+    fileSequenceNumber = Some(header.sequenceNumber),
+    file = e.file.copy(firstRowId = None)
+  )
+
+  private def withRowId(e: ContentEntry): ContentEntry =
+    if (e.content == EntryContent.Data) e.copy(firstRowId = Some(rowIds.take(e.recordCount))) else e
+
+  private def withRowIds(leaf: ContentEntry): ContentEntry =
+    if (leaf.content != EntryContent.DataManifest) leaf
+    else leaf.copy(firstRowId = Some(rowIds.take(leaf.manifest.fold(0L)(_.addedRows))))
+
+  /** Returns the carried entries after the maintenance of the tree. @param leaves the leaves that are not changed */
+  private def maintained(entries: Vector[ContentEntry], leaves: Vector[LeafPart]): Vector[ContentEntry] = {
+    val maintenance = new RootMaintenance(table, columns, this.leaves, limits)
+    val flushed = maintenance.flush(entries)
+    if (changes.mergesManifests) maintenance.rewrite(flushed, leaves.filter(_.hasLiveFiles)) else flushed
+  }
+
+  /** Returns the entries of the parent that stay, with the status `existing`. Leaves without live files are dropped. */
+  private def carried(base: ParentEntries, removals: RemovedEntries): Vector[ContentEntry] = {
+    val dropped = base.leaves.filter(l => !l.hasLiveFiles).map(_.path).toSet
+    val gone = removals.changedLeaves ++ dropped
+    base.entries.filter {
+      case e if e.content == EntryContent.ManifestVector => !gone(e.referencedFile.mkString)
+      case e if e.manifest.isDefined => !dropped(e.location)
+      case e => !removals.contains(e)
+    }.map(e => e.copy(version = e.version.copy(status = Existing)))
+      .map(e => if (e.referencedFile.exists(dropped) && e.manifest.isDefined) e.copy(referencedFile = None) else e)
+  }
+}
+
+private[root] object RootWriter {
+
+  /** The position of an entry among the entries of a root: changes, then leaves, vectors and files. */
+  private def position(e: ContentEntry): Int = {
+    val isChange = e.version.status != Existing
+    val group = e.content match {
+      case EntryContent.DataManifest => 0
+      case EntryContent.DeleteManifest => 1
+      case EntryContent.ManifestVector => 2
+      case EntryContent.Data => 3
+      case EntryContent.PositionDeletes => 4
+      case EntryContent.EqualityDeletes => 5
+    }
+    if (isChange) group else group + EntryContent.all.size
+  }
+}
+
+/** Assigns row ids. @param first the first row id */
+final private[root] class NextRowId(first: Long) {
+  private var nextId = first
+
+  def next: Long = nextId
+
+  /** Returns the first of `count` new row ids. */
+  def take(count: Long): Long = {
+    val id = nextId
+    nextId += count
+    id
+  }
+}

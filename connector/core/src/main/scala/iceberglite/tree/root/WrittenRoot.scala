@@ -1,0 +1,38 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.file.{ContentFile, ManifestEntry}
+import iceberglite.tree.WrittenTree
+
+/** A leaf manifest of added files. A later attempt that adds the same files reuses the leaf. */
+final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[ManifestEntry]) {
+
+  /**
+   * Returns whether the leaf lists exactly these files. The files are compared by reference, because the action passes
+   * the same instances in every attempt.
+   */
+  def lists(others: Vector[ManifestEntry]): Boolean = files.size == others.size && files.zip(others).forall {
+    case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber
+  }
+}
+
+/**
+ * The root and the leaves that an attempt has written.
+ *
+ * @param root the entries of the root
+ * @param length the length of the root in bytes
+ * @param newLeaves the leaves of added files, with the entries that they have before a commit
+ */
+final private[root] case class WrittenRoot(
+    override val pointer: String,
+    override val addedRows: Option[Long],
+    override val added: Vector[ContentFile],
+    override val removed: Vector[ManifestEntry],
+    root: Vector[ContentEntry],
+    length: Long,
+    newLeaves: Vector[NewLeaf],
+    override val written: Vector[String]
+) extends WrittenTree {
+  override lazy val references: Set[String] = root.filter(_.manifest.isDefined).map(_.location).toSet + pointer
+
+  override def summary: Map[String, String] = Map(RootFiles.LengthKey -> length.toString)
+}

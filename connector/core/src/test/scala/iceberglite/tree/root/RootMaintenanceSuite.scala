@@ -1,0 +1,73 @@
+package iceberglite.tree.root
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.file.EntryStatus.Existing
+import iceberglite.tree.TestTable
+import iceberglite.tree.manifestlist.ManifestSamples
+
+class RootMaintenanceSuite extends AnyFunSuite {
+  private def newTable(limits: RootLimits): RootTable = new RootTable(ManifestSamples.schema, limits = limits)
+
+  private def of(table: RootTable, content: EntryContent): Vector[ContentEntry] = table.root.filter(_.content == content)
+
+  private def vector(of: String): ContentFile = TestTable.positionDeletes(s"dv-$of", Some(of)).copy(
+    format = FileFormat.Puffin,
+    contentOffset = Some(4L),
+    contentSizeInBytes = Some(40L)
+  )
+
+  test("the oldest files of a root with too many files move to an existing leaf, with their deletion vectors") {
+    val table = newTable(RootLimits(maxDataFiles = 4, flushedShare = 2))
+    table.append("a", "b")
+    table.commit(Seq(vector("a")))
+    table.append("c", "d")
+    table.append("e")
+    assert(of(table, EntryContent.DataManifest).isEmpty && table.root.size == 6)
+    val before = table.live.map(e => e.file.path -> ((e.snapshotId, e.sequenceNumber, e.file.firstRowId))).toMap
+    val written = table.append("f")
+    assert(written.written.size == 3 && table.changes == ((Set("f"), Set.empty)))
+    val Vector(data) = of(table, EntryContent.DataManifest)
+    val Vector(deletes) = of(table, EntryContent.DeleteManifest)
+    assert(data.version.status == Existing && data.recordCount == 3 && deletes.referencedFile.contains(data.location))
+    assert(of(table, EntryContent.Data).map(_.location).map(_.split('/').last).toSet ==
+      Set("d.parquet", "e.parquet", "f.parquet"))
+    val after = table.live.map(e => e.file.path -> ((e.snapshotId, e.sequenceNumber, e.file.firstRowId))).toMap
+    assert(before.forall { case (path, values) => after(path) == values })
+    table.remove("a")
+    assert(table.changes == ((Set.empty, Set("a", "dv-a"))))
+  }
+
+  test("delete files without a data file in the same leaf move to an unaffiliated delete manifest") {
+    val table = newTable(RootLimits(maxInlineFiles = 3, maxDeleteFiles = 2, flushedShare = 2))
+    table.append("a", "b", "c", "d")
+    Seq("a", "b", "c").foreach(name => table.commit(Seq(vector(name))))
+    table.append("e")
+    val Vector(deletes) = of(table, EntryContent.DeleteManifest)
+    assert(deletes.referencedFile.isEmpty && deletes.recordCount == 2)
+    assert(of(table, EntryContent.PositionDeletes).size == 1)
+  }
+
+  test("a leaf with many removed entries is rewritten without them in a later commit, which does not remove from it") {
+    val table = newTable(RootLimits(maxInlineFiles = 3))
+    table.append("a", "b", "c", "d")
+    table.remove("b")
+    assert(of(table, EntryContent.ManifestVector).size == 1)
+    table.append("e")
+    assert(of(table, EntryContent.ManifestVector).isEmpty && table.changes == ((Set("e"), Set.empty)))
+    val Vector(leaf) = of(table, EntryContent.DataManifest)
+    assert(leaf.recordCount == 3 && leaf.version.status == Existing)
+    assert(table.live.map(e => TestTable.nameOf(e.file) -> e.file.firstRowId.get).toMap ==
+      Map("a" -> 0L, "c" -> 20L, "d" -> 30L, "e" -> 40L))
+  }
+
+  test("small leaves are merged, if the table allows it") {
+    val table = newTable(RootLimits(maxInlineFiles = 1, mergeCount = 3))
+    Seq("a", "b", "c").foreach(name => table.append(s"${name}1", s"${name}2"))
+    assert(of(table, EntryContent.DataManifest).size == 3)
+    table.append("d")
+    assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector(6L))
+    assert(table.names.size == 7 && table.changes == ((Set("d"), Set.empty)))
+  }
+}
