@@ -40,7 +40,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
 
   /** Returns the statistics of the columns, with the partition values. */
   private def statsOf(file: ContentFile): ContentStats = {
-    val measured = columns.all.filter(_.isColumn).flatMap(c => Some(statsOf(file.metrics, c)).filterNot(_.isEmpty).map(c.id -> _))
+    val measured =
+      columns.all.filter(_.isColumn).flatMap(c => Some(statsOf(file.metrics, c)).filterNot(_.isEmpty).map(c.id -> _))
     val partition = columns.keysOf(file.specId).zip(file.partition.values).collect {
       case (Some(key), value) => key.id -> value
     }

@@ -89,5 +89,6 @@ private[root] object EntryRules {
   }
 
   private def absent(field: String, isRequired: Boolean): String =
-    if (isRequired) s"has no $field, although its content requires them" else s"has $field, which its content does not allow"
+    if (isRequired) s"has no $field, although its content requires them"
+    else s"has $field, which its content does not allow"
 }

@@ -86,9 +86,10 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
   private val Stats = optional(149, "content_stats", new StructOf(statsStruct, statsStruct.fromRecord))(e =>
     Some(e.stats).filter(_.byId.nonEmpty)
   )
-  private val Manifest = optional(521, "manifest_stats", new StructOf(ManifestStatsStruct, ManifestStatsStruct.fromRecord))(
-    _.manifest
-  )
+  private val Manifest =
+    optional(521, "manifest_stats", new StructOf(ManifestStatsStruct, ManifestStatsStruct.fromRecord))(
+      _.manifest
+    )
   private val ReferencedFile = optional(143, "referenced_file", Text)(_.referencedFile)
   private val KeyMetadata = optional(131, "key_metadata", Bytes)(_.keyMetadata)
   private val SplitOffsets =

@@ -36,7 +36,8 @@ final private[root] class InlinePart(
   }
 
   /** The loaded entries, in the form of version 4 and in the general form. */
-  def pairs: Vector[(ContentEntry, ManifestEntry)] = RootManifests.guard(path)(converted(loaded.getOrElse(Vector.empty)))
+  def pairs: Vector[(ContentEntry, ManifestEntry)] =
+    RootManifests.guard(path)(converted(loaded.getOrElse(Vector.empty)))
 
   private def converted(entries: Vector[ContentEntry]): Vector[(ContentEntry, ManifestEntry)] = {
     val files = new EntryFiles(columns)

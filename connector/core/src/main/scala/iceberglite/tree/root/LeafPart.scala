@@ -80,7 +80,9 @@ final private[root] class LeafPart(
     val found = RootManifests.read(io, path, columns)
     val expected = if (content == ManifestContent.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
     if (found.kind != expected)
-      throw EntryFault(s"The root lists the file as a ${expected.name} manifest, but it is a ${found.kind.name} manifest")
+      throw EntryFault(
+        s"The root lists the file as a ${expected.name} manifest, but it is a ${found.kind.name} manifest"
+      )
     if (found.entries.size.toLong != leaf.recordCount)
       throw EntryFault(s"The root states ${leaf.recordCount} entries, but the manifest has ${found.entries.size}")
     val files = new EntryFiles(columns)

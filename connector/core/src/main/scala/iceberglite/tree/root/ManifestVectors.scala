@@ -39,7 +39,8 @@ private[root] object ManifestVectors {
       case Some(Inline(bytes)) => DeletionVector.parse(root, leaf, copy(bytes))
       case Some(InPuffin(offset, size)) if size <= MaxBytes =>
         DeletionVector.parse(entry.location, leaf, io.readRange(entry.location, offset, size.toInt))
-      case Some(InPuffin(_, size)) => throw EntryFault(s"The deletion vector of $leaf has $size bytes, over the limit of $MaxBytes")
+      case Some(InPuffin(_, size)) =>
+        throw EntryFault(s"The deletion vector of $leaf has $size bytes, over the limit of $MaxBytes")
       case None => throw EntryFault(s"The deletion vector of $leaf has no content")
     }
     if (positions.cardinality != entry.recordCount) throw EntryFault(

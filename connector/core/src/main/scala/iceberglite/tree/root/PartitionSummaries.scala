@@ -7,7 +7,8 @@ import iceberglite.spec.types.{Literal, LiteralConversion, SingleValue}
 private[root] object PartitionSummaries {
 
   /** A void field, whose values are always null. */
-  private val OfVoid = FieldSummary(containsNull = true, containsNan = Some(false), lowerBound = None, upperBound = None)
+  private val OfVoid =
+    FieldSummary(containsNull = true, containsNan = Some(false), lowerBound = None, upperBound = None)
 
   /**
    * Returns a summary for each partition field of the given partition spec; absent if the statistics of any field are incomplete, because
@@ -22,7 +23,8 @@ private[root] object PartitionSummaries {
   }
 
   private def summary(stats: FieldStats, key: PartitionKey): Option[FieldSummary] = {
-    def bound(value: Option[Literal]) = value.flatMap(LiteralConversion.to(_, key.partitionType)).map(SingleValue.encode)
+    def bound(value: Option[Literal]) =
+      value.flatMap(LiteralConversion.to(_, key.partitionType)).map(SingleValue.encode)
     val result = FieldSummary(
       containsNull = !stats.nullCount.contains(0L),
       containsNan = stats.nanCount.map(_ > 0),

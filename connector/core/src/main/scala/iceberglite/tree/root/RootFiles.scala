@@ -64,14 +64,17 @@ final private[root] class RootFiles(
     var last = -1L
     removed.foreachIn(leaf.recordCount, Long.MaxValue)(position => last = position)
     if (last < 0) None
-    else Some(s"The deletion vector of ${leaf.location} has the position $last, but the manifest has ${leaf.recordCount} entries")
+    else Some(
+      s"The deletion vector of ${leaf.location} has the position $last, but the manifest has ${leaf.recordCount} entries"
+    )
   }
 
   lazy val inline: Vector[InlinePart] = InlinePart.of(path, length, root, columns, table.specs)
 
   /** The length of the root in bytes, from the summary of the snapshot; estimated if the summary lacks it. */
-  private def length: Long = snapshot.summary.get(RootFiles.LengthKey).flatMap(text => scala.util.Try(text.toLong).toOption)
-    .filter(_ > 0).getOrElse(RootFiles.EstimatedEntryBytes * root.size)
+  private def length: Long =
+    snapshot.summary.get(RootFiles.LengthKey).flatMap(text => scala.util.Try(text.toLong).toOption)
+      .filter(_ > 0).getOrElse(RootFiles.EstimatedEntryBytes * root.size)
 
   override lazy val parts: Vector[FilePart] = leaves ++ inline
 
@@ -99,7 +102,8 @@ final private[root] class RootFiles(
 
   override def reachable(seen: SeenParts): Reachable = {
     val newLeaves = leaves.filter(leaf => seen.add(leaf.id))
-    val newFiles = inline.map(part => part.only(entries(part).filter(_.isLive).map(InlinePart.key).filter(seen.add).toSet))
+    val newFiles =
+      inline.map(part => part.only(entries(part).filter(_.isLive).map(InlinePart.key).filter(seen.add).toSet))
     val puffins = root.filter(e => e.content == EntryContent.ManifestVector && e.location.nonEmpty).map(_.location)
     Reachable((path +: newLeaves.map(_.path)) ++ puffins.distinct, newLeaves ++ newFiles)
   }

@@ -1,8 +1,9 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.file.EntryStatus.Existing
-import iceberglite.spec.file.ManifestContent
-import iceberglite.tree.TreeTable
+import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.property.TableProperty
+import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
  * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten, and
@@ -51,7 +52,8 @@ final private[root] class RootMaintenance(
         .filter(_.referencedFile.exists(paths))
     val dataLeaf = leaves.write(data, Existing)
     val vectorLeaf =
-      if (vectors.isEmpty) None else Some(leaves.write(vectors, Existing).copy(referencedFile = Some(dataLeaf.location)))
+      if (vectors.isEmpty) None
+      else Some(leaves.write(vectors, Existing).copy(referencedFile = Some(dataLeaf.location)))
     (dataLeaf +: vectorLeaf.toVector, data ++ vectors)
   }
 
@@ -61,19 +63,67 @@ final private[root] class RootMaintenance(
    * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
    */
   def rewrite(entries: Vector[ContentEntry], unchanged: Vector[LeafPart]): Vector[ContentEntry] = {
-    // Position delete files of version 2 can only be listed by the manifests of version 2.
-    val candidates = unchanged.filter(l => l.isColumnar || l.content == ManifestContent.Data)
+    val candidates = rewritable(unchanged)
     val folded = chooseFolded(candidates)
     val groups = folded.map(Vector(_)) ++ chooseMerged(candidates.filterNot(folded.toSet))
-    val written = table.pool.map(groups)(group => group.map(_.path).toSet -> combined(group))
-    val replacements = written.flatMap { case (old, leaf) => old.map(_ -> leaf.location) }.toMap
+    val written = table.pool.map(groups)(group => group -> combined(group))
+    val replacements = written.flatMap { case (old, leaf) => old.map(_.path -> Some(leaf.location)) }
+    replace(entries, replacements.toMap, written.map(_._2))
+  }
+
+  /** Returns the leaves that can be rewritten. Only manifests of version 2 can list position delete files. */
+  private def rewritable(leaves: Vector[LeafPart]): Vector[LeafPart] =
+    leaves.filter(l => l.isColumnar || l.content == ManifestContent.Data)
+
+  /**
+   * Rewrites the chosen leaves with their entries in the given order.
+   *
+   * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
+   * @return absent if no leaf is chosen
+   */
+  def rewriteChosen(
+      entries: Vector[ContentEntry],
+      unchanged: Vector[LeafPart],
+      by: ManifestRewrite
+  ): Option[RewrittenLeaves] = {
+    val chosen = by.choose(rewritable(unchanged))
+    val groups = chosen.map(l => (l.content, l.specId)).distinct
+      .map(key => chosen.filter(l => (l.content, l.specId) == key))
+    val written = groups.map(group => group -> sorted(group, by))
+    val replacements = written.flatMap { case (old, leaves) =>
+      val only = if (leaves.size == 1) leaves.headOption.map(_.location) else None
+      old.map(_.path -> only)
+    }
+    val leaves = written.flatMap(_._2)
+    if (chosen.isEmpty) None
+    else Some(RewrittenLeaves(replace(entries, replacements.toMap, leaves), chosen.size, leaves))
+  }
+
+  /** Writes the live entries of leaves in the given order. */
+  private def sorted(group: Vector[LeafPart], by: ManifestRewrite): Vector[ContentEntry] = {
+    val order = by.order(table.specs.of(group.head))
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
+    val runs = LeafWriter.runs(live(group).sortBy(_.file.partition)(order), target)
+    table.pool.map(runs)(run => leaves.write(run.map(files.toContent), Existing))
+  }
+
+  /**
+   * Replaces leaves and their deletion vectors.
+   *
+   * @param replacements for each replaced leaf, the leaf that now lists all of its files; absent if several do
+   */
+  private def replace(
+      entries: Vector[ContentEntry],
+      replacements: Map[String, Option[String]],
+      written: Vector[ContentEntry]
+  ): Vector[ContentEntry] = {
     val kept = entries.filterNot { e =>
       if (e.manifest.isDefined) replacements.contains(e.location)
       else e.content == EntryContent.ManifestVector && e.referencedFile.exists(replacements.contains)
     }
-    (kept ++ written.map(_._2)).map(e =>
+    (kept ++ written).map(e =>
       if (e.content != EntryContent.DeleteManifest) e
-      else e.copy(referencedFile = e.referencedFile.map(target => replacements.getOrElse(target, target)))
+      else e.copy(referencedFile = e.referencedFile.flatMap(target => replacements.getOrElse(target, Some(target))))
     )
   }
 
@@ -99,8 +149,24 @@ final private[root] class RootMaintenance(
 
   /** Writes a leaf with the live entries of other leaves. */
   private def combined(group: Vector[LeafPart]): ContentEntry = {
-    val live = group.flatMap(l => table.reading(l.entries(table.io).filter(_.isLive).toVector))
-    val leaf = leaves.write(live.map(e => files.toContent(e.copy(status = Existing))), Existing)
+    val leaf = leaves.write(live(group).map(files.toContent), Existing)
     leaf.copy(referencedFile = group.head.leaf.referencedFile)
   }
+
+  private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>
+    table.reading(leaf.entries(table.io).filter(_.isLive).map(_.copy(status = Existing)).toVector)
+  }
 }
+
+/**
+ * The result of a rewrite of chosen leaves.
+ *
+ * @param entries the entries of the root with the new leaves
+ * @param replaced the number of replaced leaves
+ * @param written the new leaves
+ */
+final private[root] case class RewrittenLeaves(
+    entries: Vector[ContentEntry],
+    replaced: Int,
+    written: Vector[ContentEntry]
+)

@@ -44,7 +44,9 @@ private[root] object RootManifests {
   }
 
   private def refuse(path: String, e: ContentEntry, violation: String): Nothing =
-    throw ValidationFailed(s"Cannot write the manifest $path: the entry of the ${e.content.name} ${e.location} $violation")
+    throw ValidationFailed(
+      s"Cannot write the manifest $path: the entry of the ${e.content.name} ${e.location} $violation"
+    )
 
   /**
    * Reads a manifest, with only the values that the file contains.

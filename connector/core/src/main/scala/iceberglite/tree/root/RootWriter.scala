@@ -31,7 +31,7 @@ final private[root] class RootWriter(
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
     val kept = maintained(carried(base, removals), base.leaves.filterNot(l => removals.changedLeaves(l.path)))
-    val rows = leafEntries ++ newFiles ++ removals.files ++ kept ++ removals.vectors
+    val rows = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
     val root = rows.sortBy(RootWriter.position)
     val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     output.write(rootPath, bytes)
@@ -43,6 +43,7 @@ final private[root] class RootWriter(
       root = root,
       length = bytes.length.toLong,
       newLeaves = newLeaves,
+      rewritten = kept.rewritten,
       written = output.paths
     )
   }
@@ -56,7 +57,8 @@ final private[root] class RootWriter(
   ) ++ header.parent.map("parent-snapshot-id" -> _.snapshotId.toString)
 
   private def newEntries: Vector[ManifestEntry] = {
-    val all = changes.added.map(newEntry(_, None)) ++ changes.addedOlder.map(o => newEntry(o.file, Some(o.sequenceNumber)))
+    val all =
+      changes.added.map(newEntry(_, None)) ++ changes.addedOlder.map(o => newEntry(o.file, Some(o.sequenceNumber)))
     all.foreach(AddedFileCheck.check(_, header, table))
     all
   }
@@ -73,7 +75,8 @@ final private[root] class RootWriter(
     val byGroup = added.groupBy(group)
     val groups = added.map(group).distinct.map(byGroup)
     val (small, large) = groups.partition(_.size <= limits.maxInlineFiles)
-    val runs = large.flatMap(LeafWriter.runs(_, TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)))
+    val runs =
+      large.flatMap(LeafWriter.runs(_, TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)))
     (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
   }
 
@@ -108,11 +111,19 @@ final private[root] class RootWriter(
     else leaf.copy(firstRowId = Some(rowIds.take(leaf.manifest.fold(0L)(_.addedRows))))
 
   /** Returns the carried entries after the maintenance of the tree. @param leaves the leaves that are not changed */
-  private def maintained(entries: Vector[ContentEntry], leaves: Vector[LeafPart]): Vector[ContentEntry] = {
+  private def maintained(entries: Vector[ContentEntry], leaves: Vector[LeafPart]): Maintained = {
     val maintenance = new RootMaintenance(table, columns, this.leaves, limits)
+    val unchanged = leaves.filter(_.hasLiveFiles)
     val flushed = maintenance.flush(entries)
-    if (changes.mergesManifests) maintenance.rewrite(flushed, leaves.filter(_.hasLiveFiles)) else flushed
+    val rewritten = changes.rewrite.flatMap(maintenance.rewriteChosen(flushed, unchanged, _))
+    rewritten match {
+      case Some(result) => Maintained(result.entries, Some(result))
+      case None => Maintained(if (changes.mergesManifests) maintenance.rewrite(flushed, unchanged) else flushed, None)
+    }
   }
+
+  /** The entries of the root that the commit does not change, and the rewrite of leaves that the commit requested. */
+  private case class Maintained(entries: Vector[ContentEntry], rewritten: Option[RewrittenLeaves])
 
   /** Returns the entries of the parent that stay, with the status `existing`. Leaves without live files are dropped. */
   private def carried(base: ParentEntries, removals: RemovedEntries): Vector[ContentEntry] = {

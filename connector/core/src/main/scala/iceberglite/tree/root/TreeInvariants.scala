@@ -63,9 +63,11 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     keys.diff(keys.distinct).distinct.map(k => TreeViolation("I6", s"The file $k is live more than once")) ++
       vectorsOf.diff(vectorsOf.distinct).distinct.map(f => TreeViolation("I6", s"$f has several deletion vectors")) ++
       vectorsOf.filterNot(data).map(f => TreeViolation("I6", s"The deletion vector of $f applies to no live file")) ++
-      files.leaves.flatMap(l => l.leaf.referencedFile.filterNot(leaves).map(target =>
-        TreeViolation("I6", s"The manifest ${l.path} is affiliated to $target, which is not in the root")
-      ))
+      files.leaves.flatMap(l =>
+        l.leaf.referencedFile.filterNot(leaves).map(target =>
+          TreeViolation("I6", s"The manifest ${l.path} is affiliated to $target, which is not in the root")
+        )
+      )
   }
 
   /** I7: the counts of a leaf are those of its entries, and its statistics contain those of every live file. */
@@ -76,9 +78,11 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     val found = leaf.leaf.manifest.map(_.copy(minSequenceNumber = counted.minSequenceNumber))
     check("I7", !found.contains(counted), s"The counts of ${leaf.path} differ from $counted") ++
       check("I7", isTooHigh, s"The minimum sequence number of ${leaf.path} exceeds ${counted.minSequenceNumber}") ++
-      own.filter(_.isLive).flatMap(e => narrow(leaf.leaf.stats, e.stats).map(id =>
-        TreeViolation("I7", s"The statistics of the column $id of ${leaf.path} do not contain those of ${e.location}")
-      ))
+      own.filter(_.isLive).flatMap(e =>
+        narrow(leaf.leaf.stats, e.stats).map(id =>
+          TreeViolation("I7", s"The statistics of the column $id of ${leaf.path} do not contain those of ${e.location}")
+        )
+      )
   }
 
   /** Returns the columns whose statistics in a leaf do not contain the statistics of one of its files. */
@@ -100,8 +104,9 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     val data = live.map(_.file).filter(_.content == Content.Data)
     val missing = data.filter(_.firstRowId.isEmpty).map(f => TreeViolation("I9", s"${f.path} has no first row id"))
     val ranges = data.flatMap(f => f.firstRowId.map(first => (first, first + f.recordCount, f.path))).sorted
-    val overlaps = ranges.zip(ranges.drop(1)).collect { case ((_, end, a), (start, _, b)) if start < end =>
-      TreeViolation("I9", s"$a and $b have the same row ids")
+    val overlaps = ranges.zip(ranges.drop(1)).collect {
+      case ((_, end, a), (start, _, b)) if start < end =>
+        TreeViolation("I9", s"$a and $b have the same row ids")
     }
     missing ++ overlaps
   }

@@ -21,6 +21,7 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
  * @param root the entries of the root
  * @param length the length of the root in bytes
  * @param newLeaves the leaves of added files, with the entries that they have before a commit
+ * @param rewritten the rewrite of leaves that the commit requested; absent if it chose no leaves
  */
 final private[root] case class WrittenRoot(
     override val pointer: String,
@@ -30,9 +31,21 @@ final private[root] case class WrittenRoot(
     root: Vector[ContentEntry],
     length: Long,
     newLeaves: Vector[NewLeaf],
+    rewritten: Option[RewrittenLeaves],
     override val written: Vector[String]
 ) extends WrittenTree {
   override lazy val references: Set[String] = root.filter(_.manifest.isDefined).map(_.location).toSet + pointer
 
-  override def summary: Map[String, String] = Map(RootFiles.LengthKey -> length.toString)
+  override def changesFiles: Boolean = super.changesFiles || rewritten.nonEmpty
+
+  override def summary: Map[String, String] =
+    Map(RootFiles.LengthKey -> length.toString) ++ rewritten.toVector.flatMap {
+      result =>
+        Map(
+          "manifests-created" -> result.written.size,
+          "manifests-kept" -> (root.count(_.manifest.isDefined) - result.written.size),
+          "manifests-replaced" -> result.replaced,
+          "entries-processed" -> result.written.map(_.recordCount).sum
+        ).map { case (key, count) => key -> count.toString }
+    }
 }

@@ -52,7 +52,9 @@ class EntryFilesSuite extends AnyFunSuite {
     back.file
   }
 
-  test("partition tuples are rebuilt from statistics: null, NaN, -0.0, the empty string, long strings and derived values") {
+  test(
+    "partition tuples are rebuilt from statistics: null, NaN, -0.0, the empty string, long strings and derived values"
+  ) {
     val long = StringLiteral("0123456789abcdefghij")
     val tuples = Seq(
       Seq(Some(long), Some(DoubleLiteral(-0.0)), Some(IntLiteral(3)), None, Some(DateLiteral(5))),
@@ -98,7 +100,8 @@ class EntryFilesSuite extends AnyFunSuite {
   test("counts and bounds of every type, and the other values of a file, are preserved") {
     val columns = columnsOf(ManifestSamples.wideSchema)
     val converted = new EntryFiles(columns)
-    val bounds = ManifestSamples.everyType.zipWithIndex.map { case ((_, v), i) => (i + 1) -> SingleValue.encode(v) }.toMap
+    val bounds =
+      ManifestSamples.everyType.zipWithIndex.map { case ((_, v), i) => (i + 1) -> SingleValue.encode(v) }.toMap
     val counts = bounds.mapValues(_ => 10L).map(identity)
     val metrics = MetricMaps(
       valueCounts = Some(counts),

@@ -4,13 +4,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.file.EntryStatus.Existing
-import iceberglite.tree.TestTable
+import iceberglite.table.action.RewriteManifests
+import iceberglite.tree.{FileChanges, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 class RootMaintenanceSuite extends AnyFunSuite {
   private def newTable(limits: RootLimits): RootTable = new RootTable(ManifestSamples.schema, limits = limits)
 
-  private def of(table: RootTable, content: EntryContent): Vector[ContentEntry] = table.root.filter(_.content == content)
+  private def of(table: RootTable, content: EntryContent): Vector[ContentEntry] =
+    table.root.filter(_.content == content)
 
   private def vector(of: String): ContentFile = TestTable.positionDeletes(s"dv-$of", Some(of)).copy(
     format = FileFormat.Puffin,
@@ -60,6 +62,24 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(leaf.recordCount == 3 && leaf.version.status == Existing)
     assert(table.live.map(e => TestTable.nameOf(e.file) -> e.file.firstRowId.get).toMap ==
       Map("a" -> 0L, "c" -> 20L, "d" -> 30L, "e" -> 40L))
+  }
+
+  test("a rewrite of manifests sorts the files of all leaves by partition, and changes no files") {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId), RootLimits(maxInlineFiles = 1))
+    def file(id: Long) = ManifestSamples.dataFile(s"f$id", Some(id))
+    table.commit(Seq(file(5), file(1)))
+    table.commit(Seq(file(2), file(4)))
+    table.commit(Seq.empty, new NamedSelector(Set("f4")))
+    val before = table.live.map(e => e.file.path -> e.file.firstRowId).toMap
+    val rewrite = new RewriteManifests().rewriteOf(table.lists.metadata)
+    val written = table.write(FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(rewrite)))
+    table.lists.adopt(written)
+    table.check()
+    assert(written.changesFiles && written.summary("entries-processed") == "3")
+    assert(table.root.map(e => e.content -> e.version.status) == Vector(EntryContent.DataManifest -> Existing))
+    assert(table.live.map(_.file.path.split('/').last) == Vector("f1.parquet", "f2.parquet", "f5.parquet"))
+    assert(table.live.map(e => e.file.path -> e.file.firstRowId).toMap == before)
+    assert(table.changes == ((Set.empty, Set.empty)))
   }
 
   test("small leaves are merged, if the table allows it") {

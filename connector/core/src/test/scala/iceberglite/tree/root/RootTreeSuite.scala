@@ -33,7 +33,8 @@ class RootTreeSuite extends AnyFunSuite {
     assert(statuses(table) ==
       Vector(EntryContent.Data -> Added, EntryContent.Data -> Existing, EntryContent.Data -> Existing))
     assert(table.names == Set("a", "b", "c") && table.changes == ((Set("c"), Set.empty)))
-    val ids = table.live.map(e => TestTable.nameOf(e.file) -> ((e.snapshotId, e.sequenceNumber, e.file.firstRowId))).toMap
+    val ids =
+      table.live.map(e => TestTable.nameOf(e.file) -> ((e.snapshotId, e.sequenceNumber, e.file.firstRowId))).toMap
     assert(ids("a") == ((Some(1L), Some(1L), Some(0L))) && ids("b") == ((Some(1L), Some(1L), Some(10L))))
     assert(ids("c") == ((Some(2L), Some(2L), Some(20L))) && second.addedRows.contains(10L))
   }
@@ -77,7 +78,9 @@ class RootTreeSuite extends AnyFunSuite {
     assert(table.changes == ((Set("e"), Set.empty)) && table.names == Set("a", "d", "e"))
   }
 
-  test("a leaf without live files stays in the root of the commit that removed them, and is dropped by the next commit") {
+  test(
+    "a leaf without live files stays in the root of the commit that removed them, and is dropped by the next commit"
+  ) {
     val table = newTable()
     table.append("a", "b", "c", "d")
     table.remove("a", "b", "c", "d")
@@ -86,11 +89,12 @@ class RootTreeSuite extends AnyFunSuite {
     assert(statuses(table) == Vector(EntryContent.Data -> Added) && table.changes == ((Set("e"), Set.empty)))
   }
 
-  private def deletionVector(of: String, offset: Long): ContentFile = TestTable.positionDeletes(s"dv-$of", Some(of)).copy(
-    format = FileFormat.Puffin,
-    contentOffset = Some(offset),
-    contentSizeInBytes = Some(40L)
-  )
+  private def deletionVector(of: String, offset: Long): ContentFile =
+    TestTable.positionDeletes(s"dv-$of", Some(of)).copy(
+      format = FileFormat.Puffin,
+      contentOffset = Some(offset),
+      contentSizeInBytes = Some(40L)
+    )
 
   test("the deletion vector of a removed data file is removed with it, in the root and in a leaf") {
     Seq(1, 10).foreach { maxInlineFiles =>
