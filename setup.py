@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 class WheelWithJars(bdist_wheel):
-    """Build the wheel, or fail where it would not work after its installation.
+    """Build the wheel, or fail if it would lack a jar that it needs.
 
     An editable installation may come before the jar: it finds the jar in the source tree as soon as it is built.
     """

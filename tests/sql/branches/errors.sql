@@ -17,7 +17,7 @@ ALTER TABLE t CREATE BRANCH b;
 -- error Tag already exists: v
 ALTER TABLE t CREATE BRANCH v;
 
--- error Branch not found: nothing. Use CREATE OR REPLACE to create it. There are branch b, branch main, tag v
+-- error Branch not found: nothing. Use CREATE OR REPLACE to create it. The table has branch b, branch main, tag v
 ALTER TABLE t REPLACE BRANCH nothing;
 
 -- error It is a tag

@@ -46,19 +46,19 @@ ALTER TABLE t DROP IDENTIFIER FIELDS nothing;
 -- error nothing
 ALTER TABLE t SET IDENTIFIER FIELDS nothing;
 
--- error It may be null; it must be NOT NULL
+-- error It may be null, but must be NOT NULL
 ALTER TABLE t SET IDENTIFIER FIELDS maybe;
 
--- error cannot be compared safely
+-- error but must be primitive and not a float, double or geo type
 ALTER TABLE t SET IDENTIFIER FIELDS d;
 
--- error is inside o, which may be null
+-- error is inside o, which must be NOT NULL
 ALTER TABLE t SET IDENTIFIER FIELDS o.k;
 
 -- error is inside l.element
 ALTER TABLE t SET IDENTIFIER FIELDS l.element.k;
 
--- error It is a struct
+-- error It has the type struct
 ALTER TABLE t SET IDENTIFIER FIELDS s;
 
 -- error expected a column

@@ -54,7 +54,7 @@ DESCRIBE HISTORY t LIMIT 5 5;
 -- error TABLE_OR_VIEW_NOT_FOUND
 DESCRIBE HISTORY missing;
 
--- error DESCRIBE HISTORY works on tables of iceberg-lite catalogs
+-- error DESCRIBE HISTORY supports only tables of iceberg-lite catalogs
 DESCRIBE HISTORY spark_catalog.default.t;
 
 -- Spark's own statement describes a column of a table with the name history.

@@ -72,7 +72,7 @@ OPTIMIZE t WHERE ip = 1;
 -- error UNRESOLVED_COLUMN
 OPTIMIZE t ZORDER BY (id, y);
 
--- error has no place in a Z-order
+-- error cannot be Z-ordered
 OPTIMIZE t ZORDER BY (s);
 
 -- error the column id is given twice
@@ -102,5 +102,5 @@ OPTIMIZE missing;
 -- error It is not an iceberg-lite table
 OPTIMIZE ${catalog}.db.t.snapshots;
 
--- error OPTIMIZE works on tables of iceberg-lite catalogs
+-- error OPTIMIZE supports only tables of iceberg-lite catalogs
 OPTIMIZE spark_catalog.default.t;

@@ -48,7 +48,7 @@ SELECT spec_id, count(*) FROM ${catalog}.db.t.files GROUP BY spec_id ORDER BY sp
 3 | 1
 5 | 1
 
--- error nothing to add
+-- error already contains this field
 ALTER TABLE t ADD PARTITION FIELD truncate(1, data);
 
 -- error Partition field not found

@@ -51,7 +51,7 @@ CALL ${catalog}.system.set_current_snapshot('db.t');
 -- error Set either snapshot_id or ref
 CALL ${catalog}.system.set_current_snapshot('db.t', ${first}, 'v1');
 
--- error Branch or tag not found: nothing. There are branch main, tag v1, branch work
+-- error Branch or tag not found: nothing. The table has branch main, tag v1, branch work
 CALL ${catalog}.system.set_current_snapshot(table => 'db.t', ref => 'nothing');
 
 -- error Snapshot not found: 7

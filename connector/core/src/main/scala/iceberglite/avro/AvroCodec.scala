@@ -99,6 +99,8 @@ object AvroCodec {
     case "bzip2" => new StreamedBlocks(new BZip2CompressorInputStream(_))
     case "xz" if XZUtils.isXZCompressionAvailable =>
       new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
+    case "xz" =>
+      throw AvroFault("The Avro codec xz of the file needs the library org.tukaani:xz. Add its jar to the session")
     case other =>
       throw AvroFault(
         s"The Avro codec $other of the file is not supported. Supported codecs are null, deflate, snappy, zstandard, " +

@@ -68,7 +68,7 @@ object CatalogProperties {
   /** Returns the warning for an unknown key. @throws InvalidArgument if the key is similar to a known key */
   private def unknown(catalog: String, key: String): String = {
     Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { similar =>
-      throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $similar?")
+      throw InvalidArgument(s"property key of catalog $catalog", key, s"There is no such key. Did you mean $similar?")
     }
     s"The property $key of catalog $catalog has no effect. There is no such property"
   }

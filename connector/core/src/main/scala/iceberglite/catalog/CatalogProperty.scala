@@ -23,7 +23,7 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
   def require(catalog: String, properties: Map[String, String], example: String): String = in(properties).getOrElse(
     throw InvalidArgument(
       s"$key of catalog $catalog",
-      "none",
+      "(not set)",
       s"The property is required ($doc). Set it, for example to $example"
     )
   )
@@ -121,7 +121,7 @@ object CatalogProperty {
   val StoredName: CatalogProperty = CatalogProperty(
     "catalog-name",
     None,
-    "Name of a JDBC catalog in its database, if it differs from the name in the session, which messages use"
+    "Name of a JDBC catalog in the rows of its database; by default the name of the catalog in the session"
   )
   val Clients: CatalogProperty = CatalogProperty(
     "clients",
@@ -129,7 +129,7 @@ object CatalogProperty {
     "Maximum number of connections of a JDBC or Hive catalog; always one for SQLite"
   )
   val DefaultNamespace: CatalogProperty =
-    CatalogProperty("default-namespace", None, "Current namespace of a session that switches to this catalog")
+    CatalogProperty("default-namespace", None, "Namespace that becomes current when a session switches to this catalog")
 
   val OwnedLocations: CatalogProperty = CatalogProperty(
     "owned-locations",
@@ -161,9 +161,9 @@ object CatalogProperty {
     Clients.number(catalog, properties, minimum = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
   val TableDefault: PropertyPrefix =
-    PropertyPrefix("table-default.", "Property of new tables that are not created with another value")
+    PropertyPrefix("table-default.", "Default of a table property, for new tables that do not set this property")
   val TableOverride: PropertyPrefix =
-    PropertyPrefix("table-override.", "Property of new tables, whatever value they are created with")
+    PropertyPrefix("table-override.", "Table property of all new tables, which overrides the value in CREATE TABLE")
   val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Setting of the JDBC driver: jdbc.user, jdbc.password, ...")
   val Hadoop: PropertyPrefix =
     PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration")
@@ -171,7 +171,7 @@ object CatalogProperty {
     "unique-table-location",
     Some("false"),
     "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
-      "again gets another location; for jdbc and hive"
+      "again gets another location; only for catalogs of type jdbc and hive"
   )
   val S3: PropertyPrefix = PropertyPrefix(
     S3Settings.Prefix,

@@ -89,7 +89,7 @@ final class HadoopCatalog(
     loadIfExists(id).getOrElse(throw NotFound(
       ObjectKind.Table,
       fullName(id),
-      s"There is no metadata in ${defaultLocation(id)}"
+      s"There is no metadata in ${defaultLocation(id)}. Check the name with SHOW TABLES"
     ))
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
@@ -178,12 +178,15 @@ final class HadoopCatalog(
 
   private def requireNamespace(namespace: Vector[String]): Unit =
     if (namespace.nonEmpty && !namespaceExists(namespace)) {
-      throw NotFound(ObjectKind.Namespace, fullName(namespace), s"There is no directory ${directoryOf(namespace)}")
+      throw NotFound(
+        ObjectKind.Namespace,
+        fullName(namespace),
+        s"There is no directory ${directoryOf(namespace)}. Create the namespace, or check the name"
+      )
     }
 
   private def noProperties(namespace: Vector[String], keys: Set[String]): Unsupported = Unsupported(
-    s"Set namespace properties ${keys.toVector.sorted.mkString(", ")} of ${fullName(namespace)}: a file-system " +
-      "catalog keeps no namespace properties, so this is not supported",
+    s"namespace properties in a file-system catalog: ${keys.toVector.sorted.mkString(", ")} of ${fullName(namespace)}",
     "Remove the properties, or use a JDBC catalog"
   )
 

@@ -19,7 +19,7 @@ object HealthTable extends MetadataTable {
   private val columns = Schema(
     0,
     Vector(
-      NestedField.required(1, "action", StringType, "Action of a maintenance"),
+      NestedField.required(1, "action", StringType, "Maintenance action"),
       NestedField.required(2, "is_due", BooleanType, "Whether the procedure maintain would run the action"),
       NestedField.required(3, "reason", StringType, "Why the action is or is not due"),
       NestedField.optional(
@@ -45,7 +45,7 @@ object HealthTable extends MetadataTable {
         8,
         "measures",
         MapType(9, StringType, 10, LongType, valueRequired = true),
-        "Numbers of the table that the decision is based on"
+        "Measured values of the table that the decision is based on"
       )
     )
   )

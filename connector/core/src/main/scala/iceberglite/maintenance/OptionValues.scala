@@ -15,7 +15,7 @@ final private[maintenance] class OptionValues(options: Map[String, String], know
   options.keys.find(!known.contains(_)).foreach { key =>
     val similar =
       Spelling.closest(key, known).fold(s"The options are ${known.mkString(", ")}")(k => s"Did you mean $k?")
-    throw InvalidArgument("option", key, similar)
+    throw InvalidArgument("option name", key, s"There is no such option. $similar")
   }
 
   private def read[A](name: String, default: A, hint: String)(parse: String => Option[A]): A =

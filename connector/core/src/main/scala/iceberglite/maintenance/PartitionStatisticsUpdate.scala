@@ -63,7 +63,8 @@ private[maintenance] object PartitionStatisticsUpdate {
     try Some(PartitionStatisticsFiles.read(io, metadata, file))
     catch {
       case e: IcebergError =>
-        log.warn(Redaction(s"The partition statistics are computed from all files: ${e.getMessage}"))
+        val message = "Partition statistics are computed from all files, without the previous statistics file"
+        log.warn(Redaction(s"$message: ${e.getMessage}"))
         None
     }
 

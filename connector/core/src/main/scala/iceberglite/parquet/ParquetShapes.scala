@@ -24,8 +24,8 @@ object ParquetShapes {
   final case class MapShape(keyValue: GroupType) extends Shape
 
   /**
-   * Returns the shape of a group; absent if the group is neither a struct nor a valid list or map. An example is a list
-   * without a repeated field.
+   * Returns the shape of a group; absent if the group is neither a struct nor a valid list or map, for example if it is
+   * a list without a repeated field.
    */
   def shapeOf(group: GroupType): Option[Shape] = Option(group.getLogicalTypeAnnotation) match {
     case None => Some(Struct)
@@ -58,8 +58,8 @@ object ParquetShapes {
 
   /**
    * Returns whether the repeated field is the element of a two-level list, according to Parquet's
-   * backward-compatibility rules. Spark's reader has the same rules. The result must be the same, because both readers
-   * read the same files.
+   * backward-compatibility rules. Spark's reader must give the same result, because the connector reads some files with
+   * Spark's reader and some with this one.
    */
   private def isElement(repeated: ParquetType, listName: String): Boolean = repeated match {
     case _: ParquetPrimitive => true

@@ -112,7 +112,7 @@ final class DeleteReader(
     if (!isWithinBounds) throw UnreadableFile(
       entry.path,
       "position delete file",
-      s"It deletes rows of $path, which its manifest entry excludes. Restore the file that was committed"
+      s"It deletes rows of $path, but its manifest entry excludes this path. Restore the file that was committed"
     )
   }
 

@@ -226,7 +226,7 @@ private object KeySpill {
         hash = in.readLong()
         key = new Array[Byte](in.readInt())
         in.readFully(key)
-      } catch { case _: EOFException => throw new EOFException(s"The file ${written.file} was cut off") }
+      } catch { case _: EOFException => throw new EOFException(s"The file ${written.file} was truncated") }
       true
     }
 

@@ -157,7 +157,7 @@ object S3Settings {
     val pair = Seq(AccessKey, SecretKey)
     pair.find(configured.contains).foreach { present =>
       pair.find(!configured.contains(_)).foreach { missing =>
-        throw InvalidArgument(missing, "none", s"$present is set without $missing. Set both or neither")
+        throw InvalidArgument(missing, "(not set)", s"$present is set without $missing. Set both or neither")
       }
     }
     if (!configured.contains(AccessKey)) Map.empty

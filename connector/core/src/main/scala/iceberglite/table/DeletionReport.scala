@@ -21,7 +21,7 @@ object KeptReason {
   /** Storage systems may interpret the path in different ways, so it is unclear which file would be deleted. */
   case object UnclearPath extends KeptReason {
     override def text: String =
-      "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
+      "their paths are relative, begin with two slashes, or contain the segments . or .. or control characters"
   }
 
   final case class Linked(directory: String) extends KeptReason {
@@ -33,7 +33,7 @@ object KeptReason {
   }
 
   case object InDirectoryOfOther extends KeptReason {
-    override def text: String = "they are in a directory that the metadata of another table names"
+    override def text: String = "they are in a directory that belongs to another table according to its metadata"
   }
 
   final case class UsedByOther(directory: String) extends KeptReason {

@@ -206,7 +206,8 @@ final class Transaction private[table] (
       catch {
         case missing @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw missing)
         case failure: Throwable =>
-          val reason = s"${conflict.getMessage}, and the table cannot be loaded (${failure.getMessage})"
+          val reason = s"another commit came first (${conflict.reason}), and the table cannot be loaded " +
+            s"(${failure.getMessage})"
           throw CommitStateUnknown(target.name, None, reason, Some(failure))
       }
 

@@ -37,11 +37,11 @@ class CleanExpiredMetadataSuite extends AnyFunSuite {
     after.metadata.schemas.size
   }
 
-  test("position deletes keep no schema, because they refer to no column of the table") {
+  test("an expiration does not keep schemas for position deletes, because they refer to no column of the table") {
     assert(schemasLeft(Actions.positionDeletes("mem://t/data/p.parquet", data)) == 1)
   }
 
-  test("equality deletes keep all schemas, because an old schema may be the only one with their columns") {
+  test("an expiration keeps all schemas for equality deletes, because only an old schema may have their columns") {
     assert(schemasLeft(Actions.equalityDeletes("mem://t/data/e.parquet", data, (1, 2))) == 2)
   }
 

@@ -87,7 +87,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     actions
   }
 
-  test("only the manifests that were written since are read") {
+  test("only the manifests that were written after the previous statistics are read") {
     val actions = described
     val old = actions.table.currentSnapshot.get
     actions.append(fileOf("a", "mem://t/data/a4"))
@@ -147,7 +147,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     }
   }
 
-  test("statistics of decimal partitions are updated, also if a value has fewer digits than its type") {
+  test("statistics of decimal partitions are updated even if a value has fewer digits than its type") {
     val field = NestedField.optional(1, "amount", DecimalType(9, 2))
     val properties = Map("format-version" -> FormatVersion.V2.toString)
     val actions = new Actions(TableCreation(

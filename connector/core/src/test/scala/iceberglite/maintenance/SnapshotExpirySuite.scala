@@ -119,7 +119,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     assert(results.distinct.size == 1 && results.head._1.dataFiles >= 3)
   }
 
-  test("after a failure of any storage call, all files that the table needs exist, and another call deletes the rest") {
+  test("after a failure of any storage call, all needed files exist, and a second run deletes the others") {
     val calls = {
       val actions = randomHistory(FormatVersion.V2, Fuzz.seed)
       val counting = new FaultyFileIO(actions.store, Int.MaxValue, Fault.Refused)

@@ -60,7 +60,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(maintenance.plan().map(_.status).distinct == Vector(StepStatus.Skipped))
   }
 
-  test("small files count in partitions with enough of them") {
+  test("small files count only in partitions with at least min-input-files small files") {
     val actions = created()
     actions.append((1 to 6).map(i => fileOf("a", s"a$i")): _*)
     actions.append((1 to 3).map(i => fileOf("b", s"b$i")) :+ sized(fileOf("b", "large"), 9000): _*)
@@ -71,7 +71,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(health(actions.table, "min-input-files" -> "7").data.rewrite == FileReplacement.Empty)
   }
 
-  test("deletes are weighed by file, and delete files that apply to no data file are found") {
+  test("deletes are counted for each data file, and delete files that apply to no data file are found") {
     val actions = created()
     val (a, b) = (fileOf("a", "a"), fileOf("b", "b"))
     actions.commit(new RowDelta(Vector(equalityDeletes("early", a, (0, 1)))))
@@ -169,7 +169,7 @@ class TableHealthSuite extends AnyFunSuite {
 
   private def actionsOf(reports: Vector[StepReport]): Vector[MaintenanceAction] = reports.map(_.step.action)
 
-  test("the steps of a fixed table have a fixed order, that of their gain, and a plan changes nothing") {
+  test("the steps of a table are ordered by their gain, and a plan changes nothing") {
     val actions = neglected
     val (paths, version) = (actions.store.paths, actions.table.metadataLocation)
     val runner = new Recorder
@@ -232,7 +232,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(reports.drop(2).forall(r => r.status == StepStatus.Skipped && r.message.exists(_.contains("max-seconds"))))
   }
 
-  test("a max-seconds beyond the range of times is no limit") {
+  test("a value of max-seconds beyond the range of timestamps sets no limit") {
     val reports = due(maintenance(neglected, new Recorder, "max-seconds" -> Long.MaxValue.toString).run())
     assert(actionsOf(reports) == order && reports.forall(_.status == StepStatus.Done))
   }

@@ -163,7 +163,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(DeletionVector.of(0L, Long.MaxValue).toBytes.length < 100)
   }
 
-  test("a vector without another has the positions that are only in the first") {
+  test("the difference of two vectors has the positions that are only in the first vector") {
     val position = Gen.oneOf(Gen.choose(0L, 200L), Gen.choose(65000L, 66000L), Gen.choose(1L << 32, (1L << 32) + 50))
     forAll(Gen.listOf(position), Gen.listOf(position)) { (first, second) =>
       val (one, other) = (DeletionVector.of(first: _*), DeletionVector.of(second: _*))

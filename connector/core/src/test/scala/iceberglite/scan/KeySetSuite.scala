@@ -112,7 +112,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     val run = directory.toFile.listFiles().head.toPath
     Files.write(run, Files.readAllBytes(run).dropRight(3))
-    assert(intercept[StorageFailed](builder.result()).getMessage.contains("was cut off"))
+    assert(intercept[StorageFailed](builder.result()).getMessage.contains("was truncated"))
     assert(files == 0)
   }
 

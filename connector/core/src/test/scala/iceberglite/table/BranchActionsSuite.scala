@@ -205,8 +205,8 @@ class BranchActionsSuite extends AnyFunSuite {
     val second = id(t.table)
     assert(liveFiles(t.commit(new RollbackToSnapshot(first))) == Vector("a1"))
     assert(t.table.metadata.snapshots.size == 3)
-    assert(rejection(t.commit(new RollbackToSnapshot(second))).contains("is no ancestor of the current"))
-    assert(rejection(t.commit(new RollbackToSnapshot(staged))).contains("is no ancestor of the current"))
+    assert(rejection(t.commit(new RollbackToSnapshot(second))).contains("is not an ancestor of the current"))
+    assert(rejection(t.commit(new RollbackToSnapshot(staged))).contains("is not an ancestor of the current"))
     intercept[NotFound](t.commit(new RollbackToSnapshot(42)))
     assert(liveFiles(t.commit(new SetCurrentSnapshot(second))) == Vector("a1", "b1"))
   }

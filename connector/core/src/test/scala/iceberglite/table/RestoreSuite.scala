@@ -160,7 +160,7 @@ class RestoreSuite extends AnyFunSuite {
     ManifestCache.of(t.store).invalidate(t.store, "mem://t")
   }
 
-  test("a state whose metadata is lost is not restored, but can be left, without counts") {
+  test("a snapshot whose metadata is lost cannot be restored, but can be replaced, without counts") {
     val t = unpartitionedTable(V2, "commit.manifest-merge.enabled" -> "false")
     val first = t.append(file("a")).currentSnapshot.get
     t.commit(new DeleteFiles(AlwaysTrue))

@@ -30,7 +30,7 @@ class TableSuite extends AnyFunSuite {
     val old = SampleTables.empty(FormatVersion.V2)
     assert(table(old, SampleTables.withHistory(FormatVersion.V2)).refresh().currentSnapshot.isDefined)
     val error = intercept[ValidationFailed](table(old, old.edited(uuid = Some(new UUID(1, 2)))).refresh())
-    assert(error.getMessage.contains("c.db.t is not the same any more"))
+    assert(error.getMessage.contains("c.db.t was dropped or replaced in the meantime"))
     val first = old.edited(formatVersion = FormatVersion.V1, uuid = None)
     assert(table(first, old).refresh().metadata == old)
   }

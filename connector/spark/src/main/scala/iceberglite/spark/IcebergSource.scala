@@ -92,7 +92,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
       InvalidArgument(
         "path or table name",
         String.valueOf(options.get("paths")),
-        s"Pass one path, which has a slash, or the name of one table to format(${Providers.IcebergLite})"
+        s"Pass one path (with a slash) or the name of one table to format(${Providers.IcebergLite})"
       )
     )
   }
@@ -140,7 +140,7 @@ object IcebergSource {
       s"table for format(${Providers.IcebergLite})",
       name,
       s"The catalog ${catalog.name} of this table is not an iceberg-lite catalog. Begin the name with a catalog " +
-        s"whose class is ${classOf[SparkCatalog].getName}, USE that catalog, or pass a path, which has a slash"
+        s"whose class is ${classOf[SparkCatalog].getName}, USE that catalog, or pass a path (with a slash)"
     )
   )
 }

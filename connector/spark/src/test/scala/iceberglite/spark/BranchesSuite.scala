@@ -54,7 +54,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
       intercept[AnalysisException](spark.read.option(key, value).table(s"$t.branch_work").count())
     }
     val twoOptions = spark.read.format("iceberg-lite").option("branch", "work").option("as-of-timestamp", "1")
-    assert(intercept[AnalysisException](twoOptions.load(t)).getMessage.contains("At most one of them"))
+    assert(intercept[AnalysisException](twoOptions.load(t)).getMessage.contains("Only one of these options"))
   }
 
   test("a branch that does not exist is rejected before a row is written") {

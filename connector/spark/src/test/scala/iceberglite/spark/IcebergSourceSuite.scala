@@ -77,7 +77,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     val missingTable = intercept[NoSuchTableException](reader.load("/no/table/here"))
     assert(missingTable.getMessage.contains("/no/table/here"))
     val noPath = intercept[AnalysisException](reader.load())
-    assert(noPath.getMessage.contains("one path, which has a slash, or the name of one table"))
+    assert(noPath.getMessage.contains("one path (with a slash) or the name of one table"))
     val twoPaths = intercept[AnalysisException](reader.load("/a/b", "/c/d"))
     assert(twoPaths.getMessage.contains("/c/d"))
   }

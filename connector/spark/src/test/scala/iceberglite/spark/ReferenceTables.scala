@@ -164,8 +164,8 @@ private[iceberglite] object ReferenceTables {
       val tables = columns.filter(_._2 == groupColumns).map(_._1)
       val (snapshotTables, historyTables) = tables.partition(_.showsOneSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        scope(tables, snapshotTables, "Rows of one snapshot") ++
-        scope(tables, historyTables, "Rows of the whole history") ++
+        scope(tables, snapshotTables, "Rows of one snapshot; supports time travel") ++
+        scope(tables, historyTables, "Rows of the table as a whole; does not support time travel") ++
         Seq("") ++ columnTable(groupColumns) ++ Seq("")
     }.dropRight(1)
   }

@@ -41,8 +41,8 @@ object IcebergError {
    */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
       extends IcebergError(
-        s"$table already contains version $version of the application $application, so nothing is written again: its " +
-          s"last committed version is $last. Unset the table property application-version.$application to start over"
+        s"Cannot write version $version of application $application to $table: the table already contains version " +
+          s"$last. Nothing was written. To start over, unset the table property application-version.$application"
       )
 
   /** An argument, option or property has an invalid value. */
@@ -61,7 +61,9 @@ object IcebergError {
 
   /** A concurrent commit succeeded first. A commit is retried only after this error. */
   final case class CommitConflict(table: String, reason: String)
-      extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")
+      extends IcebergError(
+        s"Commit to $table conflicts with a concurrent commit: ${reason.stripSuffix(".")}. Run the statement again"
+      )
 
   /**
    * The outcome of a commit is unknown. The files of the commit must not be deleted.

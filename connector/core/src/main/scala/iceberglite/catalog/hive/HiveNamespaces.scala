@@ -109,7 +109,7 @@ final private[catalog] class HiveNamespaces(
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
       throw InvalidArgument(
         "location of a table",
-        "none",
+        "(not set)",
         s"The database $name has no location. Specify the table's location with LOCATION"
       )
     )

@@ -130,7 +130,8 @@ private[hive] object HiveParameters {
     private def unlessTooLong(key: String, text: => String): Option[(String, String)] =
       if (max <= 0) None
       else Some(key -> text).filter { case (_, value) =>
-        if (value.length > max) log.info(s"$key is not shown in the Metastore: it has more than $max characters")
+        if (value.length > max)
+          log.info(s"$key is not stored in the Hive Metastore: it has ${value.length} characters, more than $max")
         value.length <= max
       }
   }

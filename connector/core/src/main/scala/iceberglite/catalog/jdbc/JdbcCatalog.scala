@@ -303,7 +303,7 @@ final class JdbcCatalog private (
 
   private def requireViews(): Unit = if (!hasViews) {
     throw Unsupported(
-      s"views in catalog $name, whose database has the layout V0",
+      s"views in catalog $name, whose database has tables of schema version V0",
       s"Set ${JdbcProperty.SchemaVersion.key}=V1 once. It adds the column iceberg_type, which views need, to the " +
         "database table iceberg_tables"
     )

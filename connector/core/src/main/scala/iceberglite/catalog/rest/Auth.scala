@@ -89,7 +89,7 @@ private[catalog] object Auth {
     settings.text(property).getOrElse(
       throw InvalidArgument(
         s"${property.key} of catalog ${settings.catalog}",
-        "none",
+        "(not set)",
         "Basic authentication requires this property"
       )
     )

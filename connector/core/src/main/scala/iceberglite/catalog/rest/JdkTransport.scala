@@ -35,7 +35,7 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
     settings.text(RestProperty.ProxyHost).foreach { host =>
       val port = settings.optionalNumber(RestProperty.ProxyPort, 1).filter(_ < 65536).getOrElse(throw InvalidArgument(
         s"${RestProperty.ProxyPort.key} of catalog ${settings.catalog}",
-        "none",
+        "(not set)",
         s"The port is required, because ${RestProperty.ProxyHost.key} is set"
       ))
       builder.proxy(ProxySelector.of(new InetSocketAddress(host, port.toInt)))

@@ -128,9 +128,9 @@ final private[catalog] class RestClient private (
     case 400 | 409 | 422 =>
       ValidationFailed(s"Cannot $what: the REST catalog at $address rejected the request: ${textOf(errorResponse)}")
     case 404 if errorResponse.isFromCatalog =>
-      NotFound(RestClient.resourceKind(errorResponse.errorType), what, s"$address says: ${textOf(errorResponse)}")
+      NotFound(RestClient.resourceKind(errorResponse.errorType), what, s"$address responded: ${textOf(errorResponse)}")
     case 406 =>
-      Unsupported(s"to $what", s"The REST catalog at $address does not support the request: ${textOf(errorResponse)}")
+      Unsupported(s"request to $what", s"The REST catalog at $address does not support it: ${textOf(errorResponse)}")
     case _ =>
       storageFailed(what, s"the server returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
   }

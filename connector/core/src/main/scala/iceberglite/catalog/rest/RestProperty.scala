@@ -15,8 +15,8 @@ object RestProperty {
   val SnapshotLoading: CatalogProperty = declared(CatalogProperty(
     "snapshot-loading-mode",
     Some("ALL"),
-    "Snapshots that a REST catalog loads with a table: ALL, or REFS for those of branches and tags, with the others " +
-      "loaded when needed"
+    "Snapshots that a REST catalog loads with a table: ALL, or REFS for only the snapshots of branches and tags; the " +
+      "other snapshots are then loaded when needed"
   ))
   val PageSize: CatalogProperty = declared(CatalogProperty(
     "rest-page-size",

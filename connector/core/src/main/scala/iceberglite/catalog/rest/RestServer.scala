@@ -110,7 +110,7 @@ private[catalog] object RestServer {
         NotFound(
           ObjectKind.Warehouse,
           warehouse.getOrElse(""),
-          s"The REST catalog at ${client.address} says: ${client.textOf(r)}. Set the property " +
+          s"The REST catalog at ${client.address} responded: ${client.textOf(r)}. Set the property " +
             "warehouse to an existing warehouse"
         )
     }

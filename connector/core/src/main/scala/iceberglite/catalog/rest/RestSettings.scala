@@ -79,12 +79,13 @@ private[catalog] object RestSettings {
       text.replaceAll("//[^/@]*@", "//***@").takeWhile(_ != '?'),
       reason
     )
-    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw invalid("It is not a URI"))
+    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw invalid("It must be a URI"))
     val scheme = Option(uri.getScheme).map(_.toLowerCase)
     if (!scheme.exists(Set("http", "https"))) throw invalid("It must begin with https:// (or http://)")
-    if (Option(uri.getHost).isEmpty) throw invalid("It has no host")
-    if (Option(uri.getRawUserInfo).isDefined) throw invalid("Set user and password with rest.auth.basic.*")
-    if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined) throw invalid("It must end with a path")
+    if (Option(uri.getHost).isEmpty) throw invalid("It must contain a host")
+    if (Option(uri.getRawUserInfo).isDefined) throw invalid("It must not contain a user; use rest.auth.basic.*")
+    if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined)
+      throw invalid("It must not contain a query or a fragment")
     uri
   }
 

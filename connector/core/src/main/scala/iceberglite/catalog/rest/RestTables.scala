@@ -53,7 +53,7 @@ final private[catalog] class RestTables(
 
   private def unreadableMetadata(id: TableIdentifier): PartialFunction[ErrorResponse, iceberglite.spec.IcebergError] = {
     case r if r.status == 404 && r.errorType == "NotFoundException" =>
-      UnreadableFile(name(id), "the metadata of table", s"The server says: ${r.message}")
+      UnreadableFile(name(id), "the metadata of table", s"The server responded: ${r.message}")
   }
 
   private def readLoaded(
@@ -134,7 +134,7 @@ final private[catalog] class RestTables(
     val namespace = (catalog +: id.namespace).mkString(".")
     if (errorResponse.errorType == "NoSuchNamespaceException")
       NotFound(ObjectKind.Namespace, namespace, "Create the namespace first, or check its name")
-    else NotFound(ObjectKind.Resource, name(id), s"The server says: ${errorResponse.message}")
+    else NotFound(ObjectKind.Resource, name(id), s"The server responded: ${errorResponse.message}")
   }
 
   /** Drops a table. @return false if the table does not exist */
@@ -209,7 +209,7 @@ final private[catalog] class RestTables(
       change: Change,
       errorResponse: ErrorResponse
   ): iceberglite.spec.IcebergError = {
-    val reason = s"the server says: ${errorResponse.message}"
+    val reason = s"the server responded: ${errorResponse.message}"
     val addsSnapshot = change.updates.exists(_.isInstanceOf[AddSnapshot])
     if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
       CommitStateUnknown(name(id), None, reason, None)
@@ -251,10 +251,10 @@ final private[catalog] class RestTables(
     try {
       CommitOutcome(names, server, request) {
         case r if r.status == 404 && r.isFromCatalog =>
-          NotFound(ObjectKind.Table, names, s"The server says: ${r.message}")
+          NotFound(ObjectKind.Table, names, s"The server responded: ${r.message}")
         case r if r.status == 409 && r.earlierOutcomeUnknown =>
           CommitStateUnknown(names, None, r.message, None)
-        case r if r.status == 409 => CommitConflict(names, s"the server says: ${r.message}")
+        case r if r.status == 409 => CommitConflict(names, s"the server responded: ${r.message}")
       }(PartialFunction.empty)
       ()
     } finally changes.foreach(c => invalidate(c.id))

@@ -34,7 +34,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       case r if r.status == 409 && r.earlierOutcomeUnknown =>
         CommitStateUnknown(name(id), None, r.message, None)
       case r if r.status == 409 && base.isEmpty => alreadyExists(id)
-      case r if r.status == 409 => CommitConflict(name(id), s"the server says: ${r.message}")
+      case r if r.status == 409 => CommitConflict(name(id), s"the server responded: ${r.message}")
       case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
     }(PartialFunction.empty).merge
     CommitOutcome.readResponse(name(id))(readView(server, request, response))
@@ -104,7 +104,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     NotFound(
       ObjectKind.Namespace,
       (catalog +: id.namespace).mkString("."),
-      s"The server says: ${errorResponse.message}"
+      s"The server responded: ${errorResponse.message}"
     )
 
   private def name(id: TableIdentifier): String = s"$catalog.$id"

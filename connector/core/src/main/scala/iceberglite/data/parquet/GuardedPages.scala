@@ -107,7 +107,7 @@ private[iceberglite] object GuardedPages {
       try codecs.getDecompressor(codec)
       catch {
         case _: BadConfigurationException => throw Unsupported(
-            s"${codec.name.toLowerCase(Locale.ROOT)} compression, as in $path",
+            s"${codec.name.toLowerCase(Locale.ROOT)} compression of the file $path",
             s"Add a jar with ${codec.getHadoopCompressionCodecClassName} to the session, or rewrite the file with zstd"
           )
       }

@@ -132,7 +132,7 @@ final private[compact] class ClusteredGroups(
       val parts = Seq(
         (chosen.size - withDeletes) -> s"files are not yet clustered by $columns",
         withDeletes -> "files have many deleted rows",
-        merged.size -> "files of smaller clustered runs have the same range"
+        merged.size -> "clustered files of earlier rewrites cover the same range of values"
       )
       parts.collect { case (count, text) if count > 0 => s"$count $text" }.mkString("; ")
     }

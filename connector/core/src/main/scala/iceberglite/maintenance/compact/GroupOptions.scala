@@ -107,7 +107,8 @@ final case class GroupOptions(
     if (rewriteAll) Some("all files are rewritten")
     else if (files > 1 && files >= minInputFiles)
       Some(s"$files files have sizes outside of $minFileSize to $maxFileSize bytes")
-    else if (files > 1 && bytes > targetFileSize) Some(s"$files files fill at least one file of $targetFileSize bytes")
+    else if (files > 1 && bytes > targetFileSize)
+      Some(s"$files files together fill at least one file of $targetFileSize bytes")
     else if (bytes > maxFileSize) Some(s"a file is larger than $maxFileSize bytes")
     else None
 

@@ -165,14 +165,14 @@ object MaintenancePlan {
 
     private def snapshotOf(age: StatisticsAge): String =
       if (age.isCurrent) "the current snapshot"
-      else age.ageMs.fold("no ancestor of the current snapshot")(ms =>
+      else age.ageMs.fold("a snapshot that is not an ancestor of the current snapshot")(ms =>
         s"a snapshot that is $ms ms older than the current snapshot"
       )
 
     def computeTableStats: MaintenanceStep = step(
       ComputeTableStats,
       statistics.sketches.exists(_.isStale),
-      statistics.sketches.fold("The table has no numbers of distinct values") { sketches =>
+      statistics.sketches.fold("The table has no statistics of distinct values") { sketches =>
         val changed = sketches.changedRows.fold("An unknown number of")(n => s"$n")
         s"$changed rows have changed since the statistics of ${sketches.fieldIds.size} columns, which describe " +
           s"${sketches.rows} rows"

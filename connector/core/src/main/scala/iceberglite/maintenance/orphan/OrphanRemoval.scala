@@ -190,8 +190,8 @@ object OrphanRemoval {
 
   private def requireGcEnabled(table: Table): Unit =
     if (!TableProperty.of(TableProperty.Gc, table.properties)) throw ValidationFailed(
-      s"Cannot remove orphan files of ${table.name}: its property ${TableProperty.Gc.key} is false, as other tables may " +
-        "use its files. Set the property to true first, if none does"
+      s"Cannot remove orphan files of ${table.name}: its property ${TableProperty.Gc.key} is false, because other " +
+        "tables may use its files. Set the property to true if no other table uses them"
     )
 
   /**
@@ -208,7 +208,7 @@ object OrphanRemoval {
     val examples = Vector("file", "metadata/file").map(TableLocations.inside(directory, _))
     val reasons = examples.map(owned.reasonToKeep)
     if (reasons.forall(_.isDefined)) reasons.last.foreach { reason =>
-      throw InvalidArgument("location", directory, s"Nothing there would be deleted: ${reason.text}")
+      throw InvalidArgument("location", directory, s"No files in this directory would be deleted: ${reason.text}")
     }
     if (byPrefix) PrefixListing.of(table.io, directory, table.metadata)
     else DirectoryListing.of(table.io, directory, table.metadata)

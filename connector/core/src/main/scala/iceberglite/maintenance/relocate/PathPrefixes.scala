@@ -38,7 +38,7 @@ object PathPrefixes {
   /** @throws InvalidArgument if a prefix is empty, or both are equal */
   def of(source: String, target: String): PathPrefixes = {
     Seq("source_prefix" -> source, "target_prefix" -> target).foreach { case (name, prefix) =>
-      if (prefix.trim.isEmpty) throw InvalidArgument(s"argument $name", s"'$prefix'", "It must be a location")
+      if (prefix.trim.isEmpty) throw InvalidArgument(s"argument $name", s"'$prefix'", "It must not be blank")
     }
     if (directory(source) == directory(target)) {
       throw InvalidArgument("argument target_prefix", target, "It must differ from source_prefix")

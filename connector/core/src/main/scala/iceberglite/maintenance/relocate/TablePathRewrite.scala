@@ -87,7 +87,7 @@ final class TablePathRewrite(
   }
 
   private def requireEmpty(): Unit = options.stagingLocation.foreach { location =>
-    if (location.trim.isEmpty) throw InvalidArgument("argument staging_location", "''", "It must be a location")
+    if (location.trim.isEmpty) throw InvalidArgument("argument staging_location", "''", "It must not be blank")
     if (io.list(location).nonEmpty) throw InvalidArgument(
       "argument staging_location",
       location,

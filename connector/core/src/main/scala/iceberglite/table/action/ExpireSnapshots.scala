@@ -137,11 +137,11 @@ object ExpireSnapshots {
    */
   def expired(options: ExpireOptions, base: TableMetadata, table: String, nowMs: Long): Expiration = {
     if (!TableProperty.of(TableProperty.Gc, base.properties)) throw ValidationFailed(
-      s"Cannot expire snapshots of $table: its property ${TableProperty.Gc.key} is false, as other tables may use its " +
-        "files. Set the property to true first, if none does"
+      s"Cannot expire snapshots of $table: its property ${TableProperty.Gc.key} is false, because other tables may " +
+        "use its files. Set the property to true if no other table uses them"
     )
     options.snapshotIds.find(id => !base.snapshotsById.contains(id)).foreach { id =>
-      throw NotFound(ObjectKind.Snapshot, id.toString, s"It is not a snapshot of $table, or it has expired before")
+      throw NotFound(ObjectKind.Snapshot, id.toString, s"$table does not have it, or it has expired")
     }
     val aged = options.retention(base, nowMs).expired(base, nowMs)
     for ((name, ref) <- base.refs if !aged.refs(name) && options.snapshotIds(ref.snapshotId)) throw ValidationFailed(

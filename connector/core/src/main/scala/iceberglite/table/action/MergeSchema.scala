@@ -28,7 +28,7 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
       throw CommitConflict(
         context.table,
         s"its columns were changed concurrently, so that the written files have another id, name or type for column " +
-          s"${planned.names(id)} than the table. Write the rows again"
+          s"${planned.names(id)} than the table"
       )
     }
     if (mergedSchema == base.schema) Change(Vector.empty, Vector(AssertCurrentSchemaId(base.currentSchemaId)))

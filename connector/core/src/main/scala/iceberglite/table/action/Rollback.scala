@@ -14,7 +14,7 @@ final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val snapshot = base.snapshot(snapshotId)
     if (!Rollback.history(base).exists(_.snapshotId == snapshotId)) throw ValidationFailed(
-      s"Cannot roll ${context.table} back to snapshot $snapshotId: it is no ancestor of the current snapshot. " +
+      s"Cannot roll ${context.table} back to snapshot $snapshotId: it is not an ancestor of the current snapshot. " +
         "Use set_current_snapshot, which accepts any snapshot"
     )
     Rollback.to(snapshot, base)

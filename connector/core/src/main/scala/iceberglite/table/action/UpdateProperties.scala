@@ -9,10 +9,10 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 /** Sets and removes table properties. Concurrent changes never conflict with this change. */
 final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set.empty) extends MetadataAction {
   (set.keySet ++ remove).find(TableProperty.Reserved).foreach { key =>
-    throw InvalidArgument("table property", key, "The key is reserved for other metadata and cannot be set directly")
+    throw InvalidArgument("table property key", key, "It is reserved for other metadata and cannot be set directly")
   }
   set.keySet.find(remove).foreach { key =>
-    throw InvalidArgument("table property", key, "It cannot be set and removed in the same commit")
+    throw InvalidArgument("table property key", key, "It cannot be set and removed in the same commit")
   }
   TableProperty.check(set)
 

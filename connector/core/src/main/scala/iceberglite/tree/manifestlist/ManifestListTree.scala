@@ -128,7 +128,7 @@ final private[iceberglite] class ManifestListFiles(
       path,
       "manifest list",
       s"It lists no manifests, but its snapshot ${snapshot.snapshotId} has ${files.mkString} data files, so it was " +
-        "cut off. Restore the file, or roll back to another snapshot"
+        "truncated. Restore the file, or roll back to another snapshot"
     )
     manifests
   }

@@ -47,7 +47,7 @@ class ClusterHealthSuite extends AnyFunSuite {
       .add(new RewriteFiles(old.toVector, added.toVector, read.metadata.currentSnapshotId.get)).commit()
   }
 
-  test("files of a good size that overlap are due, and not after they were clustered") {
+  test("overlapping files of a good size are due for clustering, and clustered files are not due") {
     val actions = created
     val old = (0 until 8).map(i => file(s"f$i", target, (0, 99)))
     actions.append(old: _*)

@@ -262,7 +262,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
       snapshot.copy(manifestList = Some(path), summary = snapshot.summary + ("total-data-files" -> total))
     )
     val error = intercept[UnreadableFile](manifests("1"))
-    assert(error.getMessage.contains(path) && error.getMessage.contains("cut off"))
+    assert(error.getMessage.contains(path) && error.getMessage.contains("truncated"))
     assert(manifests("0").isEmpty)
   }
 

@@ -104,7 +104,7 @@ object TableChanges {
     val actions = metadataKeys.toSeq.map {
       case (key, Some(value)) => metadataActions(key)(value)
       case (key, None) => throw InvalidArgument(
-          "table property",
+          "table property key",
           key,
           "It is derived from the table metadata and cannot be removed"
         )

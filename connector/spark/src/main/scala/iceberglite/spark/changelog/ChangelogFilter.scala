@@ -22,5 +22,4 @@ private[changelog] object ChangelogFilter {
     case ids if !ids.exists(changelogColumnIds) => Some(OnTableColumns(filter))
     case _ => None
   }
-
 }

@@ -25,7 +25,11 @@ final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch:
   private val key = WriteOptions.Branch.key
 
   Option(info.options.get(key)).filter(_ != branch).foreach { other =>
-    throw InvalidArgument(s"write option $key", other, s"The table name selects the branch $branch; remove one of them")
+    throw InvalidArgument(
+      s"write option $key",
+      other,
+      s"The table name selects the branch $branch; remove one of the two"
+    )
   }
 
   override def options: CaseInsensitiveStringMap = {

@@ -23,7 +23,7 @@ object DeleteCacheOptions {
   val DeleteFilesEnabled: SparkOption[Boolean] = declared(inSession(
     SparkOption.flag(
       "executor-cache.delete-files.enabled",
-      "Whether executors cache delete files; either of the two settings turns the cache off",
+      "Whether executors cache delete files; the cache is off if this setting or executor-cache.enabled is false",
       default = true
     )
   ))

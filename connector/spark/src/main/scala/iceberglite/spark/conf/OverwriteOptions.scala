@@ -36,9 +36,9 @@ object OverwriteOptions {
   val OverwriteSchema: SparkOption[Boolean] = declared(SparkOption.derived[Boolean](
     "overwriteSchema",
     "It must be true or false",
-    "Whether an overwrite also replaces the columns: true for saveAsTable, replace and createOrReplace, false for " +
-      "others",
-    "as the kind of write requires"
+    "Whether an overwrite also replaces the columns; it can only be true for saveAsTable, replace and " +
+      "createOrReplace, and only false for other writes",
+    "the only valid value for the write"
   )(SparkOption.boolean))
 
   /** All options, in the order of the documentation. */
@@ -115,14 +115,14 @@ object OverwriteOptions {
         )
       case ReplacedRows.Matching if dynamic =>
         reject(
-          "The overwrite already has a condition, which a dynamic overwrite would ignore. Remove one of them"
+          "The overwrite has a condition, which a dynamic overwrite would ignore. Remove the option or the condition"
         )
       case ReplacedRows.AllRows if dynamic && ReplaceWhere.get(settings).isDefined =>
-        reject(s"The option ${ReplaceWhere.key} already selects the rows to replace. Remove one of them")
+        reject(s"The option ${ReplaceWhere.key} already selects the rows to replace. Remove one of the two options")
       case ReplacedRows.Partitions if !dynamic =>
         reject(
           "The write replaces the partitions that it writes to, as overwritePartitions or " +
-            "spark.sql.sources.partitionOverwriteMode=dynamic request. Remove one of them"
+            "spark.sql.sources.partitionOverwriteMode=dynamic request. Remove the option or this request"
         )
       case _ =>
     }
@@ -136,9 +136,9 @@ object OverwriteOptions {
         s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $call"""
       case ReplacedRows.AllRows =>
         s"It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $call"
-      case ReplacedRows.Matching => "The overwrite already has a condition. Remove one of them"
+      case ReplacedRows.Matching => "The overwrite already has a condition. Remove the option or the condition"
       case ReplacedRows.Partitions =>
-        s"The write replaces the partitions that it writes to. Remove one of them, or use $call"
+        s"The write replaces the partitions that it writes to. Remove the option, or use $call"
     }
   }
 

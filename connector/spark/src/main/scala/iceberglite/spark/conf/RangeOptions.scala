@@ -38,8 +38,8 @@ object RangeOptions {
       if (range.start == RangeStart.Oldest) throw InvalidArgument(
         requested.head,
         options.get(requested.head),
-        s"It needs a start: set $StartId or $StartTime too. To read a state of the table, set snapshot-id or " +
-          "as-of-timestamp"
+        s"The range has no start: set $StartId or $StartTime too. To read a state of the table, set snapshot-id or " +
+          "as-of-timestamp instead"
       )
       Some(range)
     }
@@ -61,7 +61,7 @@ object RangeOptions {
       case several => throw InvalidArgument(
           "read options",
           several.map { case (key, _) => s"$key=${options.get(key)}" }.mkString(", "),
-          "At most one of them may be set"
+          "Only one of these options may be set"
         )
     }
 

@@ -79,8 +79,8 @@ object ReadOptions {
     .derived[Boolean](
       "preserve-data-grouping",
       "It must be true or false",
-      "Whether to keep the files of a partition together and report it to Spark, which avoids shuffles in joins and " +
-        "aggregates",
+      "Whether to keep the files of a partition together and report the partitioning to Spark, which avoids shuffles " +
+        "in joins and aggregates",
       "true if a join benefits from it"
     )(text => scala.util.Try(text.toBoolean).toOption)
     .inSession("spark.sql.iceberg.planning.preserve-data-grouping"))

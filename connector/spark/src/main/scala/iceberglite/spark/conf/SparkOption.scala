@@ -72,7 +72,7 @@ final case class Settings(
 
   /** Returns the value of a setting, or its default. @throws InvalidArgument if a value is invalid */
   def apply[A](option: SparkOption[A]): A = option.get(this).orElse(option.default).getOrElse(
-    throw InvalidArgument(s"option ${option.key}", "none", s"It has no default. ${option.expected}")
+    throw InvalidArgument(s"option ${option.key}", "(not set)", s"It has no default. ${option.expected}")
   )
 }
 
@@ -134,7 +134,7 @@ object SparkOption {
   /** Returns the warning for an unknown option. @throws InvalidArgument if the key is similar to a known key */
   private def unknown(action: String, key: String, knownKeys: Seq[String]): String = {
     knownKeys.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, knownKeys)).foreach { near =>
-      throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
+      throw InvalidArgument(s"$action option name", key, s"There is no such option; did you mean $near?")
     }
     s"The $action option $key has no effect on iceberg-lite tables. There is no such option"
   }

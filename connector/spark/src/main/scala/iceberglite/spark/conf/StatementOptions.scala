@@ -123,7 +123,7 @@ object StatementOptions {
       val hint = Spelling.closest(key, optionKeys).fold("The options are " + optionKeys.mkString(", "))(n =>
         s"Did you mean $n?"
       )
-      throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $hint")
+      throw InvalidArgument(s"option name of $verb", key, s"$verb has no such option. $hint")
     }
     val settings = Settings(options.asOptions, _ => None, Map.empty)
     validOptions.foreach(_.get(settings))

@@ -55,7 +55,8 @@ object TimeTravel {
 
   final case class OnBranch(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
-      case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as a tag")
+      case Some(_: SnapshotRef.Tag) =>
+        throw InvalidArgument("branch", name, "It is a tag; use the option tag or tag_<name>")
       case _ => snapshotOf(table, ObjectKind.Branch, name)
     }
     override def schema(table: TableMetadata): Schema = {
@@ -67,7 +68,8 @@ object TimeTravel {
 
   final case class OnTag(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
-      case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as a branch")
+      case Some(_: SnapshotRef.Branch) =>
+        throw InvalidArgument("tag", name, "It is a branch; use the option branch or branch_<name>")
       case _ => snapshotOf(table, ObjectKind.Tag, name)
     }
     override def selector: String = s"$TagPrefix$name"
@@ -130,7 +132,7 @@ object TimeTravel {
       case several => throw InvalidArgument(
           "read options",
           several.map { case (key, _) => s"$key=${readOptions.get(key)}" }.mkString(", "),
-          "At most one of them may select what is read"
+          "Only one of these options may be set"
         )
     }
 
@@ -166,6 +168,6 @@ object TimeTravel {
   def knownRefs(table: TableMetadata): String = {
     val refs = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
     if (refs.isEmpty) "The table has no branches and tags"
-    else s"There ${if (refs.size == 1) "is" else "are"} ${refs.mkString(", ")}"
+    else s"The table has ${refs.mkString(", ")}"
   }
 }

@@ -26,8 +26,8 @@ object UpsertOptions {
   val DeleteColumn: SparkOption[String] = declared(SparkOption.name(
     "upsert-delete-column",
     "It must be the name of a column of the rows",
-    "Boolean column of the rows, but not of the table, that is true for rows that only delete; for tables with " +
-      "write.spark.accept-any-schema=true",
+    "Boolean column of the rows, but not of the table. A row with the value true only deletes the rows with its key. " +
+      "The table property write.spark.accept-any-schema must be true",
     "none"
   ))
 
@@ -46,7 +46,7 @@ object UpsertOptions {
       throw InvalidArgument(
         s"option ${Upsert.key}",
         "false",
-        s"${option.key} applies only to upserts; remove one of them"
+        s"The option ${option.key} applies only to upserts; remove it, or set ${Upsert.key} to true"
       )
     }
     requested.contains(true) || impliedBy.isDefined

@@ -32,7 +32,7 @@ object WriteAuditPublish {
     val target = settings(table.metadata, session) match {
       case Settings(None, None) => requested
       case Settings(Some(id), Some(audit)) =>
-        throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
+        throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Only one of them may be set")
       case Settings(Some(id), None) =>
         branch.foreach(reject(table, IdKey, id, _))
         Target(SnapshotTarget.Staged, Map(SummaryKey.WapId -> id))
@@ -67,6 +67,7 @@ object WriteAuditPublish {
   private def reject(table: Table, key: String, value: String, branch: String): Nothing = throw InvalidArgument(
     s"branch to write to in ${table.name}",
     branch,
-    s"The session has $key=$value, and the table write.wap.enabled. RESET $key to write to the branch"
+    s"The session has $key=$value, and the table has write.wap.enabled=true, so that writes cannot name a branch. " +
+      s"To write to this branch, run RESET $key"
   )
 }

@@ -181,7 +181,7 @@ object WriteOptions {
       case (key, value) if key.startsWith(SessionSnapshotPropertyPrefix) =>
         val name = key.substring(SessionSnapshotPropertyPrefix.length)
         if (name.isEmpty) throw InvalidArgument(
-          "configuration",
+          "configuration key",
           key,
           "It must be followed by a key for the snapshot summary"
         )
@@ -194,7 +194,7 @@ object WriteOptions {
       case (key, value) if key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) =>
         val name = key.substring(SnapshotPropertyPrefix.length)
         if (name.isEmpty) throw InvalidArgument(
-          "write option",
+          "write option name",
           key,
           "It must be followed by a key for the snapshot summary"
         )

@@ -17,7 +17,7 @@ abstract class TransformFunction(override val name: String) extends UnboundFunct
 
   /** Throws the error for unsupported argument types. Spark adds the text of the call to the message. */
   protected def reject(inputType: StructType): Nothing = throw new UnsupportedOperationException(
-    s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
+    s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not supported; use $signature"
   )
 }
 

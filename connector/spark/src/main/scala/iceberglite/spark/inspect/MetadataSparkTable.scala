@@ -33,7 +33,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     throw InvalidArgument(
       s"time travel of $name",
       travel.selector,
-      "This metadata table shows the whole history of the table; remove the time travel"
+      "This metadata table does not support time travel; remove VERSION AS OF, TIMESTAMP AS OF or the read option"
     )
   }
 

@@ -111,7 +111,7 @@ private[iceberglite] object RowOrdering {
       throw InvalidArgument(
         "column of ZORDER BY",
         column.sql,
-        s"Its type ${column.dataType.sql} has no place in a Z-order"
+        s"Columns of type ${column.dataType.sql} cannot be Z-ordered; choose other columns"
       )
     }
     Sorted(_ => Seq(zOrderOf(columns.map(ColumnsByName(_)), Map.empty)), Partitions())
@@ -119,7 +119,7 @@ private[iceberglite] object RowOrdering {
 
   private def kept(options: Map[String, String]): RowOrdering = {
     optionNames.find(options.contains).foreach { name =>
-      throw InvalidArgument("option", name, "It has an effect only with the strategy sort")
+      throw InvalidArgument("option name", name, "It has an effect only with the strategy sort")
     }
     Kept
   }

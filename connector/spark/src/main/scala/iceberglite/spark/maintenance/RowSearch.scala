@@ -87,8 +87,9 @@ final private[maintenance] class RowSearch(
   }
 
   private def fail(reason: String): Nothing = throw ValidationFailed(
-    s"Cannot rewrite files of ${table.name}: other commits have deleted rows of them since, which cannot be found in the " +
-      s"new files: $reason. Nothing was changed; run the rewrite again while no other writer deletes rows"
+    s"Cannot rewrite files of ${table.name}: other commits deleted rows of these files in the meantime, and the rows " +
+      s"cannot be found in the new files: $reason. Nothing was changed; run the rewrite again while no other writer " +
+      "deletes rows"
   )
 
   /** Removes the keys that searches have cached. */

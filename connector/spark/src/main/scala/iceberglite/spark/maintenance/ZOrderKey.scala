@@ -30,7 +30,7 @@ final private[maintenance] case class ZOrderKey(children: Seq[Expression], varia
 
   override def checkInputDataTypes(): TypeCheckResult = children.find(c => !ZOrderKey.isSupported(c.dataType)) match {
     case Some(column) =>
-      TypeCheckFailure(s"the column ${column.sql} of type ${column.dataType.sql} has no place in a Z-order")
+      TypeCheckFailure(s"the column ${column.sql} of type ${column.dataType.sql} cannot be Z-ordered")
     case None => TypeCheckSuccess
   }
 

@@ -27,7 +27,7 @@ object Clone extends Procedure {
 
   override val name = "clone"
   override val description =
-    "Create a table on the files of a snapshot of another table, without copying them and with gc.enabled=false"
+    "Create a table that refers to the files of a snapshot of another table, without copies, with gc.enabled=false"
   override val parameters: Seq[Parameter[_]] = Seq(source, Parameter.table, snapshotId, ref, location, properties)
   override val createsTable: Boolean = true
 

@@ -88,7 +88,7 @@ object CreateChangelogView extends Procedure {
     )
     else if (identifiers.isEmpty) throw InvalidArgument(
       "argument identifier_columns",
-      "none",
+      "(not set)",
       "Updates cannot be identified without identifier columns. Set identifier_columns, or run ALTER TABLE ... SET " +
         "IDENTIFIER FIELDS"
     )

@@ -82,7 +82,7 @@ object ExpireSnapshots extends Procedure {
     Procedure.column(
       "warning",
       StringType,
-      "How many running queries of this Spark application read snapshots that expire; null if there are none",
+      "Warning if running queries of this Spark application read snapshots that expire; null if none does",
       nullable = true
     )
   ))

@@ -21,7 +21,7 @@ object Maintain extends Procedure {
 
   override val name = "maintain"
   override val description =
-    "Run the maintenance that the health of a table requires, in the order of its gain for each byte rewritten"
+    "Run the actions that are due according to the metadata table `health`, in order of the gain per rewritten byte"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, maintainOptions, dryRun)
 
   override val output: StructType = StructType(Seq(

@@ -20,7 +20,7 @@ object MigrateTable extends Procedure {
 
   override val name = "migrate"
   override val description =
-    "Replace a Parquet, ORC or Avro table of Spark's session catalog by an Iceberg table on its files"
+    "Replace a Parquet, ORC or Avro table of Spark's session catalog with an Iceberg table that refers to its files"
   override val parameters: Seq[Parameter[_]] = Seq(
     Parameter.table,
     ImportParameters.properties,

@@ -30,7 +30,7 @@ object RewriteDataFiles extends Procedure {
   private val where = Parameter.optional(
     "where",
     ParameterType.Text,
-    "Condition; only files that may have a row that satisfies it are rewritten, completely"
+    "Condition; only files that may contain a matching row are rewritten, including their other rows"
   )
   private val branch =
     Parameter.optional("branch", ParameterType.Text, "Branch whose files are rewritten; by default main")
@@ -42,7 +42,7 @@ object RewriteDataFiles extends Procedure {
 
   override val name = "rewrite_data_files"
   override val description =
-    "Rewrite data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows"
+    "Rewrite data files to combine small files, split large files, remove deleted rows, or sort or cluster rows"
   override val parameters: Seq[Parameter[_]] =
     Seq(Parameter.table, strategy, sortOrder, rewriteOptions, where, branch, dryRun)
 

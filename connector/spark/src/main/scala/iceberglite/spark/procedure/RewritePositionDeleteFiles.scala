@@ -18,7 +18,7 @@ object RewritePositionDeleteFiles extends Procedure {
   private val where = Parameter.optional(
     "where",
     ParameterType.Text,
-    "Condition; only delete files of partitions that may have a row that satisfies it are rewritten"
+    "Condition; only delete files of partitions that may contain a matching row are rewritten"
   )
   private val branch =
     Parameter.optional("branch", ParameterType.Text, "Branch whose delete files are rewritten; by default main")

@@ -25,7 +25,7 @@ object SnapshotTable extends Procedure {
 
   override val name = "snapshot"
   override val description =
-    "Create a table on the files of another table, which remains unchanged, for example to test it"
+    "Create a table that refers to the files of another table, for example for tests; the other table is not changed"
   override val parameters: Seq[Parameter[_]] = Seq(
     sourceTable,
     Parameter.table,

@@ -25,9 +25,9 @@ final class ScannedDataManifests extends ScanMetric("scannedDataManifests", "dat
 
 final class SkippedDataManifests extends ScanMetric("skippedDataManifests", "data manifests skipped")
 
-final class TotalPlanningDuration extends ScanMetric("totalPlanningDuration", "time of planning (ms)")
+final class TotalPlanningDuration extends ScanMetric("totalPlanningDuration", "planning time (ms)")
 
-final class FilesReadByRows extends ScanMetric("filesReadByRows", "files read by rows")
+final class FilesReadByRows extends ScanMetric("filesReadByRows", "files read row by row")
 
 private[read] object ScanMetrics {
 

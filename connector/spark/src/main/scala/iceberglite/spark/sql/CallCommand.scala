@@ -30,7 +30,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     errors.in(values.map { case (name, value) => name -> value.toString }) {
       val arguments = new Arguments(values)
       val context = new ProcedureContext(session, catalog)
-      SparkErrors.in(s"$call of ${arguments(Parameter.table)}")(procedure.call(arguments, context))
+      SparkErrors.in(s"$call for table ${arguments(Parameter.table)}")(procedure.call(arguments, context))
     }
   }
 

@@ -46,8 +46,8 @@ object FillMissingColumns extends Rule[LogicalPlan] {
     if (value.isEmpty && !column.nullable) throw SparkErrors.of(
       table,
       ValidationFailed(
-        s"Cannot write to $table without its column ${column.name}, which is NOT NULL and has no default. Add it to " +
-          "the statement"
+        s"Cannot write to $table: the rows lack the column ${column.name}, which is NOT NULL and has no default. Add " +
+          "the column"
       )
     )
     value

@@ -18,7 +18,7 @@ sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
    * @throws InvalidArgument if the reference is a tag instead of a branch, or a branch instead of a tag
    */
   def check(refName: String, ref: SnapshotRef): Unit =
-    if (ref.kind != name) throw InvalidArgument(name, refName, s"It is a ${ref.kind}")
+    if (ref.kind != name) throw InvalidArgument(name, refName, s"It is a ${ref.kind}, and not a $name")
 }
 
 object RefKind {

@@ -21,7 +21,7 @@ final class SqlExpressions(parser: ParserInterface) {
   /** Consumes an expression without a name, such as a condition. */
   def readUnnamed(reader: SqlReader, expected: String, endsAt: String*): Expression =
     read(reader, expected, endsAt: _*) match {
-      case _: Alias => reader.failAt(reader.last, s"expected $expected without a name after it")
+      case _: Alias => reader.failAt(reader.last, s"expected $expected without an alias")
       case other => other
     }
 }

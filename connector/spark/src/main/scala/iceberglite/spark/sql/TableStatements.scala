@@ -80,8 +80,8 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
   ): String = {
     val catalogs = session.conf.getAll.keys.collect { case TableStatements.CatalogKey(catalog) => catalog }
     val near = name.headOption.filter(_ => name.size > 1).flatMap(Spelling.closest(_, catalogs))
-    s"${statement.name} works on tables of iceberg-lite catalogs, and ${name.mkString(".")} is in the catalog " +
-      s"${resolved._1.name}, which is no such catalog${near.fold("")(n => s"; did you mean the catalog $n?")}"
+    s"${statement.name} supports only tables of iceberg-lite catalogs, but ${name.mkString(".")} is in the catalog " +
+      s"${resolved._1.name}${near.fold("")(n => s"; did you mean the catalog $n?")}"
   }
 
   /** Rejects a partition in `ANALYZE TABLE ... FOR COLUMNS`, which Spark would ignore. */

@@ -249,7 +249,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val writeTarget = WriteAuditPublish.target(latest, branch, session)
     val tableToRead = merge.fold(latest)(_.merged)
     if (tableToRead.schema.fields != resolvedSchema.fields)
-      throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
+      throw CommitConflict(name, "its columns changed after the statement was analyzed")
     val statement = new RowLevelStatement(
       tableToRead,
       resolvedSchema,

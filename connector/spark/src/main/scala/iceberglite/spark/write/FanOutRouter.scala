@@ -41,7 +41,7 @@ private[write] object FanOutBounds {
  * Routes rows that come in any order: one file is open for each partition. If there are more partitions than
  * [[FanOutBounds.files]], the rows of the further partitions are sorted with Spark's external sorter, and written at
  * the end, one partition after the other. Therefore, each task writes only one file for each partition, unless the file
- * reaches its target size, and uses at most the memory of a sort.
+ * reaches its target size. The memory of a task is limited to the buffers of the open files and to one sort.
  */
 final private[write] class FanOutRouter(
     files: TaskFiles,

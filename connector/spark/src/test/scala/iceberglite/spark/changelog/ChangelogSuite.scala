@@ -240,9 +240,9 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     ).getMessage
     assert(failure(table, "start-snapshot-id" -> "7").contains("Snapshot not found: 7 (start-snapshot-id)"))
     assert(failure(s"$table.changes", "end-snapshot-id" -> "7").contains("Snapshot not found: 7 (end-snapshot-id)"))
-    assert(failure(table, "end-snapshot-id" -> ids(1).toString).contains("It needs a start"))
+    assert(failure(table, "end-snapshot-id" -> ids(1).toString).contains("The range has no start"))
     assert(failure(table, "start-snapshot-id" -> s"${ids(2)}", "end-snapshot-id" -> s"${ids(1)}").contains("swap"))
-    assert(failure(table, "start-snapshot-id" -> "1", "start-timestamp" -> "1").contains("At most one of them"))
+    assert(failure(table, "start-snapshot-id" -> "1", "start-timestamp" -> "1").contains("Only one of these options"))
     assert(failure(table, "start-timestamp" -> "5", "end-timestamp" -> "4").contains("later than end-timestamp=4"))
     assert(failure(table, "start-snapshot-id" -> "x").contains("It must be a whole number"))
     assert(failure(s"$table.files", "start-snapshot-id" -> s"${ids(0)}").contains("Only a table itself"))

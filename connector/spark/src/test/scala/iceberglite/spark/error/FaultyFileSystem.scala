@@ -30,7 +30,7 @@ private[error] object Fault {
 
 /**
  * A file system that counts calls after `arm` and makes one of them fail. Writes of version hints always fail, because
- * they run in the background, and a hint could appear in a later attempt.
+ * they run in the background, and a hint could be written during the next round of a test.
  */
 class FaultyFileSystem extends RenamingFileSystem {
   import FaultyFileSystem.counted

@@ -74,12 +74,12 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
       }
     }
 
-  test("whichever call of the storage fails during a rewrite, the table has its rows and no unreferenced file") {
+  test("if any storage call fails during a rewrite, the table has its rows and no unreferenced file") {
     checkAll(random.shuffle(MaintenanceStatements.all).take(1))
   }
 
   test(
-    "whichever call of the storage fails during maintenance, the table has its rows and no unreferenced file",
+    "if any storage call fails during maintenance, the table has its rows and no unreferenced file",
     Slow
   ) {
     checkAll(MaintenanceStatements.all)

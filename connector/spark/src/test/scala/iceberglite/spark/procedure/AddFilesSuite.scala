@@ -181,7 +181,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     )
   }
 
-  test("the partitions of a table are those of the session catalog, also in other directories", Slow) {
+  test("the partitions of a table are those of the session catalog, even if they are in other directories", Slow) {
     val name = s"spark_catalog.default.src_${System.nanoTime}"
     for (format <- Seq("parquet", "orc")) {
       val elsewhere = written(format)(sql("SELECT id FROM range(100, 103)"))

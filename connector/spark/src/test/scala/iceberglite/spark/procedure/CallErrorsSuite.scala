@@ -129,7 +129,7 @@ class CallErrorsSuite extends AnyFunSuite with SharedSession {
       "a location that is not the table's",
       "lite.system.remove_orphan_files(table => 'T', location => |'file:/nowhere'|)",
       "INVALID_PARAMETER_VALUE",
-      "Nothing there would be deleted"
+      "No files in this directory would be deleted"
     )
   )
 

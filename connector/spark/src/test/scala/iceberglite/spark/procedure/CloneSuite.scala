@@ -175,7 +175,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $c WHERE id <> 1000") == before)
   }
 
-  test("after the source has expired the snapshot, the clone states which file it lost") {
+  test("after the source has expired the snapshot, the error of a read of the clone contains the missing file") {
     val t = source(2)
     val name = t.split("\\.", 2).last
     val c = cloned(t)

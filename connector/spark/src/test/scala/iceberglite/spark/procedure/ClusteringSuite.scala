@@ -173,7 +173,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("CLUSTER BY rewrites only what is not yet clustered, and deleted rows") {
+  test("CLUSTER BY rewrites only files that are not yet clustered or have deleted rows") {
     val t = newPoints()
     append(t, 10000, 10, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
@@ -319,7 +319,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 0 && dataFilesOf(t) == directory)
   }
 
-  test("a table property with invalid columns is one clear error, and CLUSTER BY replaces it") {
+  test("a table property with invalid columns is rejected, and CLUSTER BY replaces it") {
     val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<a: INT>", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, array(1), named_struct('a', 1)), (2, NULL, NULL)")
     val key = "iceberg-lite.cluster-by"

@@ -232,7 +232,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
       "identifier_columns => array('_change_type')" -> "Column not found: _change_type",
       "identifier_columns => array('id', NULL)" -> "NULL",
       "identifier_columns => array()" -> "SET IDENTIFIER FIELDS",
-      "compute_updates => true" -> "Invalid value for argument identifier_columns: none",
+      "compute_updates => true" -> "Invalid value for argument identifier_columns: (not set)",
       "identifier_columns => array('id'), net_changes => true" -> "Net changes have no updates",
       "compute_updates => true, net_changes => true" -> "Net changes have no updates",
       "changelog_view => 'a.b'" -> "Invalid value for argument changelog_view: a.b. It must be a single identifier",

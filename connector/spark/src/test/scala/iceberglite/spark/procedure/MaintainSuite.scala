@@ -82,7 +82,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     planned
   }
 
-  test("a step that fails is reported, and the others are done", Slow) {
+  test("a step that fails is reported, and the other steps are run", Slow) {
     val t = neglected(2)
     Files.delete(dataFilesOf(t).filter(_.toString.contains("p=1")).minBy(_.toString))
     val done = call(t)

@@ -62,7 +62,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     s.sql(s"INSERT INTO $table SELECT id, concat('n', id), CAST(id % 3 AS INT) FROM range(0, 30, 1, 2)")
   }
 
-  inDatabase("a table is replaced by an Iceberg table on its files, and the backup does not own them") { s =>
+  inDatabase("a table is replaced by an Iceberg table with its files, and the backup does not own the files") { s =>
     val external = newDirectory().toUri
     for (
       (table, format, clauses) <- Seq(

@@ -67,7 +67,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     assert(warning(t).isEmpty)
   }
 
-  test("the warning counts the running queries that read snapshots which expire, also in a dry run") {
+  test("the warning counts the running queries that read snapshots which expire, even in a dry run") {
     val (t, ids) = changed()
     whileReading(t, ids(0), ids(2)) {
       assert(warning(t).exists(_.startsWith("1 running query reads 2 of the 3 snapshots that expire")))
@@ -82,7 +82,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     whileRunning(t, ids.last)(wait => sql(s"UPDATE $t SET id = $wait(id)"))(assert(warning(t).isEmpty))
   }
 
-  test("the method of Scala counts running queries as the procedure does") {
+  test("the Scala method counts running queries as the procedure does") {
     val (t, ids) = changed()
     val options = ExpireOptions(olderThanMs = Some(System.currentTimeMillis), retainLast = Some(1))
     whileReading(t, ids(0)) {

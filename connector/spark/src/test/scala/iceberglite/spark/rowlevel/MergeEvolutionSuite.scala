@@ -42,7 +42,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"missing fields of structs are added, also in lists and maps, version $version by $mode",
+      s"missing fields of structs are added, even in lists and maps, version $version by $mode",
       Sampling.sampledUnless(version == 2 && mode == "merge-on-read"): _*
     ) {
       val t = create(
@@ -161,7 +161,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
         .add(new UpdateSchema(_.addColumn(Vector.empty, column, StringType))).commit())
       addColumnWhenCalled("other")
       val error = intercept[Exception](merge(""))
-      assert(messages(error).contains("lost to a concurrent commit"), messages(error))
+      assert(messages(error).contains("conflicts with a concurrent commit"), messages(error))
       assert(columns(t) == Seq("id long", "other string"))
       addColumnWhenCalled("another")
       merge("WITH ('statement-retries' = 1)")

@@ -115,7 +115,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     assert(!Files.exists(orphan) && count(t) == 1 && count(peer(t)) == 1)
   }
 
-  test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, also those of Apache Iceberg", Slow) {
+  test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, including those of Apache Iceberg", Slow) {
     val t = tableWithCommits(2)
     sql(s"DELETE FROM ${peer(t)} WHERE id = 1")
     sql(s"ALTER TABLE $t CREATE BRANCH b AS OF VERSION ${live(t).metadata.snapshots.head.snapshotId}")
@@ -159,9 +159,9 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     for (
       (statement, message, line, position) <- Seq(
         (s"OPTIMIZE $t\nZORDER BY", "expected a column", 2, 9),
-        (s"OPTIMIZE $t WHERE\n  p = 1 AND ZORDER BY (id)", "near 'AND': expected a condition without a name", 2, 8),
+        (s"OPTIMIZE $t WHERE\n  p = 1 AND ZORDER BY (id)", "near 'AND': expected a condition without an alias", 2, 8),
         (s"OPTIMIZE $t\nWHERE p = 1,", "near ','", 2, 11),
-        (s"OPTIMIZE $t\nWHERE p = 1 x", "near 'x': expected a condition without a name", 2, 12),
+        (s"OPTIMIZE $t\nWHERE p = 1 x", "near 'x': expected a condition without an alias", 2, 12),
         (s"VACUUM $t\n RETAIN 5 DAYS", "expected HOURS", 2, 10),
         (s"VACUUM $t\n DRY RUN now", "near 'now': expected the end", 2, 9),
         (s"RESTORE TABLE $t\nTO SNAPSHOT 5", "near 'SNAPSHOT': expected VERSION AS OF", 2, 3),
@@ -170,9 +170,9 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
         (s"DESCRIBE HISTORY $t\nLIMIT x", "expected a number of rows", 2, 6),
         (s"ANALYZE TABLE $t\nPARTITION (p = 1) COMPUTE STATISTICS FOR COLUMNS id", "near 'PARTITION'", 2, 0),
         ("OPTIMIZE\n5", "near '5': expected the name of a table", 2, 0),
-        (s"VACUUM\nice.$ns.t", "VACUUM works on tables of iceberg-lite catalogs", 2, 0),
+        (s"VACUUM\nice.$ns.t", "VACUUM supports only tables of iceberg-lite catalogs", 2, 0),
         (s"RESTORE TABLE\nlit.$ns.t TO VERSION AS OF 1", "did you mean the catalog lite?", 2, 0),
-        (s"DESCRIBE HISTORY\nice.$ns.t", "DESCRIBE HISTORY works on tables of iceberg-lite catalogs", 2, 0)
+        (s"DESCRIBE HISTORY\nice.$ns.t", "DESCRIBE HISTORY supports only tables of iceberg-lite catalogs", 2, 0)
       )
     ) {
       val e = syntaxError(statement)

@@ -223,7 +223,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(spark.read.parquet(path).columns.toSet == Set("id", "p", "s", "n", "r"))
     assert(rows(s"SELECT id, p, s, n, r FROM ${peer(t)}").map(_.toString) == Seq("[1,here,[null,2,7],null,null]"))
     val error = intercept[Exception](sql("SELECT 'x' AS p").writeTo(t).append())
-    assert(error.getMessage.contains("without its column id, which is NOT NULL and has no default"))
+    assert(error.getMessage.contains("lack the column id, which is NOT NULL and has no default"))
   }
 
   test("an INSERT can omit columns with a PARTITION clause, in an overwrite and with a query") {

@@ -72,8 +72,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
       }
       messages(intercept[Exception](writer.append()))
     }
-    assert(rejection("application-id" -> "etl").contains("It also needs application-version"))
-    assert(rejection("application-version" -> "1").contains("It also needs application-id"))
+    assert(rejection("application-id" -> "etl").contains("The option application-version must be set too"))
+    assert(rejection("application-version" -> "1").contains("The option application-id must be set too"))
     assert(rejection("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
     assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("Unset it to start again"))

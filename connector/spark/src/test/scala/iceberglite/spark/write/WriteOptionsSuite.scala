@@ -122,7 +122,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(rejection("id", "1 AS other").contains("Column not found: other"))
     assert(rejection("'a' AS name").contains("its column id, which is NOT NULL"))
     assert(rejection("if(id = 0, NULL, id) AS id").contains("check-nullability"))
-    assert(rejection("CAST(id AS STRING) AS id").contains("Cast them"))
+    assert(rejection("CAST(id AS STRING) AS id").contains("Cast the values"))
   }
 
   test("if check-nullability is false, a write fails at the first null for a required column and changes nothing") {

@@ -61,7 +61,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     def isEmpty = values.forall(v => if (v.isArray) v.elements.isEmpty else v.entries.isEmpty)
     partitionTypes.get(specId) match {
       case None if isEmpty => PartitionTuple.Empty
-      case None => json(SpecId).fail(s"There is no partition spec $specId")
+      case None => json(SpecId).fail(s"The table has no partition spec $specId")
       case Some(t) =>
         values.fold(PartitionTuple(t.fields.map(_ => None)))(v => if (v.isArray) readValues(v, t) else readById(v, t))
     }

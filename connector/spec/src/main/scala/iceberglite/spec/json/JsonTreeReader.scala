@@ -25,7 +25,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
   private def readDocument(first: JsonToken): JsonTree = {
     val tree = readValue(first)
     if (Option(parser.nextToken()).isDefined) {
-      fail(s"It is not JSON: there is text after the end of the document, at $position")
+      fail(s"It is not valid JSON: there is text after the end of the document, at $position")
     }
     tree
   }

@@ -246,8 +246,8 @@ object JsonValue {
       } catch {
         case e: JsonProcessingException =>
           val position = Option(e.getLocation).fold("")(l => s" at line ${l.getLineNr}, column ${l.getColumnNr}")
-          fail(s"It is not JSON, or it is cut short: ${e.getOriginalMessage}$position", Some(e))
-        case e: IOException => fail(s"It is not JSON: ${e.getMessage}", Some(e))
+          fail(s"It is not valid JSON, or it is truncated: ${e.getOriginalMessage}$position", Some(e))
+        case e: IOException => fail(s"It is not valid JSON: ${e.getMessage}", Some(e))
       }
     new JsonValue(file, Root, "", Top, node.getOrElse(fail("It is empty", None)))
   }

@@ -35,10 +35,10 @@ object SingleValueJson {
       case TimeType => TimeLiteral(orFail("time", DateTime.parseTime(json.string)))
       case TimestampType => TimestampLiteral(orFail("timestamp", DateTime.parseTimestamp(json.string)))
       case TimestampTzType =>
-        TimestampTzLiteral(orFail("timestamp with zone", DateTime.parseTimestampTz(json.string)))
+        TimestampTzLiteral(orFail("timestamp with time zone", DateTime.parseTimestampTz(json.string)))
       case TimestampNsType => TimestampNsLiteral(orFail("timestamp", DateTime.parseTimestampNs(json.string)))
       case TimestampTzNsType =>
-        TimestampTzNsLiteral(orFail("timestamp with zone", DateTime.parseTimestampTzNs(json.string)))
+        TimestampTzNsLiteral(orFail("timestamp with time zone", DateTime.parseTimestampTzNs(json.string)))
       case StringType => StringLiteral(json.string)
       case UuidType => UuidLiteral(orFail("UUID", LiteralConversion.uuid(json.string)))
       case FixedType(length) =>

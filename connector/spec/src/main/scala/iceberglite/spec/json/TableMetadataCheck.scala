@@ -73,7 +73,7 @@ private[json] object TableMetadataCheck {
       )
       for (first <- s.firstRowId; added <- s.addedRows if first + added < 0) {
         at(json, Key.Snapshots).fail(
-          s"Snapshot ${s.snapshotId} assigns $added row ids from $first on, which is too many"
+          s"Snapshot ${s.snapshotId} assigns $added row ids from $first on, beyond the highest id, ${Long.MaxValue}"
         )
       }
     }
@@ -85,7 +85,7 @@ private[json] object TableMetadataCheck {
     }
     m.refs.get(SnapshotRef.Main).filterNot(main => m.currentSnapshotId.contains(main.snapshotId)).foreach { main =>
       json(Key.Refs).fail(
-        s"main is at snapshot ${main.snapshotId}, but ${Key.CurrentSnapshotId} is " +
+        s"The branch main refers to snapshot ${main.snapshotId}, but ${Key.CurrentSnapshotId} is " +
           m.currentSnapshotId.fold("absent")(_.toString)
       )
     }
@@ -98,7 +98,7 @@ private[json] object TableMetadataCheck {
   private def checkLog(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
-        at(json, key).fail(s"An entry with the time $before comes before an entry or update with the time $time")
+        at(json, key).fail(s"The times are not ascending: an entry with the time $before comes before $time")
       }
       time
     }

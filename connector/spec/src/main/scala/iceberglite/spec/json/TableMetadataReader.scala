@@ -82,7 +82,7 @@ private[json] object TableMetadataReader {
     val singleSchema = if (version == FormatVersion.V1) json.optional(Key.V1Schema).map(SchemaJson.read) else None
     val listed = json.elementsOf(Key.Schemas).map(SchemaJson.read)
     val schemas = if (listed.isEmpty) singleSchema.toVector else listed
-    if (schemas.isEmpty) json(Key.Schemas).fail("A table has at least one schema")
+    if (schemas.isEmpty) json(Key.Schemas).fail("A table must have at least one schema")
     val current = (json.optional(Key.CurrentSchemaId).map(_.int), singleSchema) match {
       case (Some(id), _) => id
       case (None, Some(schema)) => schema.schemaId
@@ -96,7 +96,7 @@ private[json] object TableMetadataReader {
     if (listed.isEmpty && version == FormatVersion.V1) {
       (Vector(PartitionSpec(V1SpecId, PartitionSpecJson.readFields(json(Key.V1PartitionSpec)))), V1SpecId)
     } else {
-      if (listed.isEmpty) json(Key.Specs).fail("A table has at least one partition spec")
+      if (listed.isEmpty) json(Key.Specs).fail("A table must have at least one partition spec")
       (listed, requireListed(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
     }
   }

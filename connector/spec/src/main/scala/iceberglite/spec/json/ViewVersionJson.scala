@@ -45,7 +45,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
       versionOrQueryField(DefaultCatalog)(_.string),
       versionOrQueryField(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty)
     )
-    json(Representations).requireUnique(version.dialects)(dialect => s"Two queries are in the dialect $dialect")
+    json(Representations).requireUnique(version.dialects)(dialect => s"Two queries have the dialect $dialect")
     version
   }
 

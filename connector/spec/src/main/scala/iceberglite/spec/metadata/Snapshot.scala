@@ -117,7 +117,7 @@ object SnapshotRef {
         requirePositive("max-snapshot-age-ms", b.maxSnapshotAgeMs)
         b
       case t: Tag if name == Main =>
-        throw InvalidArgument("type of main", t.kind, "main is always a branch")
+        throw InvalidArgument("type of the reference main", t.kind, "It must be a branch")
       case t: Tag => t
     }
   }

@@ -82,7 +82,7 @@ object UnboundField {
 
   /** Checks that a partition field has the same name as a column only if it contains the values of this column. */
   private[iceberglite] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
-    if (name.isEmpty) throw InvalidArgument("partition field", "''", "A partition field needs a name")
+    if (name.isEmpty) throw InvalidArgument("partition field", "''", "A partition field must have a name")
     schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
       throw InvalidArgument(
         "partition field",

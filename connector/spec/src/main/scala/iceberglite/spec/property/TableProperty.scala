@@ -182,8 +182,8 @@ object TableProperty extends TablePropertyFactories {
   val WriteAuditPublish: TableProperty[Boolean] = declared(flag(
     "write.wap.enabled",
     default = false,
-    "Whether writes of sessions with spark.wap.id or spark.wap.branch are held back for an audit until they are " +
-      "published"
+    "Whether writes are published after an audit (WAP): a session with spark.wap.id stages its writes, and a session " +
+      "with spark.wap.branch writes to this branch"
   ))
   val DataPath: TableProperty[Option[String]] = declared(optional(
     "write.data.path",

@@ -131,5 +131,5 @@ object RestResponseJson {
   /** Reads a value that may contain secrets. Error messages do not show any part of the value. */
   private def secret[A](file: String, path: String)(read: => A): A =
     try read
-    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "The response does not follow the protocol") }
+    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "The value is missing or has a wrong type") }
 }

@@ -18,7 +18,7 @@ object ColumnPath {
    */
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")
-    if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
+    if (path.isEmpty) throw InvalidArgument("column name", s"'$name'", "It must not be empty")
     path.indices.foldLeft(Vector.empty[NestedField]) { (fields, depth) =>
       val siblings = fields.lastOption.fold(schema.fields)(f => childrenOf(f.fieldType))
       fields :+ child(siblings, path(depth), caseSensitive).getOrElse(throw missing(name, path.take(depth), siblings))
@@ -32,7 +32,7 @@ object ColumnPath {
       val matches = siblings.filter(_.name.equalsIgnoreCase(name))
       if (matches.size > 1) {
         val names = matches.map(_.name).mkString(" and ")
-        throw InvalidArgument("column", name, s"It matches $names when case is ignored")
+        throw InvalidArgument("column name", name, Schema.ambiguous(names))
       }
       matches.headOption
     }

@@ -60,9 +60,9 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
       val matches = ids.keys.filter(_.equalsIgnoreCase(fullName)).toVector
       if (matches.size > 1) {
         throw InvalidArgument(
-          "column",
+          "column name",
           fullName,
-          s"It matches ${matches.sorted.mkString(" and ")} when case is ignored"
+          Schema.ambiguous(matches.sorted.mkString(" and "))
         )
       }
       matches.headOption.map(n => byId(ids(n)))
@@ -86,6 +86,10 @@ object Schema {
 
   /** The highest field id of a column. Higher ids are reserved for metadata columns (spec: "Reserved Field IDs"). */
   val MaxFieldId: Int = Int.MaxValue - 200
+
+  /** Returns the reason for the error that a name matches several columns if case is ignored. */
+  private[schema] def ambiguous(columns: String): String =
+    s"It is ambiguous: if case is ignored, it matches $columns. Set spark.sql.caseSensitive to true, or rename a column"
 
   /** Returns the fields at every depth of a type. An enclosing field comes before its nested fields. */
   def fieldsOf(t: Type): Vector[NestedField] = t match {

@@ -25,9 +25,9 @@ object SchemaCheck {
   def checkType(name: String, t: Type, version: FormatVersion): Unit = t match {
     case nested: NestedType => nested.fields.foreach(f => checkType(s"$name.${f.name}", f.fieldType, version))
     case DecimalType(precision, _) if precision < 1 || precision > 38 =>
-      throw InvalidArgument(s"type of column $name", t.toString, "The precision must be from 1 to 38")
+      throw InvalidArgument(s"type of column $name", t.toString, "The precision of a decimal must be from 1 to 38")
     case FixedType(length) if length < 1 =>
-      throw InvalidArgument(s"type of column $name", t.toString, "The length must be at least 1")
+      throw InvalidArgument(s"type of column $name", t.toString, "The length of a fixed must be at least 1")
     case p: PrimitiveType =>
       if (version < minVersion(p)) {
         throw Unsupported(
@@ -49,7 +49,7 @@ object SchemaCheck {
     val ids = allFields.map(_.id)
     ids.diff(ids.distinct).headOption.foreach { id =>
       val names = allFields.filter(_.id == id).map(_.name).mkString(" and ")
-      throw ValidationFailed(s"The columns $names have the same field id $id")
+      throw ValidationFailed(s"The columns $names have the same field id $id, but field ids must be unique")
     }
     allFields.find(_.id > Schema.MaxFieldId).foreach { f =>
       throw ValidationFailed(
@@ -64,16 +64,16 @@ object SchemaCheck {
     case nested: NestedType =>
       val names = nested.fields.map(_.name)
       names.diff(names.distinct).headOption.foreach { name =>
-        throw InvalidArgument("column", prefix + name, "Another column has this name")
+        throw InvalidArgument("column name", prefix + name, "Two columns have this name, but names must be unique")
       }
-      names.find(_.isEmpty).foreach(_ => throw InvalidArgument("column", s"$prefix''", "A column needs a name"))
+      names.find(_.isEmpty).foreach(_ => throw InvalidArgument("column name", s"$prefix''", "It must not be empty"))
       nested.fields.foreach(f => checkNames(f.fieldType, s"$prefix${f.name}."))
     case _: PrimitiveType => ()
   }
 
   private def checkDefaults(name: String, field: NestedField, version: FormatVersion): Unit = {
     if (field.required && field.fieldType == UnknownType) {
-      throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
+      throw InvalidArgument(s"type of column $name", "unknown", "All values are null, so the column cannot be NOT NULL")
     }
     // Only initial defaults are checked. A write default, which another writer may have added to a table of version 1
     // or 2, does not change how existing rows are read.
@@ -88,18 +88,19 @@ object SchemaCheck {
 
   private def checkIdentifier(schema: Schema, id: Int): Unit = {
     def reject(name: String, reason: String): Nothing =
-      throw InvalidArgument("identifier field", name, s"It $reason")
-    val field = schema.byId.getOrElse(id, reject(id.toString, "is not in the schema"))
+      throw InvalidArgument("identifier field", name, reason)
+    val field = schema.byId.getOrElse(id, reject(id.toString, "The schema has no field with this id"))
     val name = schema.names(id)
     field.fieldType match {
-      case _: NestedType | VariantType | _: GeometryType | _: GeographyType => reject(name, s"is a ${field.fieldType}")
-      case FloatType | DoubleType => reject(name, s"is a ${field.fieldType}, whose values cannot be compared safely")
+      case _: NestedType | VariantType | _: GeometryType | _: GeographyType | FloatType | DoubleType =>
+        reject(name, s"It has the type ${field.fieldType}, but must be primitive and not a float, double or geo type")
       case _: PrimitiveType => ()
     }
-    if (field.optional) reject(name, "may be null; it must be NOT NULL")
+    if (field.optional) reject(name, "It may be null, but must be NOT NULL")
     schema.ancestors(id).foreach { parent =>
-      if (!parent.fieldType.isInstanceOf[StructType]) reject(name, s"is inside a ${parent.fieldType}")
-      if (parent.optional) reject(name, s"is inside ${schema.names(parent.id)}, which may be null")
+      if (!parent.fieldType.isInstanceOf[StructType])
+        reject(name, s"It is inside a ${parent.fieldType}, but only structs may enclose it")
+      if (parent.optional) reject(name, s"It is inside ${schema.names(parent.id)}, which must be NOT NULL")
     }
   }
 }

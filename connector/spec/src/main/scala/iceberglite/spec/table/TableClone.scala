@@ -34,8 +34,8 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
 
   private val maxSpecId: Int = source.specs.map(_.specId).max
   if (maxSpecId > TableClone.MaxSpecId) throw Unsupported(
-    s"cloning a table with the partition spec $maxSpecId, because the new table needs all specs before it",
-    s"Specs up to ${TableClone.MaxSpecId} are supported; copy the rows with CREATE TABLE AS SELECT"
+    s"cloning a table with the partition spec id $maxSpecId, because the clone needs a spec for each lower id",
+    s"The highest supported id is ${TableClone.MaxSpecId}; copy the rows with CREATE TABLE AS SELECT"
   )
 
   /** Ids of partition specs that the source no longer has. */

@@ -136,7 +136,7 @@ private[spec] object MetadataBuilder {
    * default partition spec and the default sort order.
    */
   private def checkComplete(m: TableMetadata): Unit = {
-    if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table needs a location")
+    if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table must have a location")
     val schema = m.schemasById.getOrElse(m.currentSchemaId, throw missing(ObjectKind.Schema, m.currentSchemaId))
     val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing(ObjectKind.PartitionSpec, m.defaultSpecId))
     val order = m.sortOrders.find(_.orderId == m.defaultSortOrderId)

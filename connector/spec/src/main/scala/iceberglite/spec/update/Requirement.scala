@@ -47,8 +47,8 @@ object Requirement {
       val current = base.flatMap(_.uuid)
       if (!current.contains(uuid)) {
         throw ValidationFailed(
-          s"Table $table is not the same any more: its UUID was $uuid and is now " +
-            s"${current.fold("none")(_.toString)}. The table was dropped or replaced in the meantime; load it again"
+          s"Table $table was dropped or replaced in the meantime: its UUID was $uuid and is now " +
+            s"${current.fold("none")(_.toString)}. Load the table again"
         )
       }
     }
@@ -110,8 +110,8 @@ object ViewRequirement {
       val current = base.flatMap(_.uuid)
       if (!current.contains(uuid)) {
         throw ValidationFailed(
-          s"View $view is not the same any more: its UUID was $uuid and is now ${current.fold("none")(_.toString)}. " +
-            "The view was dropped or replaced in the meantime; load the view again"
+          s"View $view was dropped or replaced in the meantime: its UUID was $uuid and is now " +
+            s"${current.fold("none")(_.toString)}. Load the view again"
         )
       }
     }

@@ -207,12 +207,12 @@ final class SchemaUpdate private (
       throw NotFound(
         ObjectKind.Column,
         sibling,
-        s"Column ${path.mkString(".")} can only move within its struct, beside ${others.map(_.name).mkString(", ")}"
+        s"Column ${path.mkString(".")} can only move within its struct, next to ${others.map(_.name).mkString(", ")}"
       )
     }(others.indexOf(_))
 
   private def requireUnused(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
-    if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
+    if (name.isEmpty) throw InvalidArgument("column name", s"'$fullName'", "It must not be empty")
     val isTaken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
     if (isTaken) {
       val advice = "Choose another name, or drop or rename the existing column first"
@@ -236,7 +236,7 @@ final class SchemaUpdate private (
         throw InvalidArgument(
           s"parent of column $newColumn",
           path.mkString("."),
-          s"It is a $other; only structs have fields"
+          s"It has the type $other, but only structs have fields"
         )
     }
   }
@@ -261,7 +261,7 @@ final class SchemaUpdate private (
     val keys = fieldPath.map(_.fieldType).collect { case m: MapType => m.keyId }
     fieldPath.find(f => keys.contains(f.id)).foreach { key =>
       throw ValidationFailed(
-        s"Cannot $verb ${path.mkString(".")}: ${schema.names(key.id)} is a map's key, which cannot change"
+        s"Cannot $verb ${path.mkString(".")}: ${schema.names(key.id)} is the key of a map, and map keys cannot change"
       )
     }
     fieldPath

@@ -104,7 +104,7 @@ final class SpecUpdate private (
       throw AlreadyExists(
         ObjectKind.PartitionField,
         s"${existing.name} (${field.transform})",
-        "There is nothing to add"
+        "The partition spec already contains this field; choose another column or transform"
       )
     }
     // As in Apache Iceberg, two fields that are added in the same update must not be redundant. A new field may be

@@ -122,7 +122,7 @@ final private[spec] case class ViewMetadataBuilder(
   }
 
   private def result(base: Option[ViewMetadata]): ViewMetadata = {
-    if (metadata.location.isEmpty) throw InvalidArgument("location", "''", "A view needs a location")
+    if (metadata.location.isEmpty) throw InvalidArgument("location", "''", "A view must have a location")
     if (!metadata.versionsById.contains(metadata.currentVersionId)) {
       throw NotFound(
         ObjectKind.ViewVersion,

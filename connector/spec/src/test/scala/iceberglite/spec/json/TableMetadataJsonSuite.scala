@@ -175,10 +175,10 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the error for a truncated file, an empty file or a file that is not JSON names the file", JsonRules.strict) {
-    assert(invalid(v2.take(v2.length / 2)).reason.contains("cut short"))
+    assert(invalid(v2.take(v2.length / 2)).reason.contains("truncated"))
     assert(invalid("").reason == "It is empty")
-    assert(invalid("<html>").reason.contains("not JSON"))
-    assert(invalid(v2 + "}").reason.contains("not JSON"))
+    assert(invalid("<html>").reason.contains("not valid JSON"))
+    assert(invalid(v2 + "}").reason.contains("not valid JSON"))
     assert(invalid("null").path == "$")
     val binary = Array[Byte](0x1f, 0x8b.toByte, 8, 0, 1, 2, 3)
     intercept[InvalidMetadata](TableMetadataJson.read(File, binary))

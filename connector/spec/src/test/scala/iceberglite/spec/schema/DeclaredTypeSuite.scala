@@ -39,7 +39,7 @@ class DeclaredTypeSuite extends AnyFunSuite {
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.4" -> "char(4)"))
   }
 
-  test("schema changes set and remove declared types, and the last change to a column wins") {
+  test("schema changes set and remove declared types, and the last change to a column takes effect") {
     val table = described("c", 7 -> "char(3)").metadata(new UUID(0, 1), 0L)
     val update = SchemaUpdate(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
     assert(update.declaredTypes == ((Map("schema.declared-type.3" -> "char(1)"), Set("schema.declared-type.1"))))

@@ -303,7 +303,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     EvolutionRules.noMoveBetweenStructs
   ) {
     val error = intercept[NotFound](start.moveAfter(path("location", "lat"), "id"))
-    assert(error.getMessage.contains("within its struct, beside lon"))
+    assert(error.getMessage.contains("within its struct, next to lon"))
     intercept[NotFound](start.moveAfter(path("id"), "id"))
     assert(rejection(start.moveFirst(path("points", "element"))).contains("a part of points"))
   }
@@ -317,7 +317,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
       _.dropColumn(path("m", "key", "k")),
       _.renameColumn(path("m", "key"), "x"),
       _.makeOptional(path("tags", "key"))
-    ).foreach(change => assert(rejection(change(base)).contains("is a map's key")))
+    ).foreach(change => assert(rejection(change(base)).contains("is the key of a map")))
   }
 
   test("list elements and map values cannot be renamed or dropped") {

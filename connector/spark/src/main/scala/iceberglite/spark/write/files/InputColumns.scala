@@ -127,8 +127,8 @@ final private[iceberglite] class InputColumns(
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
       throw ValidationFailed(
-        s"Cannot write to $name without its column ${fullName(path)}, which is NOT NULL and has no default. Add it " +
-          "to the rows"
+        s"Cannot write to $name: the rows lack the column ${fullName(path)}, which is NOT NULL and has no default. " +
+          "Add the column"
       )
     }
     constant(column, SparkDefaults.writeValue(column), path)
@@ -210,7 +210,7 @@ final private[iceberglite] class InputColumns(
 
   private def mismatch(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
     s"Cannot write values of type ${dataType.catalogString} to column ${fullName(path)} of $name, which is of type " +
-      s"$t. Cast them"
+      s"$t. Cast the values"
   )
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =

@@ -43,7 +43,10 @@ private[write] object Partitioner {
     }
     new Partitioner(spec.fields.map { field =>
       if (field.sourceIds.size != 1) {
-        throw Unsupported(s"writing with the partition field ${field.name} of several columns", "Use another spec")
+        throw Unsupported(
+          s"writing with the partition field ${field.name} of several columns",
+          "This release can only read files of such a partition spec; write with another spec"
+        )
       }
       columnOf(field, input)
     }.toArray)
@@ -56,7 +59,8 @@ private[write] object Partitioner {
         val access = accessTo(path)
         path.last.field.fieldType match {
           case t: PrimitiveType => new RowTransforms(name, t, path.last.dataType, access).of(field.transform)
-          case t => throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column with single values")
+          case t =>
+            throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column of a primitive type")
         }
       case None => PartitionColumn.AlwaysNull
     }

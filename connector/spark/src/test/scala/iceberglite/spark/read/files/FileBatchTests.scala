@@ -200,7 +200,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     }
   }
 
-  test("rows at deleted positions are left out of every split, and row ids are unchanged", Slow) {
+  test("no split returns rows at deleted positions, and row ids are unchanged", Slow) {
     val random = new Random(3)
     val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
     val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)

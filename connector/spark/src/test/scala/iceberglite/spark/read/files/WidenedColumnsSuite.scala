@@ -57,7 +57,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
 
   for (format <- Seq("parquet", "orc", "avro"))
     test(
-      s"a DataFrame reports the column that was widened after the DataFrame was created, in $format files",
+      s"a read of a DataFrame fails with the column that was widened after the DataFrame was created, in $format files",
       Sampling.sampledUnless(format == "avro"): _*
     ) {
       val t = table(format)

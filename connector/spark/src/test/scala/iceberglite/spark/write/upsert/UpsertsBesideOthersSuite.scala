@@ -69,6 +69,6 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
   test("upsert-keys with upsert=false is rejected") {
     val t = createTable("k INT, v INT")
     val error = intercept[Exception](upsert(t, "SELECT 1 AS k, 1 AS v", "upsert" -> "false"))
-    assert(messages(error).contains("upsert-keys applies only to upserts; remove one of them"))
+    assert(messages(error).contains("upsert-keys applies only to upserts; remove it"))
   }
 }
