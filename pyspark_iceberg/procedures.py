@@ -157,7 +157,7 @@ class ExpireSnapshots(NamedTuple):
     kept_files: list[Row]
     """Files that are no longer needed but were not deleted, grouped by reason; empty if all were deleted."""
     warning: str | None
-    """How many running queries of this Spark application read snapshots that expire; null if there are none."""
+    """Warning if running queries of this Spark application read snapshots that expire; null if none does."""
 
 
 class RemoveOrphanFiles(NamedTuple):
@@ -510,7 +510,7 @@ class TableProcedures(ABC):
         branch: str | None = None,
         dry_run: bool | None = None,
     ) -> RewriteDataFiles:
-        """Rewrite data files, to combine small files, split large files, remove deleted rows, or sort or cluster rows.
+        """Rewrite data files to combine small files, split large files, remove deleted rows, or sort or cluster rows.
 
         Args:
             strategy: binpack, which changes the sizes of files, or sort, which also sorts their rows; by default sort
@@ -520,7 +520,7 @@ class TableProcedures(ABC):
                 order of the table.
             options: options that choose files and determine the new ones, such as target-file-size-bytes and
                 rewrite-all.
-            where: condition; only files that may have a row that satisfies it are rewritten, completely.
+            where: condition; only files that may contain a matching row are rewritten, including their other rows.
             branch: branch whose files are rewritten; by default main.
             dry_run: whether to return the file groups that would be rewritten, without changing anything; by default
                 false.
@@ -572,7 +572,7 @@ class TableProcedures(ABC):
         Args:
             options: options that choose files and determine the new ones, such as target-file-size-bytes and
                 rewrite-all.
-            where: condition; only delete files of partitions that may have a row that satisfies it are rewritten.
+            where: condition; only delete files of partitions that may contain a matching row are rewritten.
             branch: branch whose delete files are rewritten; by default main.
             dry_run: whether to return the files that would be replaced, with estimates of the new files, without
                 changing anything; by default false.
@@ -607,7 +607,7 @@ class TableProcedures(ABC):
         return [ComputeTableStats(*row) for row in rows]
 
     def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
-        """Run the maintenance that the health of a table requires, in the order of its gain for each byte rewritten.
+        """Run the actions that are due according to the metadata table `health`, in order of the gain per rewritten byte.
 
         Args:
             options: budget, and options of the rewrite of data files: max-bytes, max-seconds, remove-orphan-files,
@@ -701,7 +701,7 @@ def clone(
     location: str | None = None,
     properties: Mapping[str, str | int] | None = None,
 ) -> Clone:
-    """Create a table on the files of a snapshot of another table, without copying them and with gc.enabled=false.
+    """Create a table that refers to the files of a snapshot of another table, without copies, with gc.enabled=false.
 
     Args:
         spark: a session with the catalog and the SQL extensions.
@@ -736,7 +736,7 @@ def snapshot(
     parallelism: int | None = None,
     ignore_missing_files: bool | None = None,
 ) -> Snapshot:
-    """Create a table on the files of another table, which remains unchanged, for example to test it.
+    """Create a table that refers to the files of another table, for example for tests; the other table is not changed.
 
     Args:
         spark: a session with the catalog and the SQL extensions.
@@ -773,7 +773,7 @@ def migrate(
     parallelism: int | None = None,
     ignore_missing_files: bool | None = None,
 ) -> Migrate:
-    """Replace a Parquet, ORC or Avro table of Spark's session catalog by an Iceberg table on its files.
+    """Replace a Parquet, ORC or Avro table of Spark's session catalog with an Iceberg table that refers to its files.
 
     Args:
         spark: a session with the catalog and the SQL extensions.

@@ -168,7 +168,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(load(t) == Seq(1) && load(s"$t.branch_work") == Seq(1, 2, 3, 4))
     assert(readIds(sql(s"SELECT * FROM ${peer(t)} VERSION AS OF 'work'")) == Seq(1, 2, 3, 4))
     val e = intercept[AnalysisException](ids(5).writeTo(s"$t.branch_work").option("branch", "main").append())
-    assert(e.getMessage.contains("remove one of them"))
+    assert(e.getMessage.contains("remove one of the two"))
   }
 
   test("saveAsTable, insertInto and writeTo write to the same tables") {

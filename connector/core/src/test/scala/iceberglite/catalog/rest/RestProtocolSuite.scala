@@ -293,7 +293,7 @@ class RestProtocolSuite extends AnyFunSuite {
     assert(error("uri" -> "localhost:8181").contains("https://"))
     assert(error("uri" -> "https://me:secret@localhost").contains("rest.auth.basic") &&
       !error("uri" -> "https://me:secret@localhost").contains("secret@"))
-    assert(error("uri" -> "https://localhost?a=b").contains("path"))
+    assert(error("uri" -> "https://localhost?a=b").contains("query"))
     assert(error("rest.auth.type" -> "google").contains("none, basic, oauth2, sigv4"))
     assert(error("rest.auth.type" -> "basic").contains("rest.auth.basic.username"))
     assert(error("rest.client.max-retries" -> "-1").contains("rest.client.max-retries"))

@@ -120,7 +120,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     def rejection(columns: String*): String =
       messages(intercept[Exception](spark.range(2).selectExpr(columns: _*).writeTo(t).append()))
     assert(rejection("id", "1 AS other").contains("Column not found: other"))
-    assert(rejection("'a' AS name").contains("its column id, which is NOT NULL"))
+    assert(rejection("'a' AS name").contains("the column id, which is NOT NULL"))
     assert(rejection("if(id = 0, NULL, id) AS id").contains("check-nullability"))
     assert(rejection("CAST(id AS STRING) AS id").contains("Cast the values"))
   }
