@@ -68,7 +68,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(rejection(version7).getMessage.contains("format-version"))
     assert(rejection(table(NestedField.optional(0, "v", VariantType))).getMessage.contains("variant"))
     assert(rejection(table(NestedField.optional(0, "a", IntType), NestedField.optional(0, "a", IntType)))
-      .getMessage.contains("column: a"))
+      .getMessage.contains("column name: a"))
     assert(
       rejection(description(V2, byDay, UnboundPartitionField(Vector("ts"), Hour))).getMessage.contains("redundant")
     )
