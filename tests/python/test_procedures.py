@@ -36,6 +36,15 @@ def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
     assert [a.snapshot_id for a in three_commits.ancestors_of(second)] == [second, first]
 
 
+def test_the_error_of_a_procedure_has_a_condition_and_a_sql_state(spark: SparkSession, three_commits: Table) -> None:
+    with pytest.raises(AnalysisException) as unknown:
+        three_commits.rollback_to_snapshot(7)
+    assert (unknown.value.getErrorClass(), unknown.value.getSqlState()) == ("ICEBERG_LITE.SNAPSHOT_NOT_FOUND", "42704")
+    with pytest.raises(AnalysisException) as missing:
+        spark.sql("CALL lite.system.rewrite_manifests('db.no_such_table')")
+    assert (missing.value.getErrorClass(), missing.value.getSqlState()) == ("TABLE_OR_VIEW_NOT_FOUND", "42P01")
+
+
 def test_a_state_is_restored_with_a_report_of_what_changed(spark: SparkSession, three_commits: Table) -> None:
     first, _, third = (r["snapshot_id"] for r in three_commits.snapshots().collect())
     report = three_commits.restore(first)

@@ -1,6 +1,6 @@
 package iceberglite.spark.error
 
-import org.apache.spark.SparkException
+import org.apache.spark.{QueryContext, SparkException}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
   NamespaceAlreadyExistsException,
@@ -17,29 +17,42 @@ import iceberglite.spec.IcebergError._
  * An error of the connector as an analysis error of Spark. It means that the statement is not valid for the table.
  *
  * @param error the original error with its fields
- * @param errorClass the name in Spark's list of error classes, if the error has one
- * @param parameters the parameters of the message of the error class
  * @param at the position in the statement, if it is known
  */
-final class StatementError(
+final class StatementError private[iceberglite] (
     message: String,
     val error: IcebergError,
-    errorClass: Option[String] = None,
-    parameters: Map[String, String] = Map.empty,
+    private[iceberglite] val condition: ErrorCondition,
     at: Origin = Origin()
 ) extends AnalysisException(
       message,
       at.line,
       at.startPosition,
       Some(error),
-      errorClass,
-      parameters,
+      Some(condition.name),
+      condition.parameters,
       at.getQueryContext
-    )
+    ) {
+  override def getSqlState: String = condition.sqlState
+}
+
+/**
+ * An error of an operation whose statement is valid, so that the same statement may succeed later.
+ *
+ * @param cause the original error
+ */
+final class OperationError private[iceberglite] (
+    message: String,
+    cause: Throwable,
+    private[iceberglite] val condition: ErrorCondition
+)    extends SparkException(message, cause, Some(condition.name), condition.parameters, Array.empty[QueryContext]) {
+  override def getSqlState: String = condition.sqlState
+}
 
 /**
  * Converts all errors of operations on tables to Spark's errors. The message is the original message, with the table's
- * name as a prefix if the message does not contain the name. The original error is the cause.
+ * name as a prefix if the message does not contain the name. The original error is the cause. Each error has a condition
+ * (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
  */
 object SparkErrors {
 
@@ -60,10 +73,11 @@ object SparkErrors {
       case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
       case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
       // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
-      case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
+      case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed =>
+        new OperationError(message, error, ErrorCondition.of(error))
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened =>
-        new StatementError(message, error)
+        new StatementError(message, error, ErrorCondition.of(error))
     }
   }
 

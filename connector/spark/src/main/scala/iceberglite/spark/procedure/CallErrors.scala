@@ -1,15 +1,19 @@
 package iceberglite.spark.procedure
 
+import scala.collection.JavaConverters._
+
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
 
-import iceberglite.spark.error.StatementError
+import iceberglite.spark.error.{Causes, ErrorCondition, OperationError, StatementError}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.{IcebergError, ObjectKind}
 
 /**
- * Adds Spark's error class and the position in the statement to the errors of a procedure call.
+ * Adds the position in the statement to the errors of a procedure call, and the error condition to their messages. Each
+ * error has a condition and a SQL state, also the failure of a Spark job.
  *
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
@@ -24,22 +28,21 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
     try call
     catch {
       case error: StatementError => throw located(error, texts)
+      case error: OperationError => throw CallErrors.named(error)
+      case error: SparkException if error.getErrorClass == null => throw CallErrors.ofJob(error)
       case error: AnalysisException => throw fromText(error, texts)
     }
 
   private def located(error: StatementError, texts: Map[String, String]): StatementError = {
     val argument = argumentOf(error.error, texts)
-    val (errorClass, parameters) = error.error match {
-      case InvalidArgument(name, value, _) =>
-        Some("INVALID_PARAMETER_VALUE") ->
-          Map("parameter" -> argument.getOrElse(name), "functionName" -> procedure.name, "value" -> value)
-      case NotFound(ObjectKind.Column, name, _) =>
-        Some("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION") -> Map("objectName" -> name)
-      case _ => error.errorClass -> error.messageParameters
+    val condition = error.error match {
+      case InvalidArgument(name, _, _) =>
+        val ofCall = Map("parameter" -> argument.getOrElse(name), "functionName" -> procedure.name)
+        error.condition.copy(parameters = error.condition.parameters ++ ofCall)
+      case _ => error.condition
     }
     val origin = argument.flatMap(origins.get).getOrElse(Origin())
-    val message = errorClass.fold("")(name => s"[$name] ") + error.message
-    new StatementError(message, error.error, errorClass, parameters, origin)
+    new StatementError(CallErrors.named(condition, error.message), error.error, condition, origin)
   }
 
   /**
@@ -78,6 +81,24 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
 }
 
 private[iceberglite] object CallErrors {
+  private def named(condition: ErrorCondition, message: String): String = s"[${condition.name}] $message"
+
+  private def named(error: OperationError): OperationError =
+    new OperationError(named(error.condition, error.getMessage), error.getCause, error.condition)
+
+  /**
+   * Gives the failure of a Spark job the condition of the first of its causes that has one. Spark's own error for such
+   * a failure has no condition.
+   */
+  private def ofJob(error: SparkException): OperationError = {
+    val conditions = Causes.of(error).collect {
+      case cause: IcebergError => ErrorCondition.of(cause)
+      case cause: SparkThrowable if cause.getErrorClass != null && cause.getSqlState != null =>
+        ErrorCondition(cause.getErrorClass, cause.getSqlState, cause.getMessageParameters.asScala.toMap)
+    }
+    val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
+    new OperationError(named(condition, error.getMessage), error, condition)
+  }
 
   /** An error of Spark in the text of an argument, with the position of the argument in the statement. */
   final private class InArgument(error: AnalysisException, at: Origin)

@@ -1,6 +1,6 @@
 package iceberglite.spark.error
 
-import org.apache.spark.SparkException
+import org.apache.spark.{ErrorClassesJsonReader, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
   NamespaceAlreadyExistsException,
@@ -39,6 +39,34 @@ class SparkErrorsSuite extends AnyFunSuite {
       assert(expected.isInstance(e) && e.getMessage.contains(error.getMessage) && e.getMessage.contains("cat.db.t"))
       assert(e.getCause == error)
     }
+  }
+
+  test("an error has a condition of Spark with its SQL state, or a condition that begins with ICEBERG_LITE") {
+    val sparkConditions = new ErrorClassesJsonReader(
+      Seq(classOf[SparkThrowable].getClassLoader.getResource("error/error-classes.json"))
+    )
+    val others = Seq(ObjectKind.Snapshot, ObjectKind.View, ObjectKind.SnapshotOrRef)
+      .flatMap(kind => Seq[IcebergError](NotFound(kind, "x", "Look"), AlreadyExists(kind, "x", "Drop")))
+    val more = others ++ Seq(
+      AlreadyCommitted("cat.db.t", "app", 3, 4),
+      ColumnWidened("cat.db.t", "c", "int", "long"),
+      CommitStateUnknown("cat.db.t", None, "timed out", None)
+    )
+    (classes.map(_._1) ++ more).foreach { error =>
+      SparkErrors.of("cat.db.t", error) match {
+        case e: SparkThrowable =>
+          val known = Option(sparkConditions.getSqlState(e.getErrorClass))
+          assert(known.isDefined != e.getErrorClass.startsWith("ICEBERG_LITE."), error)
+          assert(known.forall(_ == e.getSqlState) && e.getSqlState.matches("[0-9A-Z]{5}"), error)
+          assert(ErrorCondition.of(error).name == e.getErrorClass && ErrorCondition.of(error).sqlState == e.getSqlState)
+        case other => fail(s"$error became $other")
+      }
+    }
+  }
+
+  test("the parameters of a condition show no secrets of URLs") {
+    val error = StorageFailed.at("write", "s3://key:secret@bucket/f", "full")
+    assert(!ErrorCondition.of(error).parameters.toString.contains("secret"))
   }
 
   test("a table name that the message already contains is not repeated") {
