@@ -61,7 +61,7 @@ final private[iceberglite] class TableFromSource(
   }
 
   private def inherited: Map[String, String] =
-    source.table.properties.filterKeys(!omittedKeys(_)).toMap ++ source.table.comment.map(
+    source.table.properties.filterKeys(!isOmitted(_)).toMap ++ source.table.comment.map(
       TableCatalog.PROP_COMMENT -> _
     )
 
@@ -88,4 +88,6 @@ private object TableFromSource {
     TableProperty.FolderStoragePath.key,
     TableProperty.ObjectStoragePath.key
   )
+
+  private def isOmitted(key: String): Boolean = omittedKeys(key) || key.startsWith(TableMigration.MarkPrefix)
 }

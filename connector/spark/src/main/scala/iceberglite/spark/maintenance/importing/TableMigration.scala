@@ -1,19 +1,26 @@
 package iceberglite.spark.maintenance.importing
 
+import java.util.Locale
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.CatalogTableType
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.connector.catalog.{CatalogExtension, Identifier, TableCatalog}
 
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.IcebergError.{AlreadyExists, Unsupported}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.metadata.SummaryKey
 
 /**
  * Replaces a table of Spark's session catalog by an Iceberg table with the same name and files. The original table is
  * renamed and remains as a backup.
+ *
+ * Before the rename, the original table gets a property with its location. If the driver's process ends during the
+ * migration, this property shows a later call for the same table that the backup is not a finished one, so that the
+ * call completes the migration.
  *
  * @param backup the name of the backup
  * @param dropsBackup whether to drop the backup after success
@@ -26,44 +33,77 @@ final private[iceberglite] class TableMigration private (
     dropsBackup: Boolean,
     ignoresMissing: Boolean
 ) {
+  private val sessionCatalog = session.sessionState.catalog
+  private val mark = TableMigration.markOf(ident)
 
   /**
-   * Migrates the table. After any failure, the table has its original name again.
+   * Migrates the table, or completes a migration that was interrupted. After any failure, the table has its original
+   * name again.
    *
    * @param properties properties in addition to the properties of the original table
    * @return the number of files
    */
   def run(properties: Map[String, String]): Long = {
+    val files = interruptedAt match {
+      case Some(_) if catalog.isIcebergTable(ident) => filesOfTable
+      case Some(location) if !catalog.tableExists(ident) => orRestore(create(location, properties))
+      case _ => start(properties)
+    }
+    detachFiles()
+    if (dropsBackup) catalog.dropTable(backup)
+    files
+  }
+
+  private def start(properties: Map[String, String]): Long = {
     val location = ImportSource.table(session, ident).location
     if (catalog.tableExists(backup)) throw AlreadyExists(
       ObjectKind.Table,
       TableMigration.nameOf(backup),
       "The original table would get this name. Set backup_table_name to another name, or drop the table"
     )
-    rename(ident, backup)
-    val files =
-      try {
-        // The source is loaded after the rename, because a managed table moves to another directory when it is renamed.
-        val source = ImportSource.table(session, backup)
-        val added = Map("migrated" -> "true", TableCatalog.PROP_LOCATION -> location)
-        new TableFromSource(session, catalog, source, ignoresMissing).create(ident, properties ++ added)(_ => ())
-      } catch {
-        case NonFatal(e) =>
-          restore(e)
-          throw e
-      }
-    detachFiles()
-    if (dropsBackup) catalog.dropTable(backup)
-    files
+    orRestore {
+      alter(ident)(original => original.copy(properties = original.properties + (mark -> location)))
+      rename(ident, backup)
+      create(location, properties)
+    }
   }
+
+  /** Returns the original location of the table if an earlier call for it was interrupted after the rename. */
+  private def interruptedAt: Option[String] = {
+    val name = TableMigration.sparkName(backup)
+    if (sessionCatalog.tableExists(name)) sessionCatalog.getTableMetadata(name).properties.get(mark) else None
+  }
+
+  private def create(location: String, properties: Map[String, String]): Long = {
+    // The source is loaded after the rename, because a managed table moves to another directory when it is renamed.
+    val source = ImportSource.table(session, backup)
+    val added = Map("migrated" -> "true", TableCatalog.PROP_LOCATION -> location)
+    new TableFromSource(session, catalog, source, ignoresMissing).create(ident, properties ++ added)(_ => ())
+  }
+
+  private def filesOfTable: Long = {
+    val table = catalog.sharedTable(ident).current
+    table.metadata.currentSnapshot.flatMap(_.count(SummaryKey.TotalDataFiles)).getOrElse(0L)
+  }
+
+  private def alter(name: Identifier)(change: CatalogTable => CatalogTable): Unit =
+    sessionCatalog.alterTable(change(sessionCatalog.getTableMetadata(TableMigration.sparkName(name))))
 
   private def rename(from: Identifier, to: Identifier): Unit = {
     catalog.renameTable(from, to)
     Seq(from, to).foreach { name =>
       catalog.invalidateTable(name)
-      session.sessionState.catalog.refreshTable(TableMigration.sparkName(name))
+      sessionCatalog.refreshTable(TableMigration.sparkName(name))
     }
   }
+
+  private def orRestore(change: => Long): Long =
+    try change
+    catch {
+      case NonFatal(e) =>
+        restore(e)
+        throw e
+    }
 
   /**
    * Gives the original table its name again. If the outcome of the new table's commit was unknown and the new table
@@ -71,26 +111,34 @@ final private[iceberglite] class TableMigration private (
    */
   private def restore(cause: Throwable): Unit =
     try {
-      if (!catalog.tableExists(ident)) rename(backup, ident)
-      else cause.addSuppressed(AlreadyExists(
+      if (catalog.isIcebergTable(ident)) cause.addSuppressed(AlreadyExists(
         ObjectKind.Table,
         TableMigration.nameOf(ident),
-        s"The original table has the name ${TableMigration.nameOf(backup)}"
+        s"The original table has the name ${TableMigration.nameOf(backup)}. Call migrate again to complete the migration"
       ))
+      else {
+        if (!catalog.tableExists(ident)) rename(backup, ident)
+        alter(ident)(original => original.copy(properties = original.properties - mark))
+      }
     } catch { case NonFatal(failed) => cause.addSuppressed(failed) }
 
-  /** Makes the backup an external table, because dropping a managed table would delete the files of the new table. */
-  private def detachFiles(): Unit = {
-    val sessionCatalog = session.sessionState.catalog
-    val original = sessionCatalog.getTableMetadata(TableMigration.sparkName(backup))
-    if (original.tableType == CatalogTableType.MANAGED) {
-      sessionCatalog.alterTable(original.copy(tableType = CatalogTableType.EXTERNAL))
-    }
+  /**
+   * Makes the backup an external table, because dropping a managed table would delete the files of the new table. A
+   * backup to drop keeps the mark, so that another call can drop it if this call ends before.
+   */
+  private def detachFiles(): Unit = alter(backup) { original =>
+    val properties = if (dropsBackup) original.properties else original.properties - mark
+    original.copy(tableType = CatalogTableType.EXTERNAL, properties = properties)
   }
 }
 
 private[iceberglite] object TableMigration {
   private val BackupSuffix = "_BACKUP_"
+
+  /** Prefix of the property that a table has during its migration; it is followed by the name of the table. */
+  private[importing] val MarkPrefix = "iceberg-lite.migrating."
+
+  private def markOf(ident: Identifier): String = MarkPrefix + ident.name.toLowerCase(Locale.ROOT)
 
   /**
    * Prepares a migration.
