@@ -45,14 +45,14 @@ final class OperationError private[iceberglite] (
     message: String,
     cause: Throwable,
     private[iceberglite] val condition: ErrorCondition
-)    extends SparkException(message, cause, Some(condition.name), condition.parameters, Array.empty[QueryContext]) {
+) extends SparkException(message, cause, Some(condition.name), condition.parameters, Array.empty[QueryContext]) {
   override def getSqlState: String = condition.sqlState
 }
 
 /**
  * Converts all errors of operations on tables to Spark's errors. The message is the original message, with the table's
- * name as a prefix if the message does not contain the name. The original error is the cause. Each error has a condition
- * (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
+ * name as a prefix if the message does not contain the name. The original error is the cause. Each error has a
+ * condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
  */
 object SparkErrors {
 

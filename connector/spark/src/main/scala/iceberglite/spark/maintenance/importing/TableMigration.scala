@@ -114,7 +114,7 @@ final private[iceberglite] class TableMigration private (
       if (catalog.isIcebergTable(ident)) cause.addSuppressed(AlreadyExists(
         ObjectKind.Table,
         TableMigration.nameOf(ident),
-        s"The original table has the name ${TableMigration.nameOf(backup)}. Call migrate again to complete the migration"
+        s"The original table has the name ${TableMigration.nameOf(backup)}. Call migrate again to complete it"
       ))
       else {
         if (!catalog.tableExists(ident)) rename(backup, ident)
