@@ -131,7 +131,13 @@ object IcebergSource {
       settings.foreach { case (key, value) => session.conf.set(s"$prefix.$key", value) }
       session.conf.set(prefix, classOf[SparkCatalog].getName)
     }
-    session.sessionState.catalogManager.catalog(name).asInstanceOf[TableCatalog]
+    session.sessionState.catalogManager.catalog(name) match {
+      case catalog: LiteCatalog => catalog
+      case other => throw SparkErrors.of(
+          prefix,
+          InvalidArgument(prefix, other.getClass.getName, s"It must be ${classOf[SparkCatalog].getName}")
+        )
+    }
   }
 
   private def notIcebergTable(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(

@@ -50,7 +50,7 @@ object AddFiles extends Procedure {
       .run(source, arguments.get(partitionFilter).getOrElse(Map.empty), files)
     context.refreshCachedPlans(name, table, result.table)
     val partitions = if (table.metadata.formatVersion == FormatVersion.V1) Some(result.partitions) else None
-    Seq(Row(result.files, partitions.map(Long.box).orNull))
+    Seq(ResultRow(result.files, partitions))
   }
 }
 

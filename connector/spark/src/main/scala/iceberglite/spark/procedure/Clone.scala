@@ -58,8 +58,8 @@ object Clone extends Procedure {
       ()
     }
     context.catalog.invalidateTable(ident)
-    Seq(Row(
-      result.snapshot.map(_.snapshotId).orNull,
+    Seq(ResultRow(
+      result.snapshot.map(_.snapshotId),
       result.dataFiles,
       result.deleteFiles,
       result.table.metadataLocation

@@ -26,7 +26,7 @@ private[procedure] object CurrentSnapshot {
 
   def rollbackResult(change: (Table, Table)): Seq[Row] = {
     val (before, after) = change
-    Seq(Row(before.metadata.currentSnapshotId.orNull, idOf(after)))
+    Seq(ResultRow(before.metadata.currentSnapshotId, idOf(after)))
   }
 
   def cherrypickResult(source: Long, change: (Table, Table)): Seq[Row] = Seq(Row(source, idOf(change._2)))

@@ -117,7 +117,7 @@ object ExpireSnapshots extends Procedure {
 
   private def row(result: ExpireResult): Row = {
     val deleted = result.deleted
-    Row(
+    ResultRow(
       deleted.dataFiles,
       deleted.positionDeleteFiles,
       deleted.equalityDeleteFiles,
@@ -125,7 +125,7 @@ object ExpireSnapshots extends Procedure {
       deleted.manifestLists,
       deleted.statisticsFiles,
       KeptFiles.rows(result.kept),
-      result.reads.warning.orNull
+      result.reads.warning
     )
   }
 }

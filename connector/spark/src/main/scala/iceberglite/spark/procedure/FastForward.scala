@@ -30,6 +30,6 @@ object FastForward extends Procedure {
     val name = arguments(branch)
     val (before, after) = context.change(arguments(Parameter.table))(_ => new action.FastForward(name, arguments(to)))
     val ids = Seq(before, after).map(_.metadata).map(t => if (t.refs.contains(name)) t.snapshotOf(name) else None)
-    Seq(Row(name +: ids.map(_.map(_.snapshotId).orNull[Any]): _*))
+    Seq(ResultRow(name +: ids.map(_.map(_.snapshotId)): _*))
   }
 }

@@ -65,15 +65,15 @@ object Maintain extends Procedure {
     }
   }
 
-  private def row(report: StepReport): Row = Row(
+  private def row(report: StepReport): Row = ResultRow(
     report.step.action.name,
     report.status.name,
     report.step.reason,
-    report.filesBefore.map(Long.box).orNull,
-    report.filesAfter.map(Long.box).orNull,
+    report.filesBefore,
+    report.filesAfter,
     report.bytesRewritten,
     report.seconds,
-    report.message.orNull,
+    report.message,
     report.step.gainPerByte
   )
 }

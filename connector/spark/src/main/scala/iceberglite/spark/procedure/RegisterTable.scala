@@ -32,7 +32,7 @@ object RegisterTable extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val ident = context.identifier(arguments(Parameter.table))
     val current = context.catalog.registerTable(ident, arguments(file)).currentSnapshot
-    def total(key: String): Any = current.flatMap(_.count(key)).orNull
-    Seq(Row(current.map(_.snapshotId).orNull, total(SummaryKey.TotalRecords), total(SummaryKey.TotalDataFiles)))
+    def total(key: String): Option[Long] = current.flatMap(_.count(key))
+    Seq(ResultRow(current.map(_.snapshotId), total(SummaryKey.TotalRecords), total(SummaryKey.TotalDataFiles)))
   }
 }

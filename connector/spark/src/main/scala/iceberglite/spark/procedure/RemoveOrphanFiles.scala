@@ -100,7 +100,7 @@ object RemoveOrphanFiles extends Procedure {
     val rows = Vector.newBuilder[Row]
     var count = 0
     def report(file: OrphanFile): Unit = if (count < maxRows) {
-      rows += Row(file.path, file.kept.map(reason => Redaction(reason.text)).orNull)
+      rows += ResultRow(file.path, file.kept.map(reason => Redaction(reason.text)))
       count += 1
     }
     ClusterJob.withDriverWork(context.session.sparkContext, s"Removing orphan files of ${table.name}") {

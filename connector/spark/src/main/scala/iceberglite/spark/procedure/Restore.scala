@@ -61,17 +61,16 @@ object Restore extends Procedure {
     val restoring = new action.Restore(point)
     context.change(table)(_ => restoring)
     val report = restoring.report
-    val counts = report.difference.fold(Seq.fill[Any](6)(null)) { difference =>
-      val (added, removed) = (difference.added, difference.removed)
-      Seq(
-        added.dataFiles,
-        removed.dataFiles,
-        added.records,
-        removed.records,
-        added.deleteFiles,
-        removed.deleteFiles
-      )
-    }
-    Seq(Row(report.previousSnapshotId.orNull[Any] +: report.currentSnapshotId +: counts: _*))
+    val (added, removed) = (report.difference.map(_.added), report.difference.map(_.removed))
+    Seq(ResultRow(
+      report.previousSnapshotId,
+      report.currentSnapshotId,
+      added.map(_.dataFiles),
+      removed.map(_.dataFiles),
+      added.map(_.records),
+      removed.map(_.records),
+      added.map(_.deleteFiles),
+      removed.map(_.deleteFiles)
+    ))
   }
 }

@@ -112,6 +112,6 @@ object RewriteDataFiles extends Procedure {
   private def groupRow(group: FileGroup, table: Table, options: RewriteOptions): Row = {
     val spec = table.metadata.specsById(options.outputSpecId)
     val partition = group.partition.map(DataLocations.partitionPath(spec, _))
-    Row(partition.orNull, group.tasks.size, group.bytes, group.reason)
+    ResultRow(partition, group.tasks.size, group.bytes, group.reason)
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.types.{ArrayType, BooleanType, LongType, MapType, StringType, StructType, TimestampType}
 
 import iceberglite.inspect.{HistoryEntry, SnapshotHistory}
-import iceberglite.spark.procedure.{Procedure, ProcedureContext}
+import iceberglite.spark.procedure.{Procedure, ProcedureContext, ResultRow}
 import iceberglite.spec.metadata.Snapshot
 
 /**
@@ -62,15 +62,15 @@ object DescribeHistory extends TableStatement {
 
   private def row(entry: HistoryEntry): Row = {
     val snapshot = entry.snapshot
-    Row(
+    ResultRow(
       snapshot.snapshotId,
       Instant.ofEpochMilli(snapshot.timestampMs),
-      snapshot.operation.orNull,
-      snapshot.parentSnapshotId.orNull,
+      snapshot.operation,
+      snapshot.parentSnapshotId,
       entry.isCurrentAncestor,
       entry.branches,
       entry.tags,
-      entry.engine.orNull,
+      entry.engine,
       snapshot.summary - Snapshot.OperationKey
     )
   }
