@@ -1,5 +1,7 @@
 package iceberglite.spark
 
+import java.sql.Timestamp
+
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.catalyst.analysis.{NoSuchTableException, TableAlreadyExistsException}
@@ -27,6 +29,9 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
 
   private def snapshots(table: String): Seq[Long] =
     rows(s"SELECT snapshot_id FROM $table.snapshots ORDER BY committed_at").map(_.getLong(0))
+
+  private def firstTime(table: String): Timestamp =
+    rows(s"SELECT min(committed_at) FROM $table.snapshots").head.getTimestamp(0)
 
   test("save creates a table at a path, in every save mode") {
     val path = newDirectory().resolve("t").toString
@@ -85,9 +90,9 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   test("options select the snapshot, branch or tag to read", Slow) {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
-    Thread.sleep(5)
-    val between = System.currentTimeMillis
-    Thread.sleep(5)
+    // A snapshot at a time is the last one of this time, so the times of the two snapshots must differ.
+    val between = firstTime(t)
+    while (System.currentTimeMillis <= between.getTime) Thread.onSpinWait()
     save(ids(2), t, SaveMode.Append)
     val Seq(first, second) = snapshots(t)
     sql(s"ALTER TABLE ${peer(t)} CREATE TAG one AS OF VERSION $first")
@@ -96,10 +101,10 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     def read(key: String, value: Any): Seq[Int] = readIds(reader.option(key, value.toString).load(t))
     Seq(
       "snapshot-id" -> first,
-      "as-of-timestamp" -> between,
+      "as-of-timestamp" -> between.getTime,
       "versionAsOf" -> first,
       "versionAsOf" -> "one",
-      "timestampAsOf" -> new java.sql.Timestamp(between),
+      "timestampAsOf" -> between,
       "tag" -> "one",
       "branch" -> "work"
     ).foreach { case (key, value) =>
