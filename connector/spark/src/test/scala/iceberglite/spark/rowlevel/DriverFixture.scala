@@ -103,7 +103,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
     val referenced = (TestTables.reachable(table.io, table.version) ++ content)
-      .map(path => Path.of(path.stripPrefix("ofs://dying")))
+      .map(path => Path.of(path.replaceFirst("^(ofs://dying|file:)", "")))
     assert(referenced.forall(Files.exists(_)), "metadata references a file that does not exist")
     filesOf(c) -- referenced
   }

@@ -45,8 +45,11 @@ private[rowlevel] object Death {
   val WhileFilesAreDeleted: Death =
     Death("while files are deleted", Delete, isAfterCall = true, path => Seq(".avro", ".parquet").exists(path.endsWith))
 
+  val WhileMetadataIsCopied: Death =
+    Death("while metadata is copied", Create, isAfterCall = true, _.contains("/copy-table-staging-"))
+
   val ofStatements: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
-  val all: Seq[Death] = ofStatements :+ WhileFilesAreDeleted
+  val all: Seq[Death] = ofStatements ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
 }
 
 /** A file system for drivers that die. After the death of a statement's driver, no call for its table returns. */
@@ -118,6 +121,9 @@ private[rowlevel] object DyingFileSystem {
 object DyingDriver {
   val KilledExitCode = 137
 
+  /** Separates statements in a line of the file. The statements of a line run one after another. */
+  val Separator = "; "
+
   /** @param args the name of a [[Death]], the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
@@ -128,8 +134,7 @@ object DyingDriver {
     DyingFileSystem.death = Death.all.find(_.name == name)
     statements.foreach { statement =>
       val thread = new Thread(() => {
-        spark.sql(statement)
-        ()
+        statement.split(Separator).foreach(spark.sql(_))
       })
       thread.setDaemon(true)
       thread.start()
@@ -155,6 +160,7 @@ private[rowlevel] object DriverProcess {
     val conf = catalog ++ Map(
       "spark.ui.enabled" -> "false",
       "spark.local.dir" -> scratch,
+      "spark.sql.warehouse.dir" -> s"$scratch/spark-warehouse",
       "spark.sql.shuffle.partitions" -> "2",
       "spark.default.parallelism" -> "2",
       "spark.sql.session.timeZone" -> "UTC",

@@ -4,6 +4,8 @@ import java.nio.file.{Files, Path}
 import java.nio.file.attribute.FileTime
 import java.time.{Duration, Instant}
 
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -35,6 +37,12 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     ("deletes", "rewrite_position_delete_files(table => '%s', options => map('rewrite-all', 'true'))", rewriteDeaths),
     ("manifests", "rewrite_manifests('%s')", commitDeaths),
     ("statistics", "compute_table_stats('%s')", commitDeaths),
+    ("partitions", "compute_partition_stats('%s')", commitDeaths),
+    (
+      "path",
+      "rewrite_table_path(table => '%s', source_prefix => '%p', target_prefix => 'ofs://dying/elsewhere')",
+      Seq(Death.BeforeCommit, Death.WhileMetadataIsCopied)
+    ),
     ("convert", "convert_equality_deletes('%s')", commitDeaths),
     ("clone", "clone(source_table => '%s', table => '%s_clone')", commitDeaths),
     (
@@ -51,7 +59,8 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     version <- if (name == "deletes") Seq(2) else Seq(2, 3)
   } yield {
     val namespace = namespaces(Death.all.indexOf(death) % namespaces.size)
-    Case(namespace, s"${name}_${death.name.replace(' ', '_')}", version, "merge-on-read", s"CALL dying.system.$call")
+    val c = Case(namespace, s"${name}_${death.name.replace(' ', '_')}", version, "merge-on-read", call)
+    c.copy(sql = s"CALL dying.system.${call.replace("%p", s"$warehouse/${c.table.replace('.', '/')}")}")
   }
 
   private val DataFiles = 10
@@ -59,9 +68,11 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
 
   private def fill(c: Case): Unit = {
     val table = s"dying.${c.table}"
+    val partitioning = if (c.name.startsWith("partitions")) "PARTITIONED BY (truncate(1000, id))" else ""
     sql(
-      s"CREATE TABLE $table (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '${c.version}', " +
-        "'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'file')"
+      s"CREATE TABLE $table (id BIGINT, n BIGINT) USING iceberg $partitioning TBLPROPERTIES (" +
+        s"'format-version' = '${c.version}', 'write.delete.mode' = 'merge-on-read', " +
+        "'write.delete.granularity' = 'file')"
     )
     (0 until DataFiles).foreach { i =>
       sql(s"INSERT INTO $table SELECT id, id % 10 FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")
@@ -77,6 +88,15 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
   }
 
   private def rowsOf(c: Case): Seq[String] = sorted(s"SELECT * FROM dying.${c.table}")
+
+  private def local(path: String): Path = Path.of(path.stripPrefix("ofs://dying"))
+
+  /** Checks that all files exist that a list of files to copy names, and that they include copies of metadata. */
+  private def assertCopied(list: String): Unit = {
+    val sources = Files.readAllLines(local(list)).asScala.map(_.takeWhile(_ != ','))
+    assert(sources.exists(_.endsWith(".metadata.json")) && sources.forall(source => Files.exists(local(source))))
+    ()
+  }
 
   private def isPlanted(path: Path): Boolean = path.getFileName.toString.startsWith("orphan-")
 
@@ -99,6 +119,8 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
         case "deletes" => assert(rows(s"SELECT * FROM $table.delete_files").size == DataFiles)
         case "manifests" => assert(rows(s"SELECT * FROM $table.manifests").size == 2)
         case "statistics" => assert(result.size == 1)
+        case "partitions" => assert(Files.exists(local(result.head.getString(0))))
+        case "path" => assertCopied(result.head.getString(1))
         case "convert" => assert(rows(s"SELECT * FROM $table.delete_files WHERE content = 2").isEmpty)
         case "clone" => assert(sorted(s"SELECT * FROM ${table}_clone") == before)
         case "expire" => assert(rows(s"SELECT * FROM $table.snapshots").size == 1)
