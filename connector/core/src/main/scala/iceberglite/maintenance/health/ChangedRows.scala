@@ -15,18 +15,29 @@ private[health] object ChangedRows {
    *     positions were deleted before, so they are subtracted from the rows of the removed files.
    *   - A row of an equality delete counts as one deleted row.
    *   - A copy-on-write statement adds the unchanged rows of the removed files again, and the summary does not tell how
-   *     many they are. Therefore only the difference between added and deleted rows counts if a snapshot has both. This
-   *     misses rows that such a statement has updated.
+   *     many they are. Therefore only the difference between added and deleted rows counts if a snapshot has both. The
+   *     other rows are [[copied]] rows.
    *   - If the snapshot replaced whole partitions or all rows of the table, all added and deleted rows count.
    */
   def of(snapshot: Snapshot): Long = {
-    def count(key: String): Long = snapshot.count(key).getOrElse(0L)
-    val positions = count(SummaryKey.AddedPositionDeletes) - count(SummaryKey.RemovedPositionDeletes)
-    val added = count(SummaryKey.AddedRecords)
-    val deleted = math.max(0L, count(SummaryKey.DeletedRecords) - math.max(0L, -positions))
+    val (added, deleted) = (count(snapshot, SummaryKey.AddedRecords), deletedRows(snapshot))
     val ofFiles = if (replacesRows(snapshot, added)) added + deleted else math.abs(added - deleted)
-    ofFiles + math.max(0L, positions) + count(SummaryKey.AddedEqualityDeletes)
+    ofFiles + math.max(0L, positions(snapshot)) + count(snapshot, SummaryKey.AddedEqualityDeletes)
   }
+
+  /** Returns the number of rows that a copy-on-write statement has written again. It may have updated any of them. */
+  def copied(snapshot: Snapshot): Long = {
+    val added = count(snapshot, SummaryKey.AddedRecords)
+    if (replacesRows(snapshot, added)) 0L else math.min(added, deletedRows(snapshot))
+  }
+
+  private def count(snapshot: Snapshot, key: String): Long = snapshot.count(key).getOrElse(0L)
+
+  private def positions(snapshot: Snapshot): Long =
+    count(snapshot, SummaryKey.AddedPositionDeletes) - count(snapshot, SummaryKey.RemovedPositionDeletes)
+
+  private def deletedRows(snapshot: Snapshot): Long =
+    math.max(0L, count(snapshot, SummaryKey.DeletedRecords) - math.max(0L, -positions(snapshot)))
 
   private def replacesRows(snapshot: Snapshot, added: Long): Boolean =
     snapshot.summary.get(SummaryKey.ReplacePartitions).contains("true") ||

@@ -174,8 +174,11 @@ object MaintenancePlan {
       statistics.sketches.exists(_.isStale),
       statistics.sketches.fold("The table has no statistics of distinct values") { sketches =>
         val changed = sketches.changedRows.fold("An unknown number of")(n => s"$n")
-        s"$changed rows have changed since the statistics of ${sketches.fieldIds.size} columns, which describe " +
-          s"${sketches.rows} rows"
+        val copied =
+          if (sketches.copiedRows == 0) ""
+          else s", and copy-on-write statements have written ${sketches.copiedRows} rows again,"
+        s"$changed rows have changed$copied since the statistics of ${sketches.fieldIds.size} columns, " +
+          s"which describe ${sketches.rows} rows"
       },
       FileReplacement.Empty,
       savedBytes = 0

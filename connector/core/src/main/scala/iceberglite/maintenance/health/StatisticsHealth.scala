@@ -56,12 +56,20 @@ object StatisticsAge {
  *   described snapshot, see [[ChangedRows]]; absent if it is unknown, because the described snapshot is not an ancestor
  *   of the current one or a snapshot in between has expired
  * @param rows the number of rows of the described snapshot; 0 if it is unknown
+ * @param copiedRows the number of rows that copy-on-write statements have written again after the described snapshot. A
+ *   row counts once for each such statement
  */
-final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long) {
+final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long, copiedRows: Long = 0) {
 
-  /** Whether at least a tenth of the rows has changed, or the number of changed rows is unknown. */
-  def isStale: Boolean =
-    fieldIds.nonEmpty && changedRows.forall(changed => changed > 0 && changed >= rows * SketchHealth.StaleRatio)
+  /**
+   * Whether at least a tenth of the rows has changed, or the number of changed rows is unknown. It is not known how
+   * many of the copied rows were updated, so a copied row counts as a tenth of a changed row. If there are only copied
+   * rows, the statistics are renewed once as many rows were written again as the table has, so that this work is never
+   * more than the work of the statements.
+   */
+  def isStale: Boolean = fieldIds.nonEmpty && changedRows.forall { changed =>
+    changed + copiedRows > 0 && changed + copiedRows * SketchHealth.StaleRatio >= rows * SketchHealth.StaleRatio
+  }
 }
 
 object SketchHealth {
@@ -87,14 +95,19 @@ object SketchHealth {
     for (file <- fileOf(metadata); described <- metadata.snapshotsById.get(file.snapshotId)) yield SketchHealth(
       file.blobMetadata.filter(_.blobType == BlobType.ThetaSketch).flatMap(_.fields).distinct
         .filter(id => metadata.schema.fields.exists(_.id == id)),
-      metadata.currentSnapshot.flatMap(changedRows(metadata, described, _)),
-      described.count(SummaryKey.TotalRecords).getOrElse(0L)
+      newer(metadata, described).map(_.map(ChangedRows.of).sum),
+      described.count(SummaryKey.TotalRecords).getOrElse(0L),
+      newer(metadata, described).fold(0L)(_.map(ChangedRows.copied).sum)
     )
 
-  private def changedRows(metadata: TableMetadata, described: Snapshot, current: Snapshot): Option[Long] = {
-    val (newer, rest) = metadata.ancestors(current).span(_.snapshotId != described.snapshotId)
-    val changed = newer.filterNot(_.operation.contains(Operation.Replace.name))
-      .map(ChangedRows.of).sum
-    if (rest.hasNext) Some(changed) else None
+  /**
+   * Returns the snapshots between the described one and the current one that are not rewrites, with the current one;
+   * absent if they are not known.
+   */
+  private def newer(metadata: TableMetadata, described: Snapshot): Option[Vector[Snapshot]] = {
+    val ancestors = metadata.currentSnapshot.iterator.flatMap(metadata.ancestors)
+    val (newer, rest) = ancestors.span(_.snapshotId != described.snapshotId)
+    val changes = newer.filterNot(_.operation.contains(Operation.Replace.name)).toVector
+    if (rest.hasNext) Some(changes) else None
   }
 }

@@ -142,6 +142,26 @@ class StepHealthSuite extends AnyFunSuite {
     assert(ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, replaced, None)) == 190)
   }
 
+  test("the rows that a copy-on-write statement writes again are copied rows, unless the statement replaces all rows") {
+    import SummaryKey._
+    def copied(counts: (String, Int)*): Long = {
+      val summary = counts.map { case (key, count) => key -> count.toString }.toMap
+      ChangedRows.copied(Snapshot(1, None, 1, 0, None, Vector.empty, summary, None))
+    }
+    val updated = Seq(AddedRecords -> 100, DeletedRecords -> 100)
+    assert(copied(updated :+ (TotalRecords -> 500): _*) == 100 && copied(updated :+ (TotalRecords -> 100): _*) == 0)
+    assert(copied(AddedRecords -> 90, DeletedRecords -> 100, TotalRecords -> 500) == 90)
+    assert(copied(AddedRecords -> 90, DeletedRecords -> 100, RemovedPositionDeletes -> 30, TotalRecords -> 500) == 70)
+    assert(copied(AddedRecords -> 5) == 0 && copied(DeletedRecords -> 5) == 0)
+  }
+
+  test("a copied row counts as a tenth of a changed row for the age of statistics") {
+    def isStale(changed: Long, copied: Long) = SketchHealth(Vector(1), Some(changed), rows = 1000, copied).isStale
+    assert(!isStale(changed = 99, copied = 0) && isStale(changed = 100, copied = 0))
+    assert(!isStale(changed = 0, copied = 999) && isStale(changed = 0, copied = 1000))
+    assert(!isStale(changed = 50, copied = 499) && isStale(changed = 50, copied = 500))
+  }
+
   test("statistics of columns that no longer exist are not renewed") {
     val actions = tableByCategory(FormatVersion.V2)
     actions.append(file("f0", 100))
