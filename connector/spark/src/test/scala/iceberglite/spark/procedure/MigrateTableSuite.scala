@@ -2,7 +2,7 @@ package iceberglite.spark.procedure
 
 import java.nio.file.{Files, Path, Paths}
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
@@ -49,7 +49,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     s.sql(s"CALL system.migrate(${(s"table => '$table'" +: arguments).mkString(", ")})").collect().head.getLong(0)
 
   private def failure(s: SparkSession, table: String, arguments: String*): String =
-    messages(intercept[Exception](migrate(s, table, arguments: _*)))
+    messages(intercept[AnalysisException](migrate(s, table, arguments: _*)))
 
   private def tables(s: SparkSession): Seq[String] =
     s.sql("SHOW TABLES").collect().map(_.getString(1)).toSeq.sorted
@@ -135,7 +135,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
   test("tables of other catalogs cannot be migrated") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    val message = messages(intercept[Exception](call("migrate", t)))
+    val message = messages(intercept[AnalysisException](call("migrate", t)))
     assert(message.contains("Only tables of spark_catalog can be migrated"))
   }
 }
