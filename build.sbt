@@ -94,7 +94,8 @@ lazy val toyTree = (project in file("connector/toytree"))
   )
 
 /** The names of the suites of `spark` that use servers. They share a JVM, so that each server is started only once. */
-val suitesWithServers = Set("HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
+val suitesWithServers =
+  Set("DyingMigrationSuite", "HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
 
 /** The DataSource V2 connector and its assembly. */
 lazy val spark = (project in file("connector/spark"))

@@ -1,37 +1,13 @@
 package iceberglite.spark
 
-import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
+import org.apache.spark.sql.catalyst.analysis.{NonEmptyNamespaceException, TableAlreadyExistsException}
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import iceberglite.servers.Servers
-
 /** Checks iceberg-lite tables and Hive tables in the session catalog of Spark, with a real Hive Metastore. */
 @Slow
-class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
-
-  /** A session with its own shared state, which the Metastore needs, on the Spark context of the other suites. */
-  private lazy val hive: SparkSession = {
-    val shared = spark
-    SparkSession.clearDefaultSession()
-    SparkSession.clearActiveSession()
-    val settings = SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName) ++
-      SharedSession.catalogConf("ice", SharedSession.PeerCatalog, "type" -> "hive", "cache-enabled" -> "false") ++
-      SharedSession.catalogConf("other", classOf[SparkCatalog].getName, "type" -> "hive") ++
-      Map(
-        "spark.sql.catalogImplementation" -> "hive",
-        "hive.metastore.uris" -> Servers.hive.uri,
-        "spark.sql.warehouse.dir" -> newDirectory("hive").toUri.toString
-      )
-    val builder = SparkSession.builder().master("local[2]").withExtensions(new SparkSessionExtensions)
-    try settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
-    finally {
-      SparkSession.setDefaultSession(shared)
-      SparkSession.setActiveSession(shared)
-    }
-  }
-
+class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
   private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
     val db = s"hive_db${SharedSession.counter.incrementAndGet()}"
     inSession(hive) { s =>
@@ -104,7 +80,10 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
   inDatabase("a database with an iceberg-lite table is not dropped, even with CASCADE") { s =>
     s.sql("CREATE TABLE mine (id INT) USING iceberg")
     val db = s.catalog.currentDatabase
-    Seq("", "CASCADE").foreach(clause => intercept[Exception](s.sql(s"DROP DATABASE $db $clause")))
+    Seq("", "CASCADE").foreach { clause =>
+      val error = intercept[NonEmptyNamespaceException](s.sql(s"DROP DATABASE $db $clause"))
+      assert(error.getMessage.contains(db), clause)
+    }
     assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
   }
 
