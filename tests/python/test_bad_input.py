@@ -30,8 +30,13 @@ def refresh(spark: SparkSession, table: str) -> None:
     spark.catalog.refreshTable(f"lite.{table}")
 
 
-def newest(directory: Path, pattern: str) -> Path:
-    return max((directory / "metadata").glob(pattern), key=lambda f: f.stat().st_mtime_ns)
+def newest_manifest(spark: SparkSession, table: str) -> Path:
+    """Return the manifest that the current snapshot has added."""
+    (row,) = spark.sql(
+        f"SELECT path FROM {table}.manifests WHERE added_snapshot_id IN "
+        f"(SELECT snapshot_id FROM {table}.refs WHERE name = 'main')"
+    ).collect()
+    return Path(row.path.replace("file:", ""))
 
 
 def file_paths(directory: Path) -> set[str]:
@@ -91,7 +96,7 @@ def test_a_missing_manifest_is_reported(spark: SparkSession, table: str) -> None
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1)")
     location = Path(Table(spark, table).location.replace("file:", ""))
-    manifest = newest(location, "*-m*.avro")
+    manifest = newest_manifest(spark, table)
     backup = manifest.with_suffix(".kept")
     manifest.rename(backup)
     other = iceberg_session(
@@ -118,7 +123,7 @@ def test_refresh_detects_a_missing_manifest(spark: SparkSession, table: str, fil
     )
     name = f"cached_{cached}.{table}"
     assert session.table(name).count() == 2
-    manifest = newest(filled, "*-m*.avro")
+    manifest = newest_manifest(spark, table)
     backup = manifest.with_suffix(".kept")
     manifest.rename(backup)
     session.sql(f"REFRESH TABLE {name}")
