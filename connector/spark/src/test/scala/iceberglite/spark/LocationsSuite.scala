@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.FilesBelow
+import iceberglite.spark.error.Causes
 
 /** Checks tables at locations with unusual characters or layouts, and that Apache Iceberg uses the same locations. */
 class LocationsSuite extends AnyFunSuite with SharedSession {
@@ -88,11 +89,14 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
 
   test("a CREATE TABLE AS SELECT that fails leaves no file, no directory and no namespace") {
     val namespacesBefore = rows(s"SHOW NAMESPACES IN lite.$ns")
-    intercept[Exception](
-      sql(s"CREATE TABLE lite.$ns.never PARTITIONED BY (id) AS SELECT id, raise_error('no') FROM range(9)")
-    )
-    intercept[Exception] {
-      sql(s"CREATE TABLE lite.$ns.never AS SELECT id, if(id = 7, raise_error('no'), 'x') AS c FROM range(0, 9, 1, 3)")
+    for (
+      statement <- Seq(
+        "PARTITIONED BY (id) AS SELECT id, raise_error('on purpose') FROM range(9)",
+        "AS SELECT id, if(id = 7, raise_error('on purpose'), 'x') AS c FROM range(0, 9, 1, 3)"
+      )
+    ) {
+      val error = intercept[Exception](sql(s"CREATE TABLE lite.$ns.never $statement"))
+      assert(Causes.of(error).exists(_.getMessage.contains("on purpose")), statement)
     }
     assert(!Files.exists(SharedSession.warehouse.resolve(s"$ns/never")))
     assert(rows(s"SHOW NAMESPACES IN lite.$ns") == namespacesBefore)

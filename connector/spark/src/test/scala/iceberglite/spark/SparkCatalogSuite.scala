@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.analysis.{
   NoSuchNamespaceException,
   NoSuchTableException,
@@ -205,11 +206,13 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
   test("a statement whose query fails halfway creates no table and leaves an existing table unchanged") {
     val t = newTable()
     val failing = "SELECT IF(id = 90, raise_error('half way'), id) AS id FROM range(0, 100, 1, 1)"
-    assert(intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS $failing")).getMessage.contains("half way"))
+    def assertFails(statement: String) =
+      assert(intercept[SparkException](sql(statement)).getMessage.contains("half way"), statement)
+    assertFails(s"CREATE TABLE $t USING iceberg AS $failing")
     assert(!spark.catalog.tableExists(t))
     sql(s"CREATE TABLE $t USING iceberg AS SELECT 1 AS a")
-    intercept[Exception](sql(s"CREATE OR REPLACE TABLE $t USING iceberg AS $failing"))
-    intercept[Exception](sql(s"INSERT INTO $t SELECT CAST(id AS INT) FROM ($failing)"))
+    assertFails(s"CREATE OR REPLACE TABLE $t USING iceberg AS $failing")
+    assertFails(s"INSERT INTO $t SELECT CAST(id AS INT) FROM ($failing)")
     assert(rows(s"SELECT * FROM $t").map(_.getInt(0)) == Seq(1))
     val data = FilesBelow.of(Paths.get(java.net.URI.create(metadataOf(t).location + "/data")))
     assert(data.count(_.toString.endsWith(".parquet")) == 1)

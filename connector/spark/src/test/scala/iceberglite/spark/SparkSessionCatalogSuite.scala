@@ -13,6 +13,8 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.error.Causes
+
 /** Checks a session catalog that contains iceberg-lite tables and tables of Spark. */
 class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
 
@@ -84,7 +86,10 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
       s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
       s.sql("CREATE TABLE theirs USING parquet AS SELECT id FROM mine")
       assert(values(s.table("mine")) == Seq(2) && values(s.table("theirs")) == Seq(2))
-      intercept[Exception](s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT raise_error('no') AS id"))
+      val error = intercept[Exception] {
+        s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT raise_error('on purpose') AS id")
+      }
+      assert(Causes.of(error).exists(_.getMessage.contains("on purpose")))
       assert(values(s.table("mine")) == Seq(2))
       s.range(3).write.format("iceberg-lite").saveAsTable("saved")
       assert(provider(s, "saved") == "iceberg" && s.table("saved").count() == 3)

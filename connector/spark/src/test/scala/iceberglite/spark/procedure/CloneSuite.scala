@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -139,7 +139,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
           s"CALL $to.system.remove_orphan_files('$name')"
         )
       ) {
-        val error = intercept[Exception](sql(statement).collect())
+        val error = intercept[AnalysisException](sql(statement).collect())
         assert(messages(error).contains("gc.enabled"), statement)
       }
       sql(s"ALTER TABLE $c SET TBLPROPERTIES ('gc.enabled' = 'true')")
@@ -261,13 +261,13 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
         ("spark_catalog.default.x", "", "spark_catalog")
       )
     ) {
-      val error = intercept[Exception](clone(from, c, Seq(arguments).filter(_.nonEmpty): _*))
+      val error = intercept[AnalysisException](clone(from, c, Seq(arguments).filter(_.nonEmpty): _*))
       assert(messages(error).contains(message), messages(error))
     }
     assert(!spark.catalog.tableExists(c))
-    val exists = intercept[Exception](clone(t, other))
+    val exists = intercept[AnalysisException](clone(t, other))
     assert(messages(exists).toLowerCase.contains("already exists"))
-    val fixed = intercept[Exception](clone(t, newTable(), s"location => '${newDirectory().toUri}'"))
+    val fixed = intercept[AnalysisException](clone(t, newTable(), s"location => '${newDirectory().toUri}'"))
     assert(messages(fixed).contains("file-system catalog"))
   }
 }

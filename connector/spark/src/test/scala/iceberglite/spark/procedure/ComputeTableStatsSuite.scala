@@ -3,7 +3,7 @@ package iceberglite.spark.procedure
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.spark.Spark3Util
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -72,6 +72,6 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
         "columns => array('st')" -> "choose other columns",
         "snapshot_id => 42" -> "Snapshot not found: 42"
       )
-    ) assert(messages(intercept[Exception](call(t, arguments))).contains(message), arguments)
+    ) assert(messages(intercept[AnalysisException](call(t, arguments))).contains(message), arguments)
   }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -245,7 +245,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     ).foreach { case (arguments, expected) =>
       assert(message(arguments).contains(expected), arguments)
     }
-    val error = intercept[Exception](sql("CALL lite.system.create_changelog_view('nowhere.t')"))
+    val error = intercept[AnalysisException](sql("CALL lite.system.create_changelog_view('nowhere.t')"))
     assert(error.getMessage.contains("nowhere.t"), error.getMessage)
   }
 }

@@ -2,7 +2,7 @@ package iceberglite.spark.procedure
 
 import scala.util.Random
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -121,11 +121,11 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
         "older_then => current_timestamp()" -> "older_than"
       )
     ) {
-      val error = intercept[Exception](call(t, arguments))
+      val error = intercept[AnalysisException](call(t, arguments))
       assert(messages(error).contains(message), messages(error))
     }
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'false')")
-    val error = intercept[Exception](call(t, "older_than => current_timestamp()"))
+    val error = intercept[AnalysisException](call(t, "older_than => current_timestamp()"))
     assert(messages(error).contains("gc.enabled"))
     sql(s"ALTER TABLE $t UNSET TBLPROPERTIES ('gc.enabled')")
     assert(count(s"$t.snapshots") == 2)

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import org.apache.avro.SchemaBuilder
 import org.apache.avro.file.DataFileWriter
 import org.apache.avro.generic.{GenericDatumWriter, GenericRecord, GenericRecordBuilder}
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
@@ -53,7 +53,7 @@ trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
   /** Calls `add_files`, which must fail and not change the table. @return the messages of the error and its causes */
   protected def failed(table: String, source: String, arguments: String*): String = {
     val before = live(table).metadataLocation
-    val message = messages(intercept[Exception](addFiles(table, source, arguments: _*)))
+    val message = messages(intercept[AnalysisException](addFiles(table, source, arguments: _*)))
     assert(live(table).metadataLocation == before)
     message
   }

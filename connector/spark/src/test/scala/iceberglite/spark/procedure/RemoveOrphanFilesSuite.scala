@@ -7,7 +7,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.concurrent.duration._
 import scala.util.{Failure, Random, Success, Try}
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -94,7 +94,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     assert(names(call(t, "file_list_view => 'listed'")) == orphans.map(_.getFileName.toString))
     assert(orphans.forall(!Files.exists(_)))
     sql("CREATE OR REPLACE TEMP VIEW listed AS SELECT 'x' AS file_path, 1 AS last_modified")
-    val error = intercept[Exception](call(t, "file_list_view => 'listed'"))
+    val error = intercept[AnalysisException](call(t, "file_list_view => 'listed'"))
     assert(messages(error).contains("last_modified has the type int"))
   }
 
@@ -105,13 +105,13 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
       Set("orphan-m0.avro", "x.stats"))
     val (other, orphans) = withOrphans(2)
     age(other, 4)
-    val error = intercept[Exception](call(t, s"location => '${live(other).location}'"))
+    val error = intercept[AnalysisException](call(t, s"location => '${live(other).location}'"))
     assert(messages(error).contains("location") && orphans.forall(Files.exists(_)))
   }
 
   test("an age under 24 hours is rejected") {
     val (t, orphans) = withOrphans(2)
-    val error = intercept[Exception](call(t, "older_than => current_timestamp() - INTERVAL 23 HOURS"))
+    val error = intercept[AnalysisException](call(t, "older_than => current_timestamp() - INTERVAL 23 HOURS"))
     assert(messages(error).contains("at least 24 hours ago") && orphans.forall(Files.exists(_)))
   }
 

@@ -2,7 +2,7 @@ package iceberglite.spark.procedure
 
 import scala.util.Random
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -97,7 +97,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
 
   test("the strategy sort uses the sort order of the table") {
     val t = written(2, partitioned = false)
-    val error = intercept[Exception](call(t, "strategy => 'sort'"))
+    val error = intercept[AnalysisException](call(t, "strategy => 'sort'"))
     assert(messages(error).contains("WRITE ORDERED BY"))
     sql(s"ALTER TABLE $t WRITE ORDERED BY id DESC")
     call(t, "strategy => 'sort'", "options => map('rewrite-all', 'true')")
@@ -162,7 +162,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
         "where => 'hash(s) = 5'" -> "No part of it"
       )
     ) {
-      val error = intercept[Exception](call(t, arguments))
+      val error = intercept[AnalysisException](call(t, arguments))
       assert(messages(error).contains(message), s"$arguments: ${messages(error)}")
     }
   }

@@ -1,6 +1,6 @@
 package iceberglite.spark.procedure
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -112,7 +112,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     val t = fragmented()
     assertUnchanged(t)(assert(rewrite(t, "dry_run => true") == ((4, 1))))
     assert(rewrite(t) == ((4, 1)) && rewrite(t, "dry_run => true") == ((0, 0)))
-    val error = intercept[Exception](rewrite(t, "spec_id => 77", "dry_run => true"))
+    val error = intercept[AnalysisException](rewrite(t, "spec_id => 77", "dry_run => true"))
     assert(messages(error).contains("77"))
   }
 }

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import scala.util.Random
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -298,7 +298,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
         "branch => 'b'" -> "b"
       )
     ) assertUnchanged(t) {
-      val error = intercept[Exception](rewrite(t, arguments))
+      val error = intercept[AnalysisException](rewrite(t, arguments))
       assert(messages(error).contains(message), s"$arguments: ${messages(error)}")
     }
   }

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path, Paths, StandardCopyOption}
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -168,7 +168,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
         (location, "/target", "create_file_list => 'perhaps'", "create_file_list")
       )
     ) {
-      val error = intercept[Exception](call(t, source, target, Seq(arguments).filter(_.nonEmpty): _*))
+      val error = intercept[AnalysisException](call(t, source, target, Seq(arguments).filter(_.nonEmpty): _*))
       assert(messages(error).contains(message), messages(error))
     }
     assert(files() == before)

@@ -2,6 +2,7 @@ package iceberglite.spark.procedure
 
 import java.nio.file.Files
 
+import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
@@ -58,7 +59,7 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
       sql(s"DELETE FROM $t WHERE id < 10")
       sql(s"INSERT INTO $t VALUES (100, 'new', DATE '2030-01-01')")
       assert(count(t) == 21 && sorted(s"SELECT * FROM $source") == before)
-      assert(messages(intercept[Exception](sql(s"DROP TABLE $t PURGE"))).contains("gc.enabled"))
+      assert(messages(intercept[AnalysisException](sql(s"DROP TABLE $t PURGE"))).contains("gc.enabled"))
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'true')")
       sql(s"DROP TABLE $t PURGE")
       assert(sorted(s"SELECT * FROM $source") == before)
@@ -73,7 +74,7 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
       assert(live(t).location.endsWith(s"$directory/t") && count(t) == 30)
       val location = rows(s"DESCRIBE EXTENDED $source").find(_.getString(0) == "Location").get.getString(1)
       val u = newTable(catalog = "litejdbc")
-      val message = messages(intercept[Exception](snapshot(source, u, s"location => '$location/nested'")))
+      val message = messages(intercept[AnalysisException](snapshot(source, u, s"location => '$location/nested'")))
       assert(message.contains("It overlaps the location of the source"))
       assert(!spark.catalog.tableExists(u))
     }
@@ -85,11 +86,11 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
       val directory = java.nio.file.Paths.get(java.net.URI.create(location))
       Files.write(directory.resolve("damaged.parquet"), "text".getBytes)
       val t = newTable()
-      assert(messages(intercept[Exception](snapshot(source, t))).contains("damaged.parquet"))
+      assert(messages(intercept[AnalysisException](snapshot(source, t))).contains("damaged.parquet"))
       assert(!spark.catalog.tableExists(t) && filesIn(directory, ".parquet").size == 3)
       Files.delete(directory.resolve("damaged.parquet"))
       assert(snapshot(source, t) == 2)
-      assert(messages(intercept[Exception](snapshot(source, t))).contains("already exists"))
+      assert(messages(intercept[AnalysisException](snapshot(source, t))).contains("already exists"))
     }
   }
 
@@ -99,7 +100,7 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
       sql(s"ALTER TABLE $source ADD PARTITION (p = DATE '2030-01-01') LOCATION '${missing.toUri}'")
       Files.delete(missing)
       val t = newTable()
-      assert(messages(intercept[Exception](snapshot(source, t))).contains("ignore_missing_files"))
+      assert(messages(intercept[AnalysisException](snapshot(source, t))).contains("ignore_missing_files"))
       snapshot(source, t, "ignore_missing_files => true")
       assert(count(t) == 30)
     }
@@ -117,7 +118,7 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
           "default.nothing" -> "Table not found",
           "parquet.`/data`" -> "Table not found"
         )
-      ) assert(messages(intercept[Exception](snapshot(source, newTable()))).contains(message), source)
+      ) assert(messages(intercept[AnalysisException](snapshot(source, newTable()))).contains(message), source)
     finally sql(s"DROP TABLE $csv")
   }
 }

@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
+import org.apache.spark.SparkException
 import org.apache.spark.serializer.KryoSerializer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -13,7 +14,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.spark.error.StatementError
+import iceberglite.spark.error.{Causes, StatementError}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
@@ -26,7 +27,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, Some("v2.metadata.json"), "the answer was lost", None)
     val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))
-    intercept[Exception](write.commit(messages))
+    assert(intercept[SparkException](write.commit(messages)).getCause == unknown)
     write.abort(messages)
     assert(dataFilesOf(t).size == 3)
   }
@@ -36,7 +37,8 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
       val filesBefore = dataFilesOf(t).size
       val (write, messages) = writeFiles(failingTable(tableOf(t), error))
-      intercept[Throwable](write.commit(messages))
+      val thrown = intercept[Throwable](write.commit(messages))
+      assert(Causes.of(thrown).contains(error))
       // The commit has set the interrupt flag of this thread, which would affect the rest of the test.
       Thread.interrupted()
       write.abort(messages)

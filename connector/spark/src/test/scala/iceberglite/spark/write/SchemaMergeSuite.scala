@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import scala.util.Try
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
@@ -162,7 +163,8 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     val columnsBefore = columns(t)
     assertUnchanged(t) {
       val fails = udf((id: Long) => if (id == 2) throw new IllegalStateException("on purpose") else id)
-      intercept[Exception](append(t, spark.range(3).withColumn("more", fails(col("id")))))
+      val error = intercept[SparkException](append(t, spark.range(3).withColumn("more", fails(col("id")))))
+      assert(messages(error).contains("on purpose"))
       inMergingSession(sql(s"EXPLAIN EXTENDED INSERT INTO $t SELECT 1L AS id, 2 AS more").collect())
     }
     assert(columns(t) == columnsBefore)

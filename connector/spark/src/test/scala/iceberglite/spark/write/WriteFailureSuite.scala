@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import scala.concurrent.duration._
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
@@ -29,10 +30,11 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
   test("a task that fails after it has buffered rows of many partitions leaves no file") {
     val t = partitioned()
     assertUnchanged(t) {
-      intercept[Exception] {
+      val error = intercept[SparkException] {
         spark.range(0, 4000, 1, 1).select(failAt(col("id")).as("id"), (col("id") % 300).as("part")).writeTo(t)
           .option("distribution-mode", "none").append()
       }
+      assert(messages(error).contains("no more"))
     }
   }
 
@@ -41,15 +43,20 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, s STRUCT<x: INT NOT NULL>) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, named_struct('x', 1))")
     assertUnchanged(t) {
-      intercept[Exception](sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), named_struct('x', 1) FROM range(10)"))
-      intercept[Exception](sql(s"INSERT INTO $t SELECT id, named_struct('x', if(id = 7, NULL, 1)) FROM range(10)"))
+      for (values <- Seq("if(id = 7, NULL, id), named_struct('x', 1)", "id, named_struct('x', if(id = 7, NULL, 1))")) {
+        val error = intercept[SparkException](sql(s"INSERT INTO $t SELECT $values FROM range(10)"))
+        assert(messages(error).contains("non-nullable field"), values)
+      }
     }
   }
 
   test("a CREATE TABLE AS SELECT that fails leaves no table and no file") {
     val t = newTable()
     spark.udf.register("fail_at", failAt)
-    intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
+    val error = intercept[SparkException] {
+      sql(s"CREATE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)")
+    }
+    assert(messages(error).contains("no more"))
     assert(!spark.catalog.tableExists(t))
     eventually(timeout(10.seconds))(assert(filesOf(t).isEmpty))
     sql(s"CREATE TABLE $t USING iceberg AS SELECT id FROM range(3)")
@@ -60,7 +67,10 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     spark.udf.register("fail_at", failAt)
     assertUnchanged(t) {
-      intercept[Exception](sql(s"REPLACE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
+      val error = intercept[SparkException] {
+        sql(s"REPLACE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)")
+      }
+      assert(messages(error).contains("no more"))
     }
   }
 

@@ -6,6 +6,7 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.SchemaParser
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{DataFrame, Row}
@@ -157,7 +158,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
             .option("distribution-mode", "none").option("check-nullability", "false").append()
         }
         assert(messages(error).contains("no more"))
-        intercept[Exception](sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), id % 3 FROM range(10)"))
+        val missing = intercept[SparkException] {
+          sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), id % 3 FROM range(10)")
+        }
+        assert(messages(missing).contains("non-nullable field"))
       }
     }
 
