@@ -5,13 +5,14 @@ import java.util.concurrent.TimeUnit
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.{MoreRounds, Sampling}
+import iceberglite.peer.PeerActions
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Action, Change, CommitContext}
 import iceberglite.table.TestTables.file
-import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, RowDelta}
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, RowDelta, UpgradeVersion}
 
 /**
  * Runs one writer that only compacts files, and eight other writers that add, delete and update rows and remove files.
@@ -73,6 +74,36 @@ class CompactorSuite extends AnyFunSuite {
       assert(carried == Vector(1, 2, 3, 4))
       assert(f.livePaths.filter(_.startsWith("carried")) == Vector("carried-4"))
     }
+  }
+
+  test("deletes are carried over again if another commit has upgraded the table since the previous attempt") {
+    val f = new FailingTable(SimulatedCatalog.Pointers)
+    var versions = Vector.empty[FormatVersion]
+    val carrier = new DeleteCarrier {
+      override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
+        versions :+= base.formatVersion
+        val name = s"carried-${versions.size}"
+        if (base.formatVersion == FormatVersion.V2)
+          Vector(CompactionWork.positionDeletes(name, file("compacted"), 1, Some("compacted")))
+        else Vector(PeerActions.vector(name, file("compacted")))
+      }
+    }
+    try {
+      val since = f.actualTable.metadata.currentSnapshotId.get
+      val deletes = CompactionWork.positionDeletes("deletes", file("first"), 1, Some("first"))
+      f.commit(f.actualTable, new RowDelta(Vector(deletes)))
+      val withDeletes = f.load()
+      f.beforeSwap = () => {
+        f.beforeSwap = () => ()
+        f.commit(f.actualTable, new UpgradeVersion(FormatVersion.V3))
+        ()
+      }
+      val rewrite =
+        new RewriteFiles(Vector(file("first")), Vector(file("compacted")), since, carrier = Some(carrier))
+      f.commit(withDeletes, rewrite)
+      assert(versions == Vector(FormatVersion.V2, FormatVersion.V3))
+      assert(f.livePaths.filter(_.startsWith("carried")) == Vector("carried-2"))
+    } finally f.close()
   }
 
   test("a compaction that does not carry deletes over has only its retries") {

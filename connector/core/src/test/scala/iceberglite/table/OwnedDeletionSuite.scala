@@ -80,4 +80,20 @@ class OwnedDeletionSuite extends AnyFunSuite {
     val report = deletion(actions, new Busy(actions.store, 4), 4)(paths)
     assert(report == DeletionReport(0, Vector(RetainedFiles(KeptReason.NotDeleted, paths.size.toLong, paths.head))))
   }
+
+  test(
+    "an interrupt while deletions wait for their next repetition ends the repetitions, and the thread stays interrupted"
+  ) {
+    val actions = filled
+    val busy = new Busy(actions.store, 2)
+    var waits = 0
+    val interrupt: Long => Unit = { _ =>
+      waits += 1
+      throw new InterruptedException
+    }
+    val report = deletion(actions, busy, 4, interrupt)(paths)
+    assert(Thread.interrupted(), "the interrupt is still set")
+    assert(report == DeletionReport(0, Vector(RetainedFiles(KeptReason.NotDeleted, paths.size.toLong, paths.head))))
+    assert(waits == 1 && paths.forall(actions.store.exists))
+  }
 }
