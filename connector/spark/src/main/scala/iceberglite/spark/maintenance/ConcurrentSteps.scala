@@ -50,7 +50,11 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
     ()
   }
 
-  /** Waits until all steps have ended. After an error, cancels the jobs of the steps, even if they begin later. */
+  /**
+   * Waits until all steps have ended. After an error, cancels the jobs of the steps, even if they begin later. An
+   * interrupt is passed on to the threads of the steps, because a step may wait without a job, such as for the next
+   * attempt of a commit.
+   */
   @tailrec
   private def await(pool: ExecutorService): Unit = {
     val hasEnded =
@@ -58,13 +62,17 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
       catch {
         case e: InterruptedException =>
           fail(e)
+          cancelJobs()
+          pool.shutdownNow()
           false
       }
     if (!hasEnded) {
-      if (firstError.get.isDefined && !context.isStopped) context.cancelJobsWithTag(tag)
+      if (firstError.get.isDefined) cancelJobs()
       await(pool)
     }
   }
+
+  private def cancelJobs(): Unit = if (!context.isStopped) context.cancelJobsWithTag(tag)
 }
 
 private[maintenance] object ConcurrentSteps {
@@ -76,8 +84,8 @@ private[maintenance] object ConcurrentSteps {
    * Runs a step for each item. The threads have the local properties of the calling thread, such as the job group.
    *
    * After the first error, and after an interrupt of the calling thread, no other step begins, and the Spark jobs of
-   * the running steps are cancelled. The method returns only when no step is running, so that the caller can then
-   * remove the files of the steps.
+   * the running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns
+   * only when no step is running, so that the caller can then remove the files of the steps.
    *
    * @param limit maximum number of steps that run at the same time; 1 to run them in the calling thread
    * @return the results in the order of the items

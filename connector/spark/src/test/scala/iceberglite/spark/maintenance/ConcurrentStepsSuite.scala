@@ -94,6 +94,33 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
     assert(error.get.isInstanceOf[InterruptedException] && ended.get == 2)
   }
+
+  test("an interrupt of the caller also ends steps that wait without a job") {
+    val (waiting, released) = (new CountDownLatch(2), new CountDownLatch(1))
+    val (interrupted, started) = (new AtomicInteger, new AtomicInteger)
+    val caller = new Thread(() =>
+      try {
+        ConcurrentSteps.map(spark, Vector(0, 1, 2), limit = 2) { _ =>
+          started.incrementAndGet()
+          waiting.countDown()
+          try released.await()
+          catch {
+            case e: InterruptedException =>
+              interrupted.incrementAndGet()
+              throw e
+          }
+        }
+        ()
+      } catch { case _: InterruptedException => }
+    )
+    caller.start()
+    try {
+      assert(waiting.await(TimeoutSeconds, TimeUnit.SECONDS))
+      caller.interrupt()
+      caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
+      assert(!caller.isAlive && interrupted.get == 2 && started.get == 2)
+    } finally released.countDown()
+  }
 }
 
 private object ConcurrentStepsSuite {
