@@ -4,13 +4,22 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, BloomFilterMightContain, Expression, If, LessThan, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  BloomFilterMightContain,
+  Cast,
+  EvalMode,
+  Expression,
+  If,
+  LessThan,
+  Literal
+}
 import org.apache.spark.sql.catalyst.expressions.aggregate.BloomFilterAggregate
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions.{coalesce, col, count, lit, not, row_number, sum, xxhash64}
 import org.apache.spark.sql.iceberglite.Statements
-import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType}
+import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructField, StructType}
 import org.apache.spark.storage.StorageLevel
 
 import iceberglite.maintenance.compact.RowFinder
@@ -40,13 +49,15 @@ import iceberglite.table.Table
  * @param snapshot the snapshot that the rewrite has read
  * @param replaced the replaced files, each as a whole file with the deletes that were applied
  * @param written the new files whose rows do not have the same order as in the replaced files
+ * @param maxFew the maximum number of keys that the driver holds or receives; more keys are shuffled
  */
 final private[maintenance] class RowSearch(
     session: SparkSession,
     table: Table,
     snapshot: Snapshot,
     replaced: Vector[FileScanTask],
-    written: Vector[ContentFile]
+    written: Vector[ContentFile],
+    maxFew: Long = FewRows.MaxRows
 ) extends RowFinder
     with AutoCloseable {
   private val tasks = replaced.map(task => task.file.path -> task).toMap
@@ -57,12 +68,16 @@ final private[maintenance] class RowSearch(
     val readable = if (hasLineage) file.copy(firstRowId = Some(Long.MinValue)) else file
     FileScanTask.whole(readable, 0L, table.metadata.specsById(file.specId), AlwaysTrue)
   }
-  private val byId = new Search(_ => RowSearch.RowId, _.head)
+  private val newGroups = RowSearch.groups(newTasks)
+  private val byId = new Search(_ => RowSearch.RowId, _.head, keysPerRow = 1)
   private val byValue =
-    if (!hasLineage) new Search(comparable, RowKey(_))
+    if (!hasLineage) new Search(comparable, RowKey(_), keysPerRow = newGroups.size)
     // The row id is part of the value, because a row with a row id is not equal to a row without a row id.
-    else
-      new Search(RowSearch.RowId ++ comparable(_), columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail))
+    else new Search(
+      RowSearch.RowId ++ comparable(_),
+      columns => RowKey(RowSearch.idOrNull(columns.head) +: columns.tail),
+      keysPerRow = newGroups.size
+    )
 
   override def find(
       rows: Vector[(ContentFile, DeletionVector)],
@@ -100,10 +115,14 @@ final private[maintenance] class RowSearch(
    *
    * @param keyColumns selects the columns of the key from all columns of the table
    * @param key returns the key expression for the columns of the key
+   * @param keysPerRow the maximum number of rows that tasks find for each row to be found, because their keys are equal
    */
-  final private class Search(keyColumns: StructType => Seq[StructField], key: Seq[Expression] => Expression)
-      extends AutoCloseable {
-    private lazy val newRows = keyed(newTasks)
+  final private class Search(
+      keyColumns: StructType => Seq[StructField],
+      key: Seq[Expression] => Expression,
+      keysPerRow: Int
+  ) extends AutoCloseable {
+    private lazy val newRows = keyed(newGroups)
     private var searches = 0
 
     def find(
@@ -115,44 +134,62 @@ final private[maintenance] class RowSearch(
       if (searches == 1) newRows.persist(StorageLevel.MEMORY_AND_DISK)
       searches += 1
       val files = rows.map { case (file, vector) => (file.path, vector) }
-      val wanted = keyed(rows.map { case (file, _) => tasks(file.path) }).filter(RowSearch.at(files))
-        .groupBy("key").agg(count(lit(1)).as("wanted")).persist(StorageLevel.MEMORY_AND_DISK)
-      try search(wanted, rows.map(_._2.cardinality).sum, taken)
-      finally {
-        wanted.unpersist()
+      val wanted = keyed(RowSearch.groups(rows.map { case (file, _) => tasks(file.path) })).filter(RowSearch.at(files))
+      val atMost = rows.map(_._2.cardinality).sum
+      val found =
+        if (atMost * math.max(1, keysPerRow) <= maxFew) findFew(wanted, taken)
+        else findMany(wanted, atMost, taken)
+      found.map { case (path, positions) => (newFiles(path), positions) }
+    }
+
+    private def findFew(wanted: DataFrame, taken: Map[String, DeletionVector]): Vector[(String, DeletionVector)] = {
+      val keys = FewRows.keysOf(wanted.select(RowSearch.KeyBytes, RowSearch.KeyHash))
+      if (keys.isEmpty) Vector.empty
+      else {
+        val rows = candidates(keys.bloom, taken).select(RowSearch.KeyBytes, col("file"), col("position"))
+        checked(FewRows.find(rows, keys), keys.size.toLong)
+      }
+    }
+
+    private def findMany(
+        wanted: DataFrame,
+        atMost: Long,
+        taken: Map[String, DeletionVector]
+    ): Vector[(String, DeletionVector)] = {
+      val counts = wanted.groupBy("key").agg(count(lit(1)).as("wanted")).persist(StorageLevel.MEMORY_AND_DISK)
+      try {
+        val bloom = new BloomFilterAggregate(RowSearch.KeyHash.expr, Literal(atMost)).toAggregateExpression()
+        val summary = counts.agg(coalesce(sum("wanted"), lit(0L)), new Column(bloom)).head()
+        val total = summary.getLong(0)
+        if (total == 0) Vector.empty
+        else {
+          // Among equal rows, the rows with the lowest file and position are chosen.
+          val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
+          val chosen = candidates(summary.getAs[Array[Byte]](1), taken).join(counts, "key")
+            .withColumn("number", number).filter("number <= wanted")
+          checked(RowSearch.collect(chosen), total)
+        }
+      } finally {
+        counts.unpersist()
         ()
       }
     }
 
-    private def search(
-        wanted: DataFrame,
-        atMost: Long,
-        taken: Map[String, DeletionVector]
-    ): Vector[(ContentFile, DeletionVector)] = {
-      val hash = xxhash64(col("key"))
-      val bloom = new Column(new BloomFilterAggregate(hash.expr, Literal(atMost)).toAggregateExpression())
-      val summary = wanted.agg(coalesce(sum("wanted"), lit(0L)), bloom).head()
-      val total = summary.getLong(0)
-      if (total == 0) Vector.empty
-      else {
-        val filter = Literal(summary.getAs[Array[Byte]](1))
-        val candidates =
-          newRows.filter(new Column(BloomFilterMightContain(filter, hash.expr))).filter(not(RowSearch.at(taken)))
-        // Among equal rows, the rows with the lowest file and position are chosen.
-        val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
-        val chosen = candidates.join(wanted, "key").withColumn("number", number).filter("number <= wanted")
-        val found = RowSearch.collect(chosen).map { case (path, positions) => (newFiles(path), positions) }
-        val count = found.map(_._2.cardinality).sum
-        if (count != total) fail(
-          s"only $count of $total rows are in them. The files are damaged, or a value changed when it was written again"
-        )
-        found
-      }
+    /** Returns the rows of the new files whose keys are in a Bloom filter, without rows that were found earlier. */
+    private def candidates(bloom: Array[Byte], taken: Map[String, DeletionVector]): DataFrame =
+      newRows.filter(new Column(BloomFilterMightContain(Literal(bloom), RowSearch.KeyHash.expr)))
+        .filter(not(RowSearch.at(taken)))
+
+    private def checked(found: Vector[(String, DeletionVector)], total: Long): Vector[(String, DeletionVector)] = {
+      val count = found.map(_._2.cardinality).sum
+      if (count != total) fail(
+        s"only $count of $total rows are in them. The files are damaged, or a value changed when it was written again"
+      )
+      found
     }
 
     /** Returns the key, the file and the position of the rows in files. */
-    private def keyed(files: Vector[FileScanTask]): DataFrame = {
-      val groups = Splits.of(files, RowSearch.TaskBytes, RowSearch.OpenCost, RowSearch.Lookback)
+    private def keyed(groups: Vector[Vector[FileScanTask]]): DataFrame = {
       val plan = GroupScan.plan(session, table, snapshot, groups) { schema =>
         StructType(keyColumns(schema)).add(RowSearch.File, StringType).add(RowSearch.Position, LongType)
       }
@@ -178,6 +215,13 @@ private object RowSearch {
   private val TaskBytes = 128L << 20
   private val OpenCost = 4L << 20
   private val Lookback = 10
+
+  private val KeyHash = xxhash64(col("key"))
+  private val KeyBytes = new Column(Cast(col("key").expr, BinaryType, evalMode = EvalMode.LEGACY))
+
+  /** Divides files into Spark tasks. */
+  private def groups(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+    Splits.of(files, TaskBytes, OpenCost, Lookback)
 
   private def isMetadata(name: String): Boolean =
     (Seq(File, Position) ++ RowId.map(_.name)).exists(_.equalsIgnoreCase(name))

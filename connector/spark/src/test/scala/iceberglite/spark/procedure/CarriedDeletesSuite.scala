@@ -1,5 +1,7 @@
 package iceberglite.spark.procedure
 
+import java.io.InputStream
+
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -7,6 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.{Fuzz, Sampling}
+import iceberglite.catalog.FileIOWrapper
 import iceberglite.maintenance.compact.{RewriteOptions, RewriteResult}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering}
@@ -166,6 +169,22 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(contents(peer(t), version).map(_.getLong(0)) == expected)
       assert(dataFiles(live(t)).intersect(seen).isEmpty)
     }
+
+  test("files of a rewrite are removed if the search for deleted rows fails with an unexpected error") {
+    val t = written(3)
+    val before = live(t)
+    sql(s"DELETE FROM $t WHERE id % 5 = 2")
+    val expected = (contents(t, 3), dataFilesOf(t))
+    val io = new FileIOWrapper(before.io) {
+      override def open(path: String): InputStream =
+        if (path.endsWith(".puffin")) throw new IllegalStateException("an unexpected error") else super.open(path)
+    }
+    val failing = new Table(before.id, before.name, before.version, io, before.committer)
+    for (order <- Seq(RowOrdering.Kept, ordering(t, "s DESC"))) {
+      assert(messages(intercept[IllegalStateException](rewrite(failing, order))).contains("an unexpected error"))
+      assert((contents(t, 3), dataFilesOf(t)) == expected, order)
+    }
+  }
 
   for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
     test(s"random deletes during a rewrite of equal rows with all types of values, version 2, $order", Slow) {
