@@ -15,8 +15,8 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 
 /**
- * Finds a limited number of rows by their keys. The driver holds the keys, so that both jobs have a single stage without
- * a shuffle. Such a search must be short: a commit attempt contains it, and other writers may commit in the meantime.
+ * Finds a limited number of rows by their keys. The driver holds the keys, so that both jobs have a single stage and no
+ * shuffle. Such a search must be short: a commit attempt contains it, and other writers may commit in the meantime.
  */
 private[maintenance] object FewRows {
 
