@@ -1,5 +1,7 @@
 package iceberglite.spark.maintenance
 
+import java.util.concurrent.locks.ReentrantLock
+
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.maintenance.Deadline
@@ -40,7 +42,7 @@ final private[iceberglite] class DataFileRewrite(
 ) {
 
   /** The lock with which the commits of partial progress wait for each other. It guards [[newestOwn]]. */
-  private val commits = new Object
+  private val commits = new ReentrantLock
 
   /** The version of the table after the last commit of this rewrite. */
   private var newestOwn = table
@@ -130,10 +132,12 @@ final private[iceberglite] class DataFileRewrite(
       )
       val summary =
         EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
-      commits.synchronized {
+      // A thread that waits for the commit of another thread can be interrupted. It has not committed anything yet.
+      commits.lockInterruptibly()
+      try {
         newestOwn = carrier.attempt(newestOwn.transaction(summary).add(action).commit())
         newestOwn
-      }
+      } finally commits.unlock()
     } finally search.close()
   }
 

@@ -97,6 +97,17 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     }
   }
 
+  test("with partial progress, the commits of one rewrite do not conflict with each other") {
+    for (atOnce <- Seq("1", "5")) {
+      val t = written(2)
+      // With any conflict, a commit would fail.
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('commit.retry.num-retries' = '0')")
+      val concurrent = "max-concurrent-file-group-rewrites" -> atOnce
+      val result = call(t, options(all, "partial-progress.enabled" -> "true", concurrent))
+      assert(counts(result) == Seq(18, 3, 0) && replacements(t) == 3, atOnce)
+    }
+  }
+
   test("more failed commits than partial-progress.max-failed-commits fail the rewrite, and leave no files", Slow) {
     val t = written(2)
     val error = intercept[Exception](sortWithConflict(t, "partial-progress.max-failed-commits" -> "0"))
