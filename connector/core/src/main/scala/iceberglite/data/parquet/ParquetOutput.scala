@@ -4,8 +4,8 @@ import scala.collection.JavaConverters._
 
 import org.apache.parquet.column.{ColumnWriteStore, ParquetProperties}
 import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata}
-import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore, ParquetFileWriter}
-import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore}
+import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
 import iceberglite.spec.schema.Schema
@@ -51,17 +51,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   import ParquetOutput._
 
   private val target = new OpenedOutput(output)
-  private val file = new ParquetFileWriter(
-    target,
-    fileSettings.messageType,
-    ParquetFileWriter.Mode.CREATE,
-    fileSettings.settings.rowGroupSize,
-    MaxPadding,
-    ParquetProperties.DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
-    ParquetProperties.DEFAULT_STATISTICS_TRUNCATE_LENGTH,
-    ParquetProperties.DEFAULT_PAGE_WRITE_CHECKSUM_ENABLED
-  )
-  file.start()
+  private val file = target.writer(fileSettings)
 
   private var pages: ColumnChunkPageWriteStore = _
   private var columns: ColumnWriteStore = _
@@ -153,7 +143,6 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
 final case class FinishedParquet(footer: ParquetMetadata, length: Long)
 
 private object ParquetOutput {
-  private val MaxPadding = 8 << 20
   private val FirstMeasurement = 10L
 
   /**
@@ -161,40 +150,4 @@ private object ParquetOutput {
    * the memory limit only by the rows that were added since their last measurements.
    */
   private val BytesPerMeasurement = 1L << 20
-
-  /** Keeps the stream and the length of a file, because Parquet's writer does not return them. */
-  final private class OpenedOutput(output: OutputFile) extends OutputFile {
-    private var stream: Option[PositionOutputStream] = None
-    private var closed = false
-    private var position = 0L
-
-    def length: Long = position
-
-    override def create(blockSizeHint: Long): PositionOutputStream = track(output.create(blockSizeHint))
-    override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =
-      track(output.createOrOverwrite(blockSizeHint))
-    override def supportsBlockSize: Boolean = output.supportsBlockSize
-    override def defaultBlockSize: Long = output.defaultBlockSize
-    override def getPath: String = output.getPath
-
-    def close(): Unit = if (!closed) {
-      closed = true
-      stream.foreach(_.close())
-    }
-
-    private def track(opened: PositionOutputStream): PositionOutputStream = {
-      val tracked = new PositionOutputStream {
-        override def getPos: Long = opened.getPos
-        override def write(b: Int): Unit = opened.write(b)
-        override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = opened.write(bytes, offset, length)
-        override def flush(): Unit = opened.flush()
-        override def close(): Unit = {
-          position = opened.getPos
-          OpenedOutput.this.close()
-        }
-      }
-      stream = Some(opened)
-      tracked
-    }
-  }
 }

@@ -73,7 +73,11 @@ final private[iceberglite] class FileRewriteJob(
     val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
-    val written = PackJob.run(session, scan, writers, plan.files.format.acceptsVectors, writeCommit.registerFile)
+    val format = plan.files.format
+    val copies = tasks.map { case (group, files) =>
+      group.partition.flatMap(FilesToCopy.of(files, _, format.format, lineage.nonEmpty))
+    }
+    val written = PackJob.run(session, scan, writers, copies, format.acceptsVectors, writeCommit.registerFile)
     // The order of the rows is certain only for tasks whose rows have one partition.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>

@@ -2,21 +2,25 @@ package iceberglite.spark.maintenance
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.{Partition, TaskContext}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.write.DataWriterFactory
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.v2.DataSourceRDD
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.write.WrittenFiles
-import iceberglite.spec.file.ContentFile
+import iceberglite.data.{CopiedFile, InheritedLineage}
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFiles}
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
 
 /**
- * Copies the rows of files to new files in the same order. The writer reads the values from the vectors of the reader,
- * because converting vectors to Spark's rows takes about a quarter of the time of a copy.
+ * Copies the rows of files to new files in the same order: column by column where possible, and otherwise row by row.
+ * The writer reads the values of rows from the vectors of the reader, because converting vectors to Spark's rows takes
+ * about a quarter of the time of a copy.
  */
 private[maintenance] object PackJob {
 
@@ -24,13 +28,15 @@ private[maintenance] object PackJob {
    * Writes the rows that each Spark task of a scan reads.
    *
    * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
+   * @param copies for each Spark task of the scan, the files whose rows may be copied column by column
    * @param registerFile called with the path of each new file, even if the job fails later
    * @return the new files of each Spark task
    */
   def run(
       session: SparkSession,
       scan: GroupScan,
-      writers: DataWriterFactory,
+      writers: TaskWriterFactory,
+      copies: Vector[Option[FilesToCopy]],
       asVectors: Boolean,
       registerFile: String => Unit
   ): Vector[Vector[ContentFile]] = {
@@ -46,22 +52,71 @@ private[maintenance] object PackJob {
       written(partition).foreach(file => registerFile(file.path))
     }
     SQLExecution.withSQLConfPropagated(session) {
-      ClusterJob.withTaskErrors(context.runJob(rows, writeTask(writers), partitions.indices, addResult _))
+      val tasks = new PackRdd(rows, copies, writers)
+      val run = (_: TaskContext, results: Iterator[Array[Byte]]) => results.next()
+      ClusterJob.withTaskErrors(context.runJob(tasks, run, partitions.indices, addResult _))
     }
     written.toVector
   }
+}
 
-  private def writeTask(writers: DataWriterFactory): (TaskContext, Iterator[InternalRow]) => Array[Byte] = {
-    (context, rows) =>
+/**
+ * The files of a Spark task whose rows may be copied column by column: no row of them is deleted.
+ *
+ * @param partition the partition of all rows
+ */
+final private[maintenance] case class FilesToCopy(files: Vector[CopiedFile], partition: PartitionTuple)
+
+private[maintenance] object FilesToCopy {
+
+  /**
+   * Returns the files of a Spark task; absent if some of their rows are deleted or not read, or if they have another
+   * format than the new files.
+   *
+   * @param hasLineage whether the new files store row ids and sequence numbers
+   */
+  def of(
+      tasks: Vector[FileScanTask],
+      partition: PartitionTuple,
+      format: FileFormat,
+      hasLineage: Boolean
+  ): Option[FilesToCopy] = {
+    val isComplete = tasks.forall { task =>
+      task.isWholeFile && task.deletes.isEmpty && task.file.format == format && task.file.keyMetadata.isEmpty &&
+      (!hasLineage || task.file.firstRowId.isDefined)
+    }
+    if (isComplete) Some(FilesToCopy(tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage))), partition))
+    else None
+  }
+
+  private def lineageOf(task: FileScanTask, hasLineage: Boolean): Option[InheritedLineage] =
+    task.file.firstRowId.filter(_ => hasLineage).map(InheritedLineage(_, task.dataSequenceNumber))
+}
+
+/**
+ * Writes new files. The elements are the serialized new files of each Spark task.
+ *
+ * @param rows the rows, which are read only if they cannot be copied
+ */
+final private class PackRdd(
+    rows: RDD[InternalRow],
+    @transient copies: Vector[Option[FilesToCopy]],
+    writers: TaskWriterFactory
+) extends RDD[Array[Byte]](rows) {
+  override protected def getPartitions: Array[Partition] =
+    rows.partitions.map(partition => PackPartition(partition, copies(partition.index)))
+
+  override def getPreferredLocations(split: Partition): Seq[String] = split match {
+    case PackPartition(rowsOfTask, _) => rows.preferredLocations(rowsOfTask)
+  }
+
+  override def compute(split: Partition, context: TaskContext): Iterator[Array[Byte]] = split match {
+    case PackPartition(rowsOfTask, copy) =>
       val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
       try {
-        // The elements are `ColumnarBatch` objects if the files are read as vectors, and rows otherwise.
-        rows.asInstanceOf[Iterator[Any]].foreach {
-          case batch: ColumnarBatch => batch.rowIterator.forEachRemaining(row => writer.write(row))
-          case row => writer.write(row.asInstanceOf[InternalRow])
-        }
+        if (!copy.exists(files => writer.copy(files.files, files.partition))) writeRows(rowsOfTask, context, writer)
         writer.commit() match {
-          case written: WrittenFiles => ClusterJob.serialize(written.files.toVector)
+          case written: WrittenFiles => Iterator.single(ClusterJob.serialize(written.files.toVector))
           case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")
         }
       } catch {
@@ -71,4 +126,15 @@ private[maintenance] object PackJob {
           throw e
       } finally writer.close()
   }
+
+  private def writeRows(rowsOfTask: Partition, context: TaskContext, writer: TaskWriter): Unit =
+    // The elements are `ColumnarBatch` objects if the files are read as vectors, and rows otherwise.
+    rows.iterator(rowsOfTask, context).asInstanceOf[Iterator[Any]].foreach {
+      case batch: ColumnarBatch => batch.rowIterator.forEachRemaining(row => writer.write(row))
+      case row => writer.write(row.asInstanceOf[InternalRow])
+    }
+}
+
+final private case class PackPartition(rowsOfTask: Partition, copy: Option[FilesToCopy]) extends Partition {
+  override def index: Int = rowsOfTask.index
 }

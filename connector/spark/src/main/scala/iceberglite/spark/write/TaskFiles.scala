@@ -5,7 +5,8 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.spark.write.files.{DataFileWriter, NewDataFiles, RowFaults}
+import iceberglite.data.{CopiedFile, WrittenFile}
+import iceberglite.spark.write.files.{DataFileCopies, DataFileWriter, NewDataFiles, RowFaults}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.{PartitionTuple, SortOrder}
@@ -31,6 +32,9 @@ final private[write] class TaskFiles(
   private val finished = mutable.ArrayBuffer.empty[ContentFile]
   private var finishedBytes = 0L
 
+  /** The path of a file to which rows are being copied. */
+  private var incompleteCopy = Option.empty[String]
+
   def written: Array[ContentFile] = finished.toArray
 
   def fileCount: Int = finished.size + openFiles.size
@@ -41,12 +45,40 @@ final private[write] class TaskFiles(
   /** Returns a writer for the files of one partition. A file is created when the first row is written. */
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
+  /**
+   * Copies the rows of existing files, which keep their order, to new files.
+   *
+   * @param tuple the partition of all rows
+   * @return the number of rows; absent if the rows must be read and written one by one
+   */
+  def copy(sources: Vector[CopiedFile], tuple: PartitionTuple): Option[Long] =
+    try files.copies(sources, target.targetSize).map { copies =>
+      try Iterator.range(0, copies.count).map(write(copies, _, tuple)).sum
+      finally copies.close()
+    } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
+
+  /** Writes one of the new files. @return the number of its rows */
+  private def write(copies: DataFileCopies, index: Int, tuple: PartitionTuple): Long = {
+    val path = target.locations.path(target.spec, tuple, names.next())
+    incompleteCopy = Some(path)
+    val written = copies.write(index, path)
+    incompleteCopy = None
+    add(written, tuple)
+    written.recordCount
+  }
+
+  private def add(written: WrittenFile, tuple: PartitionTuple): Unit = {
+    finished += written.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
+    finishedBytes += written.fileSizeInBytes
+  }
+
   /** Removes all files of the attempt. Called after a failure, or if the task's result is not used. */
   def abandon(): Unit = {
     openFiles.foreach(file => Try(file.writer.abandon()))
-    Cleanup.delete(io, openFiles.map(_.path) ++ finished.map(_.path))
+    Cleanup.delete(io, openFiles.map(_.path) ++ finished.map(_.path) ++ incompleteCopy)
     openFiles.clear()
     finished.clear()
+    incompleteCopy = None
   }
 
   def close(): Unit = files.close()
@@ -82,8 +114,7 @@ final private[write] class TaskFiles(
     private def complete(): Unit = current.foreach { file =>
       val writtenFile = file.writer.finish()
       openFiles -= file
-      finished += writtenFile.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
-      finishedBytes += writtenFile.fileSizeInBytes
+      add(writtenFile, tuple)
       current = None
       writer = null
     }

@@ -6,6 +6,9 @@ import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 import org.apache.spark.sql.iceberglite.TaskOutput
 
+import iceberglite.data.CopiedFile
+import iceberglite.spec.partition.PartitionTuple
+
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
  *
@@ -23,6 +26,18 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
   override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || countChange(row.getInt(changeOrdinal))) {
     router.put(row)
     records += 1
+  }
+
+  /**
+   * Writes the rows of existing files, which keep their order.
+   *
+   * @param partition the partition of all rows
+   * @return false if nothing was written, because the rows must be read and written one by one
+   */
+  def copy(sources: Vector[CopiedFile], partition: PartitionTuple): Boolean = {
+    val copied = files.copy(sources, partition)
+    records += copied.getOrElse(0L)
+    copied.isDefined
   }
 
   /** Counts a row by its change. @return whether the row is written */

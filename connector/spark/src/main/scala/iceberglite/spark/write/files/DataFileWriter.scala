@@ -2,7 +2,7 @@ package iceberglite.spark.write.files
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.data.WrittenFile
+import iceberglite.data.{CopiedFile, WrittenFile}
 import iceberglite.spec.file.FileFormat
 
 /**
@@ -33,6 +33,23 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
 
   /** Creates an empty file. */
   def open(path: String): DataFileWriter
+
+  /**
+   * Returns the new files that contain the rows of existing files in the same order; absent if the rows must be read and
+   * written one by one.
+   *
+   * @param files the existing files, at least one, which have the format of the new files
+   * @param targetSize the target size of a new file in bytes
+   */
+  def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies]
+}
+
+/** New data files with the rows of existing files, which have not been written yet. */
+private[iceberglite] trait DataFileCopies extends AutoCloseable {
+  def count: Int
+
+  /** Writes one of the new files. If this fails, the incomplete file remains. */
+  def write(index: Int, path: String): WrittenFile
 }
 
 /** An incomplete data file. */

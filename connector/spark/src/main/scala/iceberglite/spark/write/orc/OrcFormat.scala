@@ -6,7 +6,9 @@ import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
 import iceberglite.data.orc.{OrcFileSettings, OrcOutput, OrcSchemas, OrcSettings}
 import iceberglite.metrics.MetricsModes
+import iceberglite.data.CopiedFile
 import iceberglite.spark.write.files.{
+  DataFileCopies,
   DataFileFormat,
   DataFileWriter,
   FilesOfWrite,
@@ -48,6 +50,8 @@ final private[write] class OrcFormat(
 
     override def open(path: String): DataFileWriter =
       new OrcDataFile(path, OrcOutput.open(io, path, fileSettings), input, schema, modes)
+
+    override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] = None
 
     override def close(): Unit = ()
   }

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
-import iceberglite.data.parquet.{ParquetFileSettings, ParquetOutput}
-import iceberglite.metrics.MetricsModes
+import iceberglite.data.parquet.{FinishedParquet, ParquetFileSettings, ParquetOutput}
+import iceberglite.metrics.{FloatingValues, MetricsModes}
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
 import iceberglite.spec.schema.Schema
@@ -33,11 +33,26 @@ final private[parquet] class ParquetDataFile(
 
   override def flush(): Unit = file.flush()
 
-  override def finish(): WrittenFile = {
-    val finished = file.finish()
-    val metrics = ParquetMetrics.of(finished.footer, schema, modes, rows.floating)
-    WrittenFile(path, FileFormat.Parquet, metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
-  }
+  override def finish(): WrittenFile = ParquetDataFile.written(path, file.finish(), schema, modes, rows.floating)
 
   override def abandon(): Unit = file.abandon()
+}
+
+private[parquet] object ParquetDataFile {
+
+  /**
+   * Returns the metadata of a complete file.
+   *
+   * @param floating the metrics of floating-point columns by field id
+   */
+  def written(
+      path: String,
+      finished: FinishedParquet,
+      schema: Schema,
+      modes: MetricsModes,
+      floating: Map[Int, FloatingValues]
+  ): WrittenFile = {
+    val metrics = ParquetMetrics.of(finished.footer, schema, modes, floating)
+    WrittenFile(path, FileFormat.Parquet, metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
+  }
 }

@@ -1,9 +1,12 @@
 package iceberglite.spark.write.parquet
 
+import iceberglite.data.parquet.copy.ParquetCopy
+import iceberglite.data.{CopiedFile, WrittenFile}
 import iceberglite.data.parquet.{ParquetFileSettings, ParquetSettings}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spark.write.files.{
+  DataFileCopies,
   DataFileFormat,
   DataFileWriter,
   FilesOfWrite,
@@ -53,7 +56,21 @@ final private[write] class ParquetFormat(
         modes
       )
 
+    override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] =
+      ParquetCopy.of(files, fileSettings, io, targetSize).map(new Copies(_))
+
     override def close(): Unit = codecs.release()
+
+    final private class Copies(copy: ParquetCopy) extends DataFileCopies {
+      override def count: Int = copy.files.size
+
+      override def write(index: Int, path: String): WrittenFile = {
+        val copied = copy.write(copy.files(index), DataOutput.of(io, path))
+        ParquetDataFile.written(path, copied.file, schema, modes, copied.floating)
+      }
+
+      override def close(): Unit = copy.close()
+    }
   }
 }
 

@@ -1,0 +1,16 @@
+package iceberglite.data
+
+/**
+ * A data file, all of whose rows are copied to a new file in the same order.
+ *
+ * @param lineage the values that the rows inherit from the metadata of the file; absent if the rows have no lineage
+ */
+final case class CopiedFile(path: String, lineage: Option[InheritedLineage])
+
+/**
+ * The lineage of the rows of a data file, unless the file stores it (spec, version 3: "Row Lineage").
+ *
+ * @param firstRowId the row id of the first row of the file
+ * @param sequenceNumber the data sequence number of the file
+ */
+final case class InheritedLineage(firstRowId: Long, sequenceNumber: Long)

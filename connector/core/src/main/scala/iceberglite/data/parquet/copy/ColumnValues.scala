@@ -1,0 +1,81 @@
+package iceberglite.data.parquet.copy
+
+import org.apache.parquet.column.{ColumnReader, ColumnWriter}
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
+
+/** Passes the values of a column from a reader to a writer, without boxing them. */
+abstract private[copy] class ColumnValues {
+
+  /** Copies the current value, which is not null. */
+  def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit
+
+  /** The metrics of a floating point column. */
+  def floating: Option[FloatingValues] = None
+}
+
+/** The values of a floating point column. The footer of a file lacks some of their metrics, so they must be read. */
+abstract private[copy] class FloatingColumn extends ColumnValues {
+
+  /** Adds the current value to the metrics. */
+  def count(from: ColumnReader): Unit
+}
+
+private[copy] object ColumnValues {
+
+  def of(leaf: PrimitiveType): ColumnValues = leaf.getPrimitiveTypeName match {
+    case BOOLEAN => Booleans
+    case INT32 => Ints
+    case INT64 => Longs
+    case FLOAT => new Floats
+    case DOUBLE => new Doubles
+    case BINARY | FIXED_LEN_BYTE_ARRAY | INT96 => Binaries
+  }
+
+  private object Booleans extends ColumnValues {
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit =
+      to.write(from.getBoolean, repetition, definition)
+  }
+
+  private object Ints extends ColumnValues {
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit =
+      to.write(from.getInteger, repetition, definition)
+  }
+
+  private object Longs extends ColumnValues {
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit =
+      to.write(from.getLong, repetition, definition)
+  }
+
+  final private class Floats extends FloatingColumn {
+    private val range = new FloatRange
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
+      val value = from.getFloat
+      range.add(value)
+      to.write(value, repetition, definition)
+    }
+    override def count(from: ColumnReader): Unit = range.add(from.getFloat)
+    override def floating: Option[FloatingValues] = Some(range.values)
+  }
+
+  final private class Doubles extends FloatingColumn {
+    private val range = new DoubleRange
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
+      val value = from.getDouble
+      range.add(value)
+      to.write(value, repetition, definition)
+    }
+    override def count(from: ColumnReader): Unit = range.add(from.getDouble)
+    override def floating: Option[FloatingValues] = Some(range.values)
+  }
+
+  private object Binaries extends ColumnValues {
+    // The value is a part of its page. It is passed as a reused value, so that a dictionary copies it and does not
+    // keep the page in memory.
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit =
+      to.write(Binary.fromReusedByteBuffer(from.getBinary.toByteBuffer), repetition, definition)
+  }
+}

@@ -1,0 +1,72 @@
+package iceberglite.data.parquet.copy
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REQUIRED}
+import org.apache.parquet.schema.{GroupType, MessageType, Type, Types}
+
+import iceberglite.spec.schema.MetadataColumns
+
+/** Compares the schemas of Parquet files. */
+private[copy] object CopySchema {
+  private val lineage = Set(MetadataColumns.RowId.id, MetadataColumns.LastUpdatedSequenceNumber.id)
+
+  def isLineage(field: Type): Boolean = Option(field.getId).exists(id => lineage(id.intValue))
+
+  /**
+   * Returns the schema of the new files; absent if the columns of the old files differ in anything other than whether
+   * they are required. Row lineage may be absent in the old files.
+   *
+   * A column that is required in all old files remains required: its values have no definition levels.
+   *
+   * @param table the schema of new files of the table
+   */
+  def of(table: MessageType, files: Seq[MessageType]): Option[MessageType] = {
+    val (inherited, own) = table.getFields.asScala.toVector.partition(isLineage)
+    val columns = files.map(_.getFields.asScala.toVector.filterNot(isLineage)).distinct
+    if (columns.exists(_.size != own.size)) None
+    else {
+      val merged = own.indices.toVector.map(i => fieldOf(own(i), columns.map(_(i)).distinct))
+      val isComplete = merged.forall(_.isDefined) && files.forall(lineageMatches(_, inherited))
+      if (isComplete) Some(new MessageType(table.getName, (merged.flatten ++ inherited).asJava)) else None
+    }
+  }
+
+  private def lineageMatches(file: MessageType, inherited: Vector[Type]): Boolean =
+    file.getFields.asScala.filter(isLineage).forall(inherited.contains)
+
+  private def fieldOf(table: Type, files: Seq[Type]): Option[Type] =
+    if (!files.forall(file => table == widened(file, table))) None
+    else if (files.size == 1) files.headOption
+    else if (table.isPrimitive) Some(table)
+    else None
+
+  /** Returns the field with the fields that are required in a file, but optional in the table, made optional. */
+  private def widened(file: Type, table: Type): Type = {
+    val isWidened = file.isRepetition(REQUIRED) && table.isRepetition(OPTIONAL)
+    val repetition = if (isWidened) OPTIONAL else file.getRepetition
+    (file, table) match {
+      case (f: GroupType, t: GroupType) if f.getFieldCount == t.getFieldCount =>
+        val fields = f.getFields.asScala.zip(t.getFields.asScala).map { case (a, b) => widened(a, b) }
+        val group = Types.buildGroup(repetition).addFields(fields: _*)
+        val typed = Option(f.getLogicalTypeAnnotation).fold(group)(group.as(_))
+        Option(f.getId).fold(typed)(id => typed.id(id.intValue)).named(f.getName)
+      case (f, _) if isWidened && f.isPrimitive =>
+        val p = f.asPrimitiveType
+        val plain = Types.primitive(p.getPrimitiveTypeName, OPTIONAL)
+          .length(p.getTypeLength).columnOrder(p.columnOrder)
+        val typed = Option(p.getLogicalTypeAnnotation).fold(plain)(plain.as(_))
+        Option(p.getId).fold(typed)(id => typed.id(id.intValue)).named(p.getName)
+      case _ => file
+    }
+  }
+
+  /** Returns the part of a schema that contains a single column. */
+  def single(schema: MessageType, path: Seq[String]): MessageType =
+    new MessageType(schema.getName, only(schema, path))
+
+  private def only(group: GroupType, path: Seq[String]): Type = group.getType(path.head) match {
+    case inner: GroupType => inner.withNewFields(only(inner, path.tail))
+    case leaf => leaf
+  }
+}

@@ -1,0 +1,173 @@
+package iceberglite.data.parquet.copy
+
+import scala.collection.JavaConverters._
+import scala.collection.mutable
+
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.io.OutputFile
+
+import iceberglite.data.CopiedFile
+import iceberglite.data.parquet.{FinishedParquet, GuardedPages, OpenedOutput, ParquetFileSettings}
+import iceberglite.metrics.FloatingValues
+import iceberglite.storage.{FileIO, StorageErrors}
+
+/**
+ * Copies the rows of Parquet files to new files, column by column. Pages are copied without decompressing them if they
+ * are large enough and not dictionary-encoded. The values of other columns are decoded and encoded, without assembling
+ * rows.
+ *
+ * The row groups of old files are combined to row groups of at most the size that the table requests. Old row groups
+ * are not divided. Therefore, two consecutive row groups of a new file together always exceed this size.
+ */
+final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: Vector[CopiedRows], path: String) {
+  private val codecs = new GuardedPages.Codecs(path)
+
+  /** Writes one of the new files. @throws iceberglite.spec.IcebergError if an old file cannot be read */
+  def write(rows: CopiedRows, output: OutputFile): CopiedParquet = {
+    val target = new OpenedOutput(output)
+    try {
+      val file = target.writer(fileSettings)
+      val columns = fileSettings.messageType.getColumns.asScala.toVector
+      val values = columns.map(column => ColumnValues.of(column.getPrimitiveType))
+      rows.groups.zipWithIndex.foreach { case (group, ordinal) => writeGroup(file, group, columns.zip(values), ordinal) }
+      file.end(fileSettings.keyValues.asJava)
+      val floating = columns.zip(values).flatMap { case (column, v) =>
+        v.floating.map(column.getPrimitiveType.getId.intValue -> _)
+      }
+      CopiedParquet(FinishedParquet(file.getFooter, target.length), floating.toMap)
+    } finally StorageErrors.quietly(target.close())
+  }
+
+  private def writeGroup(
+      file: ParquetFileWriter,
+      groups: Vector[SourceGroup],
+      columns: Vector[(ColumnDescriptor, ColumnValues)],
+      ordinal: Int
+  ): Unit = {
+    val rule = new PageRule(fileSettings, groups)
+    val copied = columns.map(_._1).filter(rule.copiesPages)
+    val outputs = columns.map { case (column, values) =>
+      if (copied.contains(column)) new PageColumn(column, fileSettings, values, codecs)
+      else new ValueColumn(column, fileSettings, values, codecs, ordinal)
+    }
+    groups.foreach { group =>
+      StorageErrors.wrapReadErrors(group.file.copied.path) {
+        val bytes = GroupBytes.read(group, copied.map(column => group.chunks(column.getPath.toVector)))
+        outputs.foreach(_.add(group, bytes))
+      }
+    }
+    file.startBlock(groups.iterator.map(_.rows).sum)
+    outputs.foreach(_.finish(file))
+    file.endBlock()
+  }
+
+  def close(): Unit = codecs.release()
+}
+
+/** The rows of a new file, as row groups that combine row groups of old files. */
+final class CopiedRows private[copy] (private[copy] val groups: Vector[Vector[SourceGroup]])
+
+/** A complete file. @param floating the metrics of floating point columns by field id */
+final case class CopiedParquet(file: FinishedParquet, floating: Map[Int, FloatingValues])
+
+object ParquetCopy {
+
+  /** The maximum number of column chunks of the old files, which limits the memory for their footers. */
+  private val MaxChunks = 200000
+
+  /** The maximum size of an old row group that is not divided, relative to the size that the table requests. */
+  private val MaxGroupRatio = 1.5
+
+  /**
+   * Returns a copy; absent if the files must be read and written row by row, because their columns differ from those of
+   * the table, because they have features that are not supported, or because their row groups are too large.
+   *
+   * @param files the files to copy, at least one
+   * @param fileSettings the settings of the new files, with the columns of the table
+   * @param targetSize the target size of a new file in bytes
+   */
+  def of(
+      files: Vector[CopiedFile],
+      fileSettings: ParquetFileSettings,
+      io: FileIO,
+      targetSize: Long
+  ): Option[ParquetCopy] = for {
+    sources <- open(files, io)
+    schema <- CopySchema.of(fileSettings.messageType, sources.map(_.schema))
+    groups = sources.flatMap(_.groups).filter(_.rows > 0)
+    rowGroupSize = fileSettings.settings.rowGroupSize
+    if groups.nonEmpty && groups.forall(g => g.bytes <= math.min(targetSize.toDouble, rowGroupSize * MaxGroupRatio))
+  } yield {
+    val blocks = combined(groups, rowGroupSize)(_.bytes)
+    val rows = combined(blocks, targetSize)(_.iterator.map(_.bytes).sum).map(new CopiedRows(_))
+    new ParquetCopy(fileSettings.copy(messageType = schema), rows, files.head.path)
+  }
+
+  /** Reads the footers; absent if a file is not supported. */
+  private def open(files: Vector[CopiedFile], io: FileIO): Option[Vector[SourceFile]] = {
+    val sources = Vector.newBuilder[SourceFile]
+    var chunks = 0
+    val isSupported = files.forall { file =>
+      val source = SourceFile.open(io, file)
+      sources += source
+      chunks += source.groups.iterator.map(_.chunks.size).sum
+      source.isSupported && chunks <= MaxChunks
+    }
+    if (isSupported) Some(sources.result()) else None
+  }
+
+  /** Combines consecutive elements up to a total size. */
+  private def combined[A](elements: Vector[A], maxSize: Long)(size: A => Long): Vector[Vector[A]] = {
+    val result = mutable.ArrayBuffer.empty[Vector[A]]
+    var total = 0L
+    elements.foreach { element =>
+      if (result.nonEmpty && total + size(element) <= maxSize) result(result.size - 1) = result.last :+ element
+      else {
+        result += Vector(element)
+        total = 0L
+      }
+      total += size(element)
+    }
+    result.toVector
+  }
+}
+
+/** Decides of which columns the pages are copied to a row group. */
+final private[copy] class PageRule(fileSettings: ParquetFileSettings, groups: Vector[SourceGroup]) {
+  private val rows = groups.iterator.map(_.rows).sum
+
+  def copiesPages(column: ColumnDescriptor): Boolean = {
+    val chunks = groups.flatMap(_.chunks.get(column.getPath.toVector))
+    // The level with which the old pages were compressed is unknown.
+    fileSettings.settings.level.isEmpty && !fileSettings.properties.isBloomFilterEnabled(column) &&
+    chunks.size == groups.size && chunks.forall(isCopyable(_, column)) && hasLargePages(chunks)
+  }
+
+  private def isCopyable(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Boolean = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    val encodings = chunk.getEncodingStats
+    val isComplete = !CopySchema.isLineage(column.getPrimitiveType) || statistics.getNumNulls == 0
+    chunk.getCodec == fileSettings.codec && chunk.getPrimitiveType == column.getPrimitiveType && isComplete &&
+    !encodings.hasDictionaryPages && !encodings.hasDictionaryEncodedPages &&
+    encodings.getDataEncodings.asScala.forall(_ == Encoding.PLAIN) &&
+    statistics.isNumNullsSet && (statistics.hasNonNullValue || statistics.getNumNulls == chunk.getValueCount) &&
+    chunk.getColumnIndexReference != null && chunk.getOffsetIndexReference != null
+  }
+
+  /** Whether the average page has at least a sixteenth of the number of rows or bytes of a full page. */
+  private def hasLargePages(chunks: Vector[ColumnChunkMetaData]): Boolean = {
+    val pages = chunks.iterator.map(_.getEncodingStats.getNumDataPagesEncodedAs(Encoding.PLAIN).toLong).sum
+    val bytes = chunks.iterator.map(_.getTotalUncompressedSize).sum
+    val least = pages / PageRule.MaxPages
+    rows >= least * fileSettings.settings.pageRows || bytes >= least * fileSettings.settings.pageSize
+  }
+}
+
+private object PageRule {
+
+  /** The maximum number of copied pages for each page that the encoder would write. */
+  private val MaxPages = 16.0
+}

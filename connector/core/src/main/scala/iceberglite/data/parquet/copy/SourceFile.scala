@@ -1,0 +1,72 @@
+package iceberglite.data.parquet.copy
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.io.InputFile
+import org.apache.parquet.schema.MessageType
+
+import iceberglite.data.CopiedFile
+import iceberglite.data.parquet.GuardedPages
+import iceberglite.parquet.ParquetInput
+import iceberglite.storage.{FileIO, StorageErrors}
+
+/** A file to copy, with its footer. */
+final private[copy] class SourceFile(val copied: CopiedFile, val input: InputFile, footer: ParquetMetadata) {
+  val schema: MessageType = footer.getFileMetaData.getSchema
+
+  def createdBy: String = footer.getFileMetaData.getCreatedBy
+
+  /** The row groups in the order of the file, with the position of their first row in the file. */
+  val groups: Vector[SourceGroup] = {
+    val blocks = footer.getBlocks.asScala.toVector
+    blocks.zip(blocks.scanLeft(0L)(_ + _.getRowCount)).map { case (block, first) => new SourceGroup(this, block, first) }
+  }
+
+  /**
+   * Whether the pages have a form that [[ChunkPages]] reads, and the statistics are those of a library which does not
+   * truncate them.
+   */
+  def isSupported: Boolean =
+    Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(SourceFile.isReadable))
+}
+
+private[copy] object SourceFile {
+  private val Encodings = Set("PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY")
+
+  /** Reads the footer of a file. @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged */
+  def open(io: FileIO, copied: CopiedFile): SourceFile = {
+    val input = ParquetInput.of(io, copied.path)
+    StorageErrors.wrapReadErrors(copied.path) {
+      val reader = ParquetFileReader.open(input)
+      val footer =
+        try reader.getFooter
+        finally reader.close()
+      val file = new SourceFile(copied, input, footer)
+      file.groups.foreach(group => GuardedPages.check(group.block, input.getLength))
+      file
+    }
+  }
+
+  private def isReadable(chunk: ColumnChunkMetaData): Boolean =
+    !chunk.isEncrypted && chunk.getEncodings.asScala.forall(encoding => Encodings(encoding.name)) &&
+      Option(chunk.getEncodingStats).exists(!_.usesV2Pages)
+}
+
+/**
+ * A row group of a file.
+ *
+ * @param firstPosition the position of the first row in the file
+ */
+final private[copy] class SourceGroup(val file: SourceFile, val block: BlockMetaData, val firstPosition: Long) {
+
+  /** The column chunks by path. */
+  val chunks: Map[Vector[String], ColumnChunkMetaData] =
+    block.getColumns.asScala.iterator.map(chunk => chunk.getPath.toArray.toVector -> chunk).toMap
+
+  def rows: Long = block.getRowCount
+
+  /** The number of bytes in the file. */
+  val bytes: Long = chunks.values.iterator.map(_.getTotalSize).sum
+}

@@ -1,0 +1,216 @@
+package iceberglite.data.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.data.parquet.copy.ParquetCopy
+import iceberglite.data.{CopiedFile, InheritedLineage, Record, RecordGenerators, WrittenFile}
+import iceberglite.parquet.ParquetMetrics
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
+import iceberglite.storage.{DataInput, DataOutput, TemporaryDirectory}
+
+/** Tests that files which are copied column by column have the contents and metrics of files written row by row. */
+class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles with ScalaCheckPropertyChecks {
+  private val Large = Long.MaxValue
+  private val smallPages = Map("write.parquet.page-row-limit" -> "20")
+
+  /** Copies files to new files of a table with the given schema; absent if they cannot be copied. */
+  private def copy(
+      files: Seq[WrittenFile],
+      schema: Schema,
+      properties: Map[String, String] = smallPages,
+      targetSize: Long = Large,
+      lineage: Int => Option[InheritedLineage] = _ => None
+  ): Option[Vector[WrittenFile]] = {
+    val settings = ParquetSettings.of(properties)
+    val codecs = settings.codecs
+    val fileSettings = ParquetFileSettings.of(schema, settings, codecs, Map.empty)
+    val sources = files.zipWithIndex.map { case (file, i) => CopiedFile(file.path, lineage(i)) }.toVector
+    try ParquetCopy.of(sources, fileSettings, io, targetSize).map { copied =>
+        try copied.files.map { rows =>
+            val path = newPath()
+            val done = copied.write(rows, DataOutput.of(io, path))
+            val metrics = ParquetMetrics.of(done.file.footer, schema, full(schema), done.floating)
+            WrittenFile(
+              path,
+              FileFormat.Parquet,
+              metrics.recordCount,
+              done.file.length,
+              metrics.metrics,
+              metrics.splitOffsets
+            )
+          }
+        finally copied.close()
+      }
+    finally codecs.release()
+  }
+
+  private def withoutSizes(file: WrittenFile) = {
+    val m = file.metrics
+    (m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
+  }
+
+  private def withReader[A](file: WrittenFile)(body: ParquetFileReader => A): A = {
+    val reader = ParquetFileReader.open(DataInput.of(io, file.path))
+    try body(reader)
+    finally reader.close()
+  }
+
+  /** The numbers of rows in the pages of a column, in each row group. */
+  private def pageRows(file: WrittenFile, column: Int): Seq[Seq[Long]] = withReader(file) { reader =>
+    reader.getFooter.getBlocks.asScala.map { block =>
+      val index = reader.readOffsetIndex(block.getColumns.get(column))
+      (0 until index.getPageCount).map(i => index.getLastRowIndex(i, block.getRowCount) - index.getFirstRowIndex(i) + 1)
+    }
+  }
+
+  /** Returns a value in which NaN is equal to itself. */
+  private def comparable(value: Any): Any = value match {
+    case record: Record => record.values.toVector.map(comparable)
+    case entries: Vector[_] => entries.map(comparable)
+    case (key, entry) => (comparable(key), comparable(entry))
+    case number @ (_: Double | _: Float) => number.toString
+    case other => other
+  }
+
+  private val types = RecordGenerators.ofVersion2
+
+  test("a copy has the rows, counts and bounds of a file that is written row by row, for random schemas") {
+    val cases = for {
+      schema <- RecordGenerators.schema(types)
+      parts <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, RecordGenerators.records(schema, most = 60)))
+      if parts.exists(_.nonEmpty)
+      rowLimit <- Gen.oneOf("5", "20", "1000")
+      dictionary <- Gen.oneOf("100", "2097152")
+    } yield (
+      schema,
+      parts.filter(_.nonEmpty),
+      Map("write.parquet.page-row-limit" -> rowLimit, "write.parquet.dict-size-bytes" -> dictionary)
+    )
+    forAll(cases, minSuccessful(20)) { case (schema, parts, properties) =>
+      val files = parts.map(write(schema, _, properties))
+      val Vector(copied) = copy(files, schema, properties).get
+      val expected = write(schema, parts.flatten, properties)
+      assert(read(copied.path, schema).map(comparable) == read(expected.path, schema).map(comparable))
+      assert(withoutSizes(copied) == withoutSizes(expected))
+      assert(copied.recordCount == expected.recordCount && copied.splitOffsets == Vector(4L))
+      val length = DataInput.of(io, copied.path).getLength
+      assert(copied.fileSizeInBytes == length)
+    }
+  }
+
+  private val flat = schemaOf(required(1, "id", LongType), optional(2, "x", DoubleType), optional(3, "s", StringType))
+  private def flatRows(from: Int, until: Int) = (from until until).map { i =>
+    Record.of(i.toLong, if (i % 7 == 0) null else if (i % 5 == 0) Double.NaN else i * 0.5, s"value ${i % 3}")
+  }
+
+  test("large pages of plain values are copied, and the pages of other columns are written anew") {
+    val files = (0 until 4).map(i => write(flat, flatRows(i * 30, i * 30 + 30), smallPages))
+    val Vector(copied) = copy(files, flat).get
+    assert(pageRows(copied, 0) == Seq(Seq.fill(4)(30)))
+    assert(pageRows(copied, 2).flatten.sum == 120 && pageRows(copied, 2).flatten.size < 4)
+    assert(read(copied.path, flat) == flatRows(0, 120))
+  }
+
+  test("pages with too few rows and bytes are combined") {
+    val files = (0 until 40).map(i => write(flat, flatRows(i, i + 1)))
+    val Vector(copied) = copy(files, flat, Map.empty).get
+    assert(pageRows(copied, 0) == Seq(Seq(40)) && read(copied.path, flat) == flatRows(0, 40))
+  }
+
+  test("the page index of copied pages has the bounds of each page") {
+    val files = Seq(0, 30).map(i => write(flat, flatRows(i, i + 30), smallPages))
+    val Vector(copied) = copy(files, flat).get
+    withReader(copied) { reader =>
+      val index = reader.readColumnIndex(reader.getFooter.getBlocks.get(0).getColumns.get(0))
+      def longs(buffers: java.util.List[java.nio.ByteBuffer]) =
+        buffers.asScala.map(_.duplicate().order(java.nio.ByteOrder.LITTLE_ENDIAN).getLong)
+      assert(longs(index.getMinValues) == Seq(0, 30) && longs(index.getMaxValues) == Seq(29, 59))
+    }
+  }
+
+  test("row groups are combined up to the size of the table, and files up to the target size") {
+    val files = (0 until 6).map(i => write(flat, flatRows(i * 30, i * 30 + 30), smallPages))
+    val size = withReader(files.head)(_.getFooter.getBlocks.get(0).getCompressedSize)
+    val groups = smallPages + ("write.parquet.row-group-size-bytes" -> (size * 5 / 2).toString)
+    val Vector(one) = copy(files, flat, groups).get
+    assert(one.splitOffsets.size == 3 && read(one.path, flat) == flatRows(0, 180))
+    val several = copy(files, flat, groups, targetSize = size * 5).get
+    assert(several.map(_.recordCount) == Seq(120, 60) && several.flatMap(f => read(f.path, flat)) == flatRows(0, 180))
+    assert(copy(files, flat, smallPages + ("write.parquet.row-group-size-bytes" -> (size / 2).toString)).isEmpty)
+    assert(copy(files, flat, targetSize = size / 2).isEmpty)
+  }
+
+  test("files whose columns differ from those of the table are not copied") {
+    val file = write(flat, flatRows(0, 30))
+    val renamed = schemaOf(required(1, "key", LongType), optional(2, "x", DoubleType), optional(3, "s", StringType))
+    val added = Schema(0, flat.fields :+ optional(4, "added", LongType))
+    val widened = schemaOf(required(1, "id", LongType), optional(2, "x", DoubleType), optional(3, "s", BinaryType))
+    val reordered = Schema(0, flat.fields.reverse)
+    for (schema <- Seq(renamed, added, widened, reordered, Schema(0, flat.fields.init)))
+      assert(copy(Seq(file), schema).isEmpty, schema)
+    val stricter = schemaOf(required(1, "id", LongType), required(2, "x", DoubleType), optional(3, "s", StringType))
+    assert(copy(Seq(file), stricter).isEmpty)
+  }
+
+  test("a column that is required in some files only becomes optional") {
+    val nullable = schemaOf(optional(1, "id", LongType), optional(2, "x", DoubleType), optional(3, "s", StringType))
+    val withNull = Vector(Record.of(null, 1.0, "a"))
+    val files = Seq(write(flat, flatRows(0, 30), smallPages), write(nullable, withNull, smallPages))
+    val Vector(mixed) = copy(files, nullable).get
+    assert(read(mixed.path, nullable) == flatRows(0, 30) ++ withNull)
+    assert(withoutSizes(mixed) == withoutSizes(write(nullable, flatRows(0, 30) ++ withNull, smallPages)))
+    val Vector(same) = copy(files.take(1), nullable).get
+    assert(withReader(same)(_.getFileMetaData.getSchema.getColumns.get(0).getMaxDefinitionLevel) == 0)
+  }
+
+  test("files of other writers, of other page versions and without field ids are not copied") {
+    val schema = schemaOf(required(1, "id", LongType))
+    val foreign = writeForeign("required int64 id;")(_.add("id", 1L))
+    val v2 = write(schema, Vector(Record.of(1L)), Map("write.parquet.page-version" -> "v2"))
+    assert(copy(Seq(v2.copy(path = foreign)), schema).isEmpty)
+    assert(copy(Seq(v2), schema).isEmpty)
+  }
+
+  test("another codec, a compression level and a Bloom filter are applied to copied columns") {
+    val files = Seq(0, 30).map(i => write(flat, flatRows(i, i + 30), smallPages))
+    val settings = Seq(
+      Map("write.parquet.compression-codec" -> "gzip"),
+      Map("write.parquet.compression-level" -> "9"),
+      Map("write.parquet.bloom-filter-enabled.column.id" -> "true")
+    )
+    for (properties <- settings) {
+      val Vector(copied) = copy(files, flat, smallPages ++ properties).get
+      assert(read(copied.path, flat) == flatRows(0, 60))
+      val expected = write(flat, flatRows(0, 60), smallPages ++ properties)
+      assert(copied.metrics.columnSize(1) == expected.metrics.columnSize(1), properties)
+      withReader(copied) { reader =>
+        val chunk = reader.getFooter.getBlocks.get(0).getColumns.get(0)
+        assert(chunk.getCodec.name == (if (properties.values.exists(_ == "gzip")) "GZIP" else "ZSTD"))
+        assert((reader.readBloomFilter(chunk) != null) == properties.keys.exists(_.contains("bloom")))
+      }
+    }
+  }
+
+  test("inherited row ids and sequence numbers are stored, and stored ones are kept") {
+    val table = schemaOf(required(1, "id", LongType), MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
+    val inherited = write(schemaOf(required(1, "id", LongType)), (0 until 30).map(i => Record.of(i.toLong)), smallPages)
+    val stored = write(
+      table,
+      (30 until 60).map(i => if (i % 2 == 0) Record.of(i.toLong, null, null) else Record.of(i.toLong, i * 10L, 1L)),
+      smallPages
+    )
+    val lineage = Vector(InheritedLineage(1000, 5), InheritedLineage(2000, 6))
+    val Vector(copied) = copy(Seq(inherited, stored), table, lineage = i => Some(lineage(i))).get
+    val expected = (0 until 30).map(i => Record.of(i.toLong, 1000L + i, 5L)) ++
+      (30 until 60).map(i => if (i % 2 == 0) Record.of(i.toLong, 1970L + i, 6L) else Record.of(i.toLong, i * 10L, 1L))
+    assert(read(copied.path, table) == expected)
+  }
+}
