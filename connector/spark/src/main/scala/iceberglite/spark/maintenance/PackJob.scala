@@ -85,7 +85,8 @@ private[maintenance] object FilesToCopy {
       task.isWholeFile && task.deletes.isEmpty && task.file.format == format && task.file.keyMetadata.isEmpty &&
       (!hasLineage || task.file.firstRowId.isDefined)
     }
-    if (isComplete) Some(FilesToCopy(tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage))), partition))
+    if (isComplete)
+      Some(FilesToCopy(tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage))), partition))
     else None
   }
 

@@ -53,9 +53,10 @@ final private[write] class TaskFiles(
    */
   def copy(sources: Vector[CopiedFile], tuple: PartitionTuple): Option[Long] =
     try files.copies(sources, target.targetSize).map { copies =>
-      try Iterator.range(0, copies.count).map(write(copies, _, tuple)).sum
-      finally copies.close()
-    } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
+        try Iterator.range(0, copies.count).map(write(copies, _, tuple)).sum
+        finally copies.close()
+      }
+    catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
   /** Writes one of the new files. @return the number of its rows */
   private def write(copies: DataFileCopies, index: Int, tuple: PartitionTuple): Long = {
