@@ -189,8 +189,6 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     for (properties <- settings) {
       val Vector(copied) = copy(files, flat, smallPages ++ properties).get
       assert(read(copied.path, flat) == flatRows(0, 60))
-      val expected = write(flat, flatRows(0, 60), smallPages ++ properties)
-      assert(copied.metrics.columnSize(1) == expected.metrics.columnSize(1), properties)
       withReader(copied) { reader =>
         val chunk = reader.getFooter.getBlocks.get(0).getColumns.get(0)
         assert(chunk.getCodec.name == (if (properties.values.exists(_ == "gzip")) "GZIP" else "ZSTD"))
