@@ -181,8 +181,9 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
 
   test("another codec, a compression level and a Bloom filter are applied to copied columns") {
     val files = Seq(0, 30).map(i => write(flat, flatRows(i, i + 30), smallPages))
+    val codec = withReader(files.head)(_.getFooter.getBlocks.get(0).getColumns.get(0).getCodec.name)
     val settings = Seq(
-      Map("write.parquet.compression-codec" -> "gzip"),
+      Map("write.parquet.compression-codec" -> "snappy"),
       Map("write.parquet.compression-level" -> "9"),
       Map("write.parquet.bloom-filter-enabled.column.id" -> "true")
     )
@@ -191,7 +192,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
       assert(read(copied.path, flat) == flatRows(0, 60))
       withReader(copied) { reader =>
         val chunk = reader.getFooter.getBlocks.get(0).getColumns.get(0)
-        assert(chunk.getCodec.name == (if (properties.values.exists(_ == "gzip")) "GZIP" else "ZSTD"))
+        assert(chunk.getCodec.name == (if (properties.values.exists(_ == "snappy")) "SNAPPY" else codec))
         assert((reader.readBloomFilter(chunk) != null) == properties.keys.exists(_.contains("bloom")))
       }
     }
