@@ -128,6 +128,15 @@ class CreateChangelogView(NamedTuple):
     """Name of the view, which can be read in this session."""
 
 
+class RollbackView(NamedTuple):
+    """A result row of `rollback_view`."""
+
+    previous_version_id: int
+    """Version that was current before the call."""
+    current_version_id: int
+    """Version that is current after the call."""
+
+
 class ConvertEqualityDeletes(NamedTuple):
     """A result row of `convert_equality_deletes`."""
 
@@ -397,6 +406,15 @@ class TableProcedures(ABC):
             },
         )
         return CreateChangelogView(*rows[0])
+
+    def rollback_view(self, version_id: int) -> RollbackView:
+        """Make an earlier version of a view current.
+
+        Args:
+            version_id: version to make current; the view must still have it.
+        """
+        rows = self._call("rollback_view", {"version_id": version_id})
+        return RollbackView(*rows[0])
 
     def convert_equality_deletes(self, branch: str | None = None) -> ConvertEqualityDeletes:
         """Convert equality deletes to deletion vectors, or before version 3 to position delete files.

@@ -37,6 +37,8 @@ object CatalogProperties {
     Seq(
       CatalogProperty.TableDefault,
       CatalogProperty.TableOverride,
+      CatalogProperty.ViewDefault,
+      CatalogProperty.ViewOverride,
       CatalogProperty.OwnedLocationsOf,
       CatalogProperty.Jdbc,
       RestProperty.Header,

@@ -164,6 +164,10 @@ object CatalogProperty {
     PropertyPrefix("table-default.", "Default of a table property, for new tables that do not set this property")
   val TableOverride: PropertyPrefix =
     PropertyPrefix("table-override.", "Table property of all new tables, which overrides the value in CREATE TABLE")
+  val ViewDefault: PropertyPrefix =
+    PropertyPrefix("view-default.", "Default of a view property, for new views that do not set this property")
+  val ViewOverride: PropertyPrefix =
+    PropertyPrefix("view-override.", "View property of all new views, which overrides the value in CREATE VIEW")
   val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Setting of the JDBC driver: jdbc.user, jdbc.password, ...")
   val Hadoop: PropertyPrefix =
     PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration")

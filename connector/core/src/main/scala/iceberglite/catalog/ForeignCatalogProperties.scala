@@ -51,8 +51,6 @@ object ForeignCatalogProperties {
     accepted("client-pool-cache-keys", "A catalog shares its connections with no other catalog or session"),
     warned("auth.session-timeout-ms", "The session of a catalog with its REST server lasts as long as the catalog"),
     warned("suppress-permission-error", "If the user may not list a directory, the operation fails", "false"),
-    warned("view-default.*", "Views cannot be created in this release"),
-    warned("view-override.*", "Views cannot be created in this release"),
     rejected("encryption.*", NoEncryption),
     warned("fs.*", "Settings of Hadoop begin with hadoop., such as hadoop.fs.s3a.endpoint")
   )

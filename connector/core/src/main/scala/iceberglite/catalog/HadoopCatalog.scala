@@ -5,6 +5,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, 
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
+import iceberglite.spec.update.MetadataUpdate.SetLocation
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -20,19 +21,19 @@ final class HadoopCatalog(
     warehouse: String,
     val io: FileIO,
     protected val environment: Environment = Environment.system
-) extends Catalog {
+) extends ViewCatalog {
   private val locations = CatalogProperty.ownedLocations(properties)
 
   override def allowsPaths: Boolean = true
 
   override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = {
     requireNamespace(parent)
-    directories(parent).filterNot(d => isTable(d._2)).map(d => parent :+ d._1)
+    directories(parent).filterNot(d => isTable(d._2) || isView(d._2)).map(d => parent :+ d._1)
   }
 
   override def namespaceExists(namespace: Vector[String]): Boolean = {
     val directory = directoryOf(namespace)
-    io.info(directory).exists(_.isDirectory) && !isTable(directory)
+    io.info(directory).exists(_.isDirectory) && !isTable(directory) && !isView(directory)
   }
 
   override def loadNamespace(namespace: Vector[String]): Map[String, String] = {
@@ -98,6 +99,13 @@ final class HadoopCatalog(
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val next = NextVersion.of(fullName(id), base, change, environment.nowMs())
     rejectLocationChange(id, base.map(_.metadata), next.metadata)
+    if (base.isEmpty && viewExists(id)) {
+      throw AlreadyExists(
+        ObjectKind.View,
+        fullName(id),
+        "A table and a view cannot have the same name. Drop the view first, or choose another name"
+      )
+    }
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
@@ -144,6 +152,41 @@ final class HadoopCatalog(
       )
     }
   }
+
+  override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = {
+    requireNamespace(namespace)
+    directories(namespace).filter(d => isView(d._2)).map(d => TableIdentifier(namespace, d._1))
+  }
+
+  override def viewExists(id: TableIdentifier): Boolean = viewFiles(id).exists
+
+  override def loadView(id: TableIdentifier): ViewState = Warehouse.using(warehouse)(viewFiles(id).newest()).getOrElse(
+    throw NotFound(ObjectKind.View, fullName(id), s"There is no view metadata in ${defaultLocation(id)}")
+  )
+
+  override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
+    change.updates.collect { case SetLocation(location) => location }.find(_ != defaultLocation(id)).foreach { other =>
+      throw Unsupported(
+        s"the location $other for ${fullName(id)}",
+        s"In a file-system catalog, the location of a view can only be ${defaultLocation(id)}. Omit the location"
+      )
+    }
+    Warehouse.using(warehouse)(viewFiles(id).commit(base, change))
+  }
+
+  override def dropView(id: TableIdentifier): Boolean = viewFiles(id).drop()
+
+  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
+    s"renaming ${fullName(from)} to $to",
+    "In a file-system catalog, the directory determines the name of a view. Create a new view with the same query, " +
+      "and drop the old view"
+  )
+
+  private def viewFiles(id: TableIdentifier): HadoopViews =
+    new HadoopViews(io, defaultLocation(id), fullName(id), environment, () => tableExists(id))
+
+  private def isView(directory: String): Boolean =
+    new HadoopViews(io, directory, directory, environment, () => false).exists
 
   private def versions(id: TableIdentifier): VersionedTable =
     new VersionedTable(io, defaultLocation(id), fullName(id), environment)

@@ -26,12 +26,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
    * @param name the name of the view, for messages
    */
   def commit(name: String, pointer: Pointer[ViewState], base: Option[ViewState], change: ViewChange): ViewState = {
-    change.requirements.foreach(_.check(base.map(_.metadata), name))
-    val now = environment.nowMs()
-    val next = base match {
-      case None => ViewUpdate.create(change.updates, now)
-      case Some(current) => ViewUpdate.applyAll(current.metadata, change.updates, now)
-    }
+    val next = PointerViews.apply(name, base, change, environment.nowMs())
     val state = ViewState(next, nextFile(base, next))
     val swap = new PointerSwap(name, pointer, PointerViews.Views, io, environment, warehouse)
     try swap.commit(base, state)
@@ -51,6 +46,15 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
 }
 
 private[catalog] object PointerViews {
+
+  /** Checks the requirements of a change to a view, and returns the metadata after the change. */
+  def apply(name: String, base: Option[ViewState], change: ViewChange, nowMs: Long): ViewMetadata = {
+    change.requirements.foreach(_.check(base.map(_.metadata), name))
+    base match {
+      case None => ViewUpdate.create(change.updates, nowMs)
+      case Some(current) => ViewUpdate.applyAll(current.metadata, change.updates, nowMs)
+    }
+  }
 
   /**
    * Returns the compression codec of a view's metadata files. Unlike table metadata, view metadata is compressed by

@@ -3,7 +3,7 @@ package iceberglite.catalog
 import iceberglite.table.{TableIdentifier, ViewChange, ViewState}
 
 /** A catalog that supports views (Iceberg view specification). A table and a view cannot have the same name. */
-trait ViewCatalog { self: Catalog =>
+trait ViewCatalog extends Catalog {
 
   /**
    * Returns the views of a namespace.
@@ -11,6 +11,9 @@ trait ViewCatalog { self: Catalog =>
    * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
    */
   def listViews(namespace: Vector[String]): Vector[TableIdentifier]
+
+  /** Returns the location of a new view for which the user specifies no location; absent if a server determines it. */
+  def defaultViewLocation(id: TableIdentifier): Option[String] = Some(defaultLocation(id))
 
   def viewExists(id: TableIdentifier): Boolean
 

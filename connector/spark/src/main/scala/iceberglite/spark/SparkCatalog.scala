@@ -18,7 +18,7 @@ import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.Catalog
+import iceberglite.catalog.{Catalog, ViewCatalog}
 import iceberglite.spark.catalog.{
   CatalogSetup,
   CatalogTables,
@@ -139,6 +139,13 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
         )
     }
   }
+
+  override def viewCatalog: Option[ViewCatalog] = catalog match {
+    case views: ViewCatalog => Some(views)
+    case _ => None
+  }
+
+  override def isSparkObject(ident: Identifier): Boolean = false
 
   override def isIcebergTable(ident: Identifier): Boolean = tableExists(ident)
 

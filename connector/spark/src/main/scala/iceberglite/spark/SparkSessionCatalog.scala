@@ -18,7 +18,7 @@ import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.CatalogProperty
+import iceberglite.catalog.{CatalogProperty, ViewCatalog}
 import iceberglite.catalog.hive.HiveCatalog
 import iceberglite.spark.catalog.Providers
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
@@ -77,6 +77,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     icebergCatalog.registerTable(ident, metadataFile)
   }
 
+  override def viewCatalog: Option[ViewCatalog] = icebergCatalog.viewCatalog
+
+  override def isSparkObject(ident: Identifier): Boolean = isInDelegate(ident)
+
   override def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.isIcebergTable(ident)
 
   override def stageTable(ident: Identifier, creation: TableCreation): iceberglite.table.StagedTable = {
@@ -105,7 +109,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def tableExists(ident: Identifier): Boolean = isIcebergTable(ident) || isInDelegate(ident)
 
   override def loadTable(ident: Identifier): Table =
-    icebergOrDelegate(ident)(icebergCatalog.loadTable(_))(delegate.loadTable(_))
+    icebergOrDelegate(ident)(icebergCatalog.loadTable(_))(i => withoutIcebergViews(i, delegate.loadTable(i)))
 
   override def loadTable(ident: Identifier, version: String): Table =
     icebergOrDelegate(ident)(icebergCatalog.loadTable(_, version))(delegate.loadTable(_, version))
@@ -215,11 +219,14 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace. If the namespace has iceberg-lite tables, this method throws, because Spark's catalog does not
-   * know these tables and would drop the namespace.
+   * Drops a namespace. If the namespace has iceberg-lite tables or views, this method throws, because Spark's catalog does not
+   * know them and would drop the namespace.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
-    if (icebergCatalog.namespaceExists(namespace) && icebergCatalog.listTables(namespace).nonEmpty) {
+    if (
+      icebergCatalog.namespaceExists(namespace) &&
+      (icebergCatalog.listTables(namespace).nonEmpty || hasIcebergViews(namespace))
+    ) {
       throw new NonEmptyNamespaceException(namespace)
     }
     delegate.dropNamespace(namespace, cascade)
@@ -232,6 +239,20 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def loadFunction(ident: Identifier): UnboundFunction =
     try icebergCatalog.loadFunction(ident)
     catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
+
+  private def hasIcebergViews(namespace: Array[String]): Boolean =
+    try viewCatalog.exists(_.listViews(namespace.toVector).nonEmpty)
+    catch { case _: Unsupported => false } // a JDBC catalog whose layout has no views
+
+  /**
+   * Rejects an Iceberg view of the Hive Metastore, which Spark would read as a view of its own, with other default
+   * namespaces. The rules of the extensions then find the Iceberg view.
+   */
+  private def withoutIcebergViews(ident: Identifier, table: Table): Table = {
+    val isIcebergView = Option(table.properties.get(SparkSessionCatalog.TableType))
+      .exists(_.equalsIgnoreCase(SparkSessionCatalog.IcebergView))
+    if (isIcebergView) throw new NoSuchTableException(ident) else table
+  }
 
   /**
    * Whether Spark's own catalog contains the table. Only namespaces of one level are looked up, because Spark's catalog
@@ -269,5 +290,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 }
 
 object SparkSessionCatalog {
+
+  /** The parameter of the Hive Metastore that marks Iceberg views, and its value. */
+  private val TableType = "table_type"
+  private val IcebergView = "ICEBERG-VIEW"
+
   private val providers: Set[String] = Set(Providers.Iceberg, Providers.IcebergLite)
 }

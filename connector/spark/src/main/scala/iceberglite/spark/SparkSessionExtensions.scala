@@ -34,6 +34,7 @@ import iceberglite.spark.sql.{
   StatementWithOptions,
   SuggestTableNames
 }
+import iceberglite.spark.view.ResolveViews
 
 /**
  * The extensions of a session, which are configured with
@@ -41,7 +42,7 @@ import iceberglite.spark.sql.{
  * Spark calls the parser of the last extension first. The parser of this class passes statements that do not concern
  * iceberg-lite tables to the parser of the previous extension.
  *
- * Three features do not work without the extensions: the connector's own statements such as `ALTER TABLE ... ADD
+ * Four features do not work without the extensions: views; the connector's own statements such as `ALTER TABLE ... ADD
  * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; and
  * changes to rows with [[IcebergTable]].
  */
@@ -58,6 +59,11 @@ object SparkSessionExtensions {
   /** A rule and its phase in Spark's planning. */
   sealed private[iceberglite] trait Injection {
     def inject(extensions: Extensions): Unit
+  }
+
+  /** Runs with the resolution rules, in each of their iterations, and needs the session. */
+  final private case class SessionResolution(rule: SparkSession => Rule[LogicalPlan]) extends Injection {
+    override def inject(extensions: Extensions): Unit = extensions.injectResolutionRule(rule)
   }
 
   /** Runs with the resolution rules, in each of their iterations. */
@@ -87,6 +93,7 @@ object SparkSessionExtensions {
 
   /** All rules of the extensions. */
   private[iceberglite] val rules: Seq[Injection] = Seq(
+    SessionResolution(new ResolveViews(_)),
     Resolution(FillMissingColumns),
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),

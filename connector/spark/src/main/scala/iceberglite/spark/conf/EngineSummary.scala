@@ -9,10 +9,13 @@ object EngineSummary {
   val version: String =
     Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
 
+  /** The key of the id of the Spark application. */
+  val ApplicationId = "spark.app.id"
+
   def of(session: SparkSession): Map[String, String] = Map(
     "engine-name" -> "spark",
     "engine-version" -> session.version,
     "iceberg-lite-version" -> version,
-    "spark.app.id" -> session.sparkContext.applicationId
+    ApplicationId -> session.sparkContext.applicationId
   )
 }

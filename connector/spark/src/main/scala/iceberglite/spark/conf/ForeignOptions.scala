@@ -48,7 +48,11 @@ object ForeignOptions {
         "Set spark.sql.cbo.enabled=false to plan without column statistics"
       ),
       warned("spark.sql.iceberg.async-micro-batch-planning-enabled", Streaming, "false"),
-      warned("spark.sql.iceberg.view.schema-binding-mode", "Views cannot be read in this release"),
+      warned(
+        "spark.sql.iceberg.view.schema-binding-mode",
+        "The columns of a view's query must fit the types of the view without loss",
+        "binding"
+      ),
       warned("spark.sql.iceberg.identifier-fields-rely", NewerSpark, "false"),
       warned("spark.sql.iceberg.shred-variants", Shredding, "false"),
       warned("spark.sql.iceberg.variant-inference-buffer-size", Shredding),

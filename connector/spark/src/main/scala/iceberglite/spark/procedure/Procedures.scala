@@ -16,6 +16,7 @@ object Procedures {
     RegisterTable,
     Clone,
     CreateChangelogView,
+    RollbackView,
     ConvertEqualityDeletes,
     ExpireSnapshots,
     RemoveOrphanFiles,

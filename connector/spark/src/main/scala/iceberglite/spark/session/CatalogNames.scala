@@ -6,6 +6,12 @@ import org.apache.spark.sql.connector.catalog.{CatalogNotFoundException, Catalog
 /** Resolves multipart names in a session, with the same rules as Spark. */
 object CatalogNames {
 
+  /** The name of Spark's session catalog. */
+  val SessionCatalog = "spark_catalog"
+
+  /** Whether a catalog with the given name is configured. */
+  def isRegistered(session: SparkSession, name: String): Boolean = registered(session, name).isDefined
+
   /**
    * Returns the catalog, and the name within the catalog. The session's current catalog and namespace are the defaults.
    */

@@ -2,6 +2,7 @@ package iceberglite.spark.session
 
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
 
+import iceberglite.catalog.ViewCatalog
 import iceberglite.table.{StagedTable, Table, TableCreation}
 
 /** A Spark catalog with iceberg-lite tables, possibly next to other tables. */
@@ -31,6 +32,12 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    * @throws iceberglite.spec.IcebergError.AlreadyExists if the name is taken
    */
   def stageTable(ident: Identifier, creation: TableCreation): StagedTable
+
+  /** Returns the catalog of the views; absent if the type of the catalog does not support views. */
+  def viewCatalog: Option[ViewCatalog]
+
+  /** Whether the name belongs to a table or view of Spark's own session catalog. */
+  def isSparkObject(ident: Identifier): Boolean
 
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean

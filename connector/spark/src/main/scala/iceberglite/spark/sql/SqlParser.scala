@@ -9,21 +9,23 @@ import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
+import iceberglite.spark.view.ViewStatements
 
 /**
  * Adds the connector's statements to a session's SQL. This parser handles the statements of [[AlterTableStatement.all]]
- * and [[TableStatement.all]] on tables of iceberg-lite catalogs, and CALL of procedures of such catalogs. It passes all
- * other statements to the previous parser, which is Spark's parser or the parser of another extension. If a statement
+ * and [[TableStatement.all]] on tables of iceberg-lite catalogs, and CALL of procedures of such catalogs. It replaces
+ * Spark's statements on views of iceberg-lite catalogs. It passes all other statements to the previous parser, which is Spark's parser or the parser of another extension. If a statement
  * changes rows of an iceberg-lite table, this parser first parses and removes the connector's own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
   private val calls = new CallStatement(session, delegate)
   private val tableStatements = new TableStatements(session, delegate)
+  private val viewStatements = new ViewStatements(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse(delegate.parsePlan(sqlText))
+    parseOwnStatement(sqlText).getOrElse(viewStatements(delegate.parsePlan(sqlText)))
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))

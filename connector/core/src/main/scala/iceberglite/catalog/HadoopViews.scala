@@ -1,0 +1,131 @@
+package iceberglite.catalog
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, UnreadableFile}
+import iceberglite.spec.{IcebergError, ObjectKind}
+import iceberglite.storage.{FileIO, MetadataFiles}
+import iceberglite.spec.property.MetadataCompression
+import iceberglite.table.{Cleanup, EmptyDirectories, Environment, TableLocations, ViewChange, ViewState}
+
+/**
+ * The metadata files of one view of a file-system catalog, `metadata/v<V>.view.json`. As for tables, a writer commits
+ * version V by creating the file of version V, which only one writer can create. The names differ from those of tables,
+ * so that no engine takes a view for a table. Other engines treat the view's directory as a namespace.
+ *
+ * @param view the name of the view, for messages
+ * @param tableExists whether the directory is the directory of a table
+ */
+final private[catalog] class HadoopViews(
+    io: FileIO,
+    location: String,
+    view: String,
+    environment: Environment,
+    tableExists: () => Boolean
+) {
+  private val directory = TableLocations.inside(location, "metadata")
+
+  def exists: Boolean = numbers.nonEmpty
+
+  /** Returns the newest state; `None` if the view does not exist. */
+  def newest(): Option[ViewState] = numbers.lastOption.flatMap { number =>
+    val path = pathOf(number)
+    try Some(read(path))
+    catch {
+      // A concurrent commit removed the file after a newer version was created, or the view was dropped.
+      case failed: UnreadableFile => if (numbers.contains(number)) throw failed else newest()
+    }
+  }
+
+  /** Commits a change; see [[ViewCatalog.commitView]]. */
+  def commit(base: Option[ViewState], change: ViewChange): ViewState = {
+    val next = PointerViews.apply(view, base, change, environment.nowMs())
+    if (base.isEmpty) rejectExisting()
+    val number = base.fold(1)(b => numberOf(b.metadataLocation) + 1)
+    val path = pathOf(number)
+    if (!createFile(path, MetadataFiles.viewBytes(next, MetadataCompression.Uncompressed))) {
+      if (base.isEmpty) rejectExisting()
+      throw CommitConflict(view, s"version $number already exists ($path)")
+    }
+    base.fold(withdrawIfTable(path))(withdrawIfReplaced(_, path))
+    Cleanup.quietly(s"remove old metadata files of $view")(
+      numbers.filter(_ <= number - HadoopViews.KeptFiles).map(pathOf).foreach(io.delete)
+    )
+    ViewState(next, path)
+  }
+
+  /** Drops the view. The newest file is deleted last, so that readers never see an older version. */
+  def drop(): Boolean = {
+    val files = numbers.map(pathOf)
+    files.foreach(io.delete)
+    if (files.nonEmpty) EmptyDirectories.removeAll(io, location)
+    files.nonEmpty
+  }
+
+  private def rejectExisting(): Unit = {
+    if (tableExists()) throw tableWithSameName
+    if (exists) {
+      throw AlreadyExists(ObjectKind.View, view, "Replace the view, drop it first, or choose another name")
+    }
+  }
+
+  private def tableWithSameName: AlreadyExists = AlreadyExists(
+    ObjectKind.Table,
+    view,
+    "A table and a view cannot have the same name. Drop the table first, or choose another name"
+  )
+
+  /** Withdraws a new view, i.e. deletes its metadata file, if a table with the same name was created concurrently. */
+  private def withdrawIfTable(path: String): Unit = if (tableExists()) {
+    io.delete(path)
+    throw tableWithSameName
+  }
+
+  /**
+   * Withdraws a commit if its base no longer exists or belongs to another view. In this case, the view was dropped
+   * concurrently, or the base is so old that later commits removed it and the file of the following version.
+   */
+  private def withdrawIfReplaced(base: ViewState, path: String): Unit = {
+    val current = Try(read(base.metadataLocation)).toOption
+    if (!current.exists(_.metadata.uuid == base.metadata.uuid)) {
+      io.delete(path)
+      throw CommitConflict(view, s"${base.metadataLocation} is no longer a version of the view")
+    }
+  }
+
+  /**
+   * Creates the file. If it is unclear whether the call succeeded, the content of the file shows which commit created
+   * the file.
+   *
+   * @return false if another commit created the file
+   */
+  private def createFile(path: String, contents: Array[Byte]): Boolean = {
+    def isOwn: Option[Boolean] = Try(io.read(path)).toOption.map(java.util.Arrays.equals(_, contents))
+    try io.createExclusively(path, contents) || isOwn.contains(true)
+    catch { case failed: IcebergError => isOwn.getOrElse(throw failed) }
+  }
+
+  private def read(path: String): ViewState = ViewState(MetadataFiles.readView(io, path), path)
+
+  private def pathOf(number: Int): String = TableLocations.inside(directory, s"v$number${HadoopViews.Suffix}")
+
+  private def numberOf(path: String): Int = HadoopViews.numberIn(path).getOrElse(
+    throw new IllegalArgumentException(s"$path is not a metadata file of a view of a file-system catalog")
+  )
+
+  /** Returns the numbers of the existing metadata files, in ascending order. */
+  private def numbers: Vector[Int] = io.list(directory).flatMap(file => HadoopViews.numberIn(file.path)).sorted
+}
+
+private[catalog] object HadoopViews {
+  private val Suffix = ".view.json"
+  private val Name = """v(\d{1,9})\.view\.json""".r
+
+  /** The number of metadata files that are kept. A view's metadata file contains the history of the view. */
+  private val KeptFiles = 100
+
+  private def numberIn(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {
+    case Name(number) => Some(number.toInt)
+    case _ => None
+  }
+}

@@ -1,0 +1,115 @@
+package iceberglite.catalog
+
+import scala.annotation.tailrec
+
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.{ViewRequirement, ViewUpdate}
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+import iceberglite.table.{Environment, RetryPolicy, TableIdentifier, ViewChange, ViewState}
+
+/**
+ * The changes to the views of a catalog. After a conflict, a change is applied again to the newest state of the view,
+ * so that concurrent changes of the same view lose no version.
+ */
+final class ViewOperations(catalog: ViewCatalog, environment: Environment = Environment.system) {
+
+  /**
+   * Creates a view.
+   *
+   * @param location the view's location; if absent, the catalog determines the location
+   * @throws AlreadyExists if a table or view with the name exists
+   */
+  def create(
+      id: TableIdentifier,
+      definition: ViewDefinition,
+      properties: Map[String, String],
+      location: Option[String]
+  ): ViewState = {
+    val updates = AssignUuid(environment.uuid()) +:
+      location.orElse(catalog.defaultViewLocation(id)).map(SetLocation).toVector
+    val all = withCatalogProperties(properties)
+    val propertyUpdates = if (all.isEmpty) Vector.empty else Vector(SetProperties(all))
+    catalog.commitView(id, None, ViewChange(updates ++ propertyUpdates ++ define(definition, None), Vector.empty))
+  }
+
+  /** Creates a view, or replaces its definition. Existing properties are kept unless they are set to another value. */
+  def createOrReplace(
+      id: TableIdentifier,
+      definition: ViewDefinition,
+      properties: Map[String, String],
+      location: Option[String]
+  ): ViewState =
+    if (catalog.viewExists(id)) replace(id, definition, properties, location)
+    else
+      try create(id, definition, properties, location)
+      catch {
+        case _: AlreadyExists if catalog.viewExists(id) => replace(id, definition, properties, location)
+      }
+
+  /**
+   * Replaces the definition of a view.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound if the view does not exist
+   */
+  def replace(
+      id: TableIdentifier,
+      definition: ViewDefinition,
+      properties: Map[String, String],
+      location: Option[String] = None
+  ): ViewState = {
+    val overrides = CatalogProperty.ViewOverride.in(catalog.properties)
+    change(id) { base =>
+      val moved = location.filter(_ != base.location).map(SetLocation).toVector
+      val set = if (properties.isEmpty) Vector.empty else Vector(SetProperties(properties ++ overrides))
+      moved ++ set ++ define(definition, Some(base))
+    }
+  }
+
+  /** Sets and removes properties of a view. */
+  def alterProperties(id: TableIdentifier, set: Map[String, String], remove: Set[String]): ViewState =
+    change(id) { _ =>
+      (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) ++
+        (if (remove.isEmpty) Vector.empty else Vector(RemoveProperties(remove)))
+    }
+
+  /**
+   * Makes an earlier version current. The version log gets an entry; no version is added.
+   *
+   * @param properties returns the properties to set with the version
+   * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
+   */
+  def rollback(id: TableIdentifier, versionId: Int)(properties: ViewVersion => Map[String, String]): ViewState =
+    change(id) { base =>
+      val set = properties(base.version(versionId))
+      (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) :+ SetCurrentViewVersion(versionId)
+    }
+
+  private def define(definition: ViewDefinition, base: Option[ViewMetadata]): Vector[ViewUpdate] = Vector(
+    AddSchema(definition.schema, definition.schema.fields.map(_.id).foldLeft(0)(_ max _)),
+    AddViewVersion(definition.version(base, environment.nowMs())),
+    SetCurrentViewVersion(LastAdded)
+  )
+
+  private def withCatalogProperties(properties: Map[String, String]): Map[String, String] =
+    CatalogProperty.ViewDefault.in(catalog.properties) ++ properties ++
+      CatalogProperty.ViewOverride.in(catalog.properties)
+
+  private def change(id: TableIdentifier)(updates: ViewMetadata => Vector[ViewUpdate]): ViewState = {
+    val first = catalog.loadView(id)
+    val requirements = first.metadata.uuid.map(ViewRequirement.AssertViewUuid).toVector
+    val policy = RetryPolicy.commits(first.metadata.properties, environment)
+
+    @tailrec def attempt(base: ViewState): ViewState = {
+      val committed =
+        try Right(catalog.commitView(id, Some(base), ViewChange(updates(base.metadata), requirements)))
+        catch { case conflict: CommitConflict => Left(conflict) }
+      committed match {
+        case Right(state) => state
+        case Left(conflict) => if (policy.waitForNext()) attempt(catalog.loadView(id)) else throw conflict
+      }
+    }
+    attempt(first)
+  }
+}

@@ -1,0 +1,72 @@
+package iceberglite.spark.view
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.error.StatementError
+import iceberglite.spark.session.CatalogNames
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
+import iceberglite.table.TableIdentifier
+
+/** `DROP VIEW [IF EXISTS]`. */
+final private[view] case class DropIcebergView(view: ViewName, ifExists: Boolean) extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in {
+    if (!view.views.dropView(view.id)) {
+      if (view.catalog.tableExists(view.ident)) throw isTable
+      if (!ifExists) throw notFound
+    }
+    Seq.empty
+  }
+
+  private def isTable: StatementError = {
+    val error = Unsupported(s"DROP VIEW ${view.sql}", "It is a table. Use DROP TABLE")
+    val parameters = Map(
+      "operation" -> "DROP VIEW",
+      "requiredType" -> "VIEW",
+      "objectName" -> view.toString,
+      "foundType" -> "TABLE",
+      "alternative" -> "DROP TABLE"
+    )
+    new StatementError(error.getMessage, error, Some("WRONG_COMMAND_FOR_OBJECT_TYPE"), parameters)
+  }
+}
+
+/** `ALTER VIEW ... SET TBLPROPERTIES` and `ALTER VIEW ... UNSET TBLPROPERTIES [IF EXISTS]`. */
+final private[view] case class AlterViewProperties(
+    view: ViewName,
+    set: Map[String, String],
+    unset: Seq[String],
+    ifExists: Boolean
+) extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in {
+    (set.keySet ++ unset).find(ViewDescription.Reserved).foreach { key =>
+      throw InvalidArgument("view property", key, "It is computed from other metadata and cannot be changed")
+    }
+    val existing = metadata.properties
+    unset.find(key => !ifExists && !existing.contains(key)).foreach { key =>
+      throw NotFound(ObjectKind.ViewProperty, key, s"View $view has no such property. Use UNSET TBLPROPERTIES IF EXISTS")
+    }
+    view.operations.alterProperties(view.id, set, unset.toSet)
+    Seq.empty
+  }
+}
+
+/** `ALTER VIEW ... RENAME TO`. A new name of one part is in the namespace of the view. */
+final private[view] case class RenameIcebergView(view: ViewName, newName: Seq[String]) extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in {
+    val target = newName match {
+      case Seq(name) => Identifier.of(view.ident.namespace, name)
+      case parts =>
+        val (catalog, ident) = CatalogNames.resolveIn(session, view.catalog, parts)
+        if (catalog.name != view.catalog.name) throw Unsupported(
+          s"renaming $view to ${newName.mkString(".")}",
+          s"A view stays in its catalog. The new name must be in ${view.catalog.name}"
+        )
+        ident
+    }
+    if (view.find().isEmpty) throw notFound
+    view.views.renameView(view.id, TableIdentifier(target.namespace.toVector, target.name))
+    Seq.empty
+  }
+}

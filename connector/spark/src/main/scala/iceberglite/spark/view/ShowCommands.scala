@@ -1,0 +1,93 @@
+package iceberglite.spark.view
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.util.StringUtils
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
+
+/**
+ * `SHOW VIEWS`, which also shows the temporary views of the session and, in the session catalog, the views of Spark.
+ */
+final private[view] case class ShowIcebergViews(
+    catalog: LiteCatalog,
+    namespace: Seq[String],
+    pattern: Option[String],
+    override val output: Seq[Attribute]
+) extends LeafRunnableCommand
+    with ErrorBoundary {
+
+  override protected def errorName: String = (catalog.name +: namespace).mkString(".")
+
+  override def run(session: SparkSession): Seq[Row] = in {
+    val sparks = sparkViews(session)
+    val permanent = (icebergViews ++ sparks.filter(_.database.isDefined).map(_.table)).distinct.sorted
+    val temporary = sparks.filter(_.database.isEmpty).map(_.table)
+    permanent.map(Row(namespace.mkString("."), _, false)) ++ temporary.map(Row("", _, true))
+  }
+
+  private def icebergViews: Seq[String] = {
+    val names =
+      try catalog.viewCatalog.toSeq.flatMap(_.listViews(namespace.toVector)).map(_.name)
+      catch {
+        // The namespaces of the session catalog belong to Spark, which checks whether they exist.
+        case NotFound(ObjectKind.Namespace, _, _) if isSessionCatalog => Nil
+      }
+    pattern.fold(names)(StringUtils.filterPattern(names, _))
+  }
+
+  private def sparkViews(session: SparkSession): Seq[TableIdentifier] = {
+    val filter = pattern.getOrElse("*")
+    if (isSessionCatalog) session.sessionState.catalog.listViews(namespace.mkString("."), filter)
+    else session.sessionState.catalog.listLocalTempViews(filter)
+  }
+
+  private def isSessionCatalog: Boolean = catalog.name == CatalogNames.SessionCatalog
+}
+
+/** `SHOW CREATE TABLE` of a view. */
+final private[view] case class ShowCreateView(view: ViewName, override val output: Seq[Attribute]) extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in(Seq(Row(ViewDescription.createStatement(view, metadata))))
+}
+
+/** `SHOW TBLPROPERTIES` of a view. */
+final private[view] case class ShowViewProperties(
+    view: ViewName,
+    key: Option[String],
+    override val output: Seq[Attribute]
+) extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in {
+    val properties = ViewDescription.properties(metadata)
+    key match {
+      case None => properties.map { case (name, value) => Row(name, value) }
+      case Some(name) =>
+        val missing = s"View $view does not have property: $name"
+        Seq(Row(name, properties.collectFirst { case (`name`, value) => value }.getOrElse(missing)))
+    }
+  }
+}
+
+/** `SHOW COLUMNS` of a view. */
+final private[view] case class ShowViewColumns(view: ViewName, override val output: Seq[Attribute])
+    extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in(ViewDescription.columns(metadata).fieldNames.toSeq.map(Row(_)))
+}
+
+/** `DESCRIBE [EXTENDED]` of a view. */
+final private[view] case class DescribeView(view: ViewName, isExtended: Boolean, override val output: Seq[Attribute])
+    extends ViewCommand {
+  override def run(session: SparkSession): Seq[Row] = in {
+    val columns = ViewDescription.columns(metadata)
+      .map(field => Row(field.name, field.dataType.simpleString, field.getComment().orNull))
+    val details =
+      if (!isExtended) Nil
+      else Row("", "", "") +: Row("# Detailed View Information", "", "") +:
+        ViewDescription.details(view, metadata).map { case (name, value) => Row(name, value, "") }
+    columns ++ details
+  }
+}

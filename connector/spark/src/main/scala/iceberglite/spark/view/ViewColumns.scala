@@ -1,0 +1,49 @@
+package iceberglite.spark.view
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.iceberglite.ViewChecks
+import org.apache.spark.sql.types.{StructField, StructType}
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+
+/** The columns of a view, and the names of the corresponding columns of its query. */
+private[view] object ViewColumns {
+
+  /**
+   * The key with the names of the query's columns, separated by commas. Apache Iceberg stores it as a property of the
+   * view. This connector also stores it in the summary of each version, because the names belong to the version.
+   */
+  val QueryColumnNames = "spark.query-column-names"
+
+  /**
+   * Returns the view's columns.
+   *
+   * @param columns the names and comments in the statement; empty if the statement has no list of columns
+   */
+  def schema(query: Seq[Attribute], columns: Seq[(String, Option[String])]): Schema = {
+    val fields = query.zipWithIndex.map { case (attribute, i) =>
+      val (name, comment) = columns.lift(i).getOrElse((attribute.name, None))
+      val source = StructField(attribute.name, attribute.dataType, nullable = true, attribute.metadata)
+      val field = StructField(name, ViewChecks.nullable(attribute.dataType))
+      comment.orElse(source.getComment()).fold(field)(field.withComment)
+    }
+    Schema(0, SparkTypes.fromSpark(StructType(fields)))
+  }
+
+  def joinedNames(query: Seq[Attribute]): String = {
+    query.map(_.name).find(_.contains(",")).foreach { name =>
+      throw InvalidArgument("column of the view's query", name, "The name must not contain a comma. Use an alias")
+    }
+    query.map(_.name).mkString(",")
+  }
+
+  /** Returns the names of the query's columns. */
+  def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Seq[String] = {
+    def named(properties: Map[String, String]): Option[Seq[String]] =
+      properties.get(QueryColumnNames).map(_.split(",", -1).toSeq).filter(_.size == columns.size)
+    named(version.summary).orElse(named(view.properties)).getOrElse(columns.fieldNames.toSeq)
+  }
+}

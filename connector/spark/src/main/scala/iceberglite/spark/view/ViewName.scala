@@ -1,0 +1,82 @@
+package iceberglite.spark.view
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier}
+
+import iceberglite.catalog.{ViewCatalog, ViewOperations}
+import iceberglite.spark.catalog.PathName
+import iceberglite.spark.convert.PartitionTerm
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
+import iceberglite.spec.view.ViewMetadata
+import iceberglite.table.ViewState
+
+/** The name of a view in a catalog that supports views. The view need not exist. */
+final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Identifier) {
+  val id: iceberglite.table.TableIdentifier =
+    iceberglite.table.TableIdentifier(ident.namespace.toVector, ident.name)
+
+  /** The parts of the full name: the catalog, the namespace and the view. */
+  val parts: Seq[String] = catalog.name +: ident.namespace.toSeq :+ ident.name
+
+  /** The full name in SQL, with backticks where they are needed. */
+  val sql: String = PartitionTerm.quoted(parts)
+
+  /** The full name without quotes, for messages. */
+  override val toString: String = parts.mkString(".")
+
+  /** The name for Spark's own errors. */
+  def forSpark: TableIdentifier =
+    TableIdentifier(ident.name, Some(ident.namespace.mkString(".")), Some(catalog.name))
+
+  def operations: ViewOperations = new ViewOperations(views)
+
+  /** Returns the view's newest state; `None` if there is no view with this name. */
+  def find(): Option[ViewState] =
+    try Some(views.loadView(id))
+    catch {
+      case NotFound(ObjectKind.View | ObjectKind.Namespace, _, _) => None
+      // The name is not valid for a view in this catalog.
+      case _: InvalidArgument => None
+    }
+
+  /**
+   * Makes an earlier version of the view current. The property with the names of the query's columns, which other
+   * engines read, gets the value that belongs to the version.
+   *
+   * @return the metadata before and after the change
+   * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
+   */
+  def rollback(versionId: Int): (ViewMetadata, ViewMetadata) = {
+    val before = views.loadView(id).metadata
+    val after = operations.rollback(id, versionId) { version =>
+      version.summary.filterKeys(_ == ViewColumns.QueryColumnNames).map(identity)
+    }
+    (before, after.metadata)
+  }
+
+  /** Whether the name belongs to a table or view in Spark's own session catalog, and not to an Iceberg view. */
+  def belongsToSpark: Boolean = catalog.isSparkObject(ident) && find().isEmpty
+}
+
+object ViewName {
+
+  /** Returns the name if its catalog supports views, and if it is not the name of a temporary view. */
+  def of(session: SparkSession, name: Seq[String]): Option[ViewName] =
+    if (session.sessionState.catalog.isTempView(name)) None else ofPermanent(session, name)
+
+  /** Returns the name if its catalog supports views. */
+  def ofPermanent(session: SparkSession, name: Seq[String]): Option[ViewName] =
+    of(CatalogNames.resolve(session, name))
+
+  private def of(resolved: (CatalogPlugin, Identifier)): Option[ViewName] = resolved match {
+    case (catalog: LiteCatalog, ident) => in(catalog, ident)
+    case _ => None
+  }
+
+  /** Returns the name in a catalog if the catalog supports views, and if the name is not a path. */
+  def in(catalog: LiteCatalog, ident: Identifier): Option[ViewName] =
+    if (PathName.of(ident).isDefined) None else catalog.viewCatalog.map(ViewName(catalog, _, ident))
+}
