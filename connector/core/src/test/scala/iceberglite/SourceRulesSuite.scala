@@ -77,7 +77,10 @@ class SourceRulesSuite extends AnyFunSuite {
   private val notOfSpark = Set(
     "spark/write/IcebergBatchWrite.scala:createWriter", // called by executors
     "spark/read/IcebergBatch.scala:apply", // of `SharedDeletes`
-    "spark/read/IcebergScan.scala:fieldNames" // of `ColumnReference`
+    "spark/read/IcebergScan.scala:fieldNames", // of `ColumnReference`
+    "spark/view/WriteView.scala:childrenToAnalyze", // only returns its query
+    "spark/view/WriteView.scala:markAsAnalyzed", // only copies the plan
+    "spark/view/WriteView.scala:withNewChildrenInternal" // as above
   )
 
   private def isConverting(names: Set[String])(d: Definition): Boolean =

@@ -2,7 +2,6 @@ package iceberglite.catalog
 
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewMetadata, ViewRepresentation, ViewVersion}
-import iceberglite.spec.update.MetadataUpdate.LastAdded
 
 /**
  * The definition of a new view or of a new version of a view.
@@ -23,15 +22,16 @@ final case class ViewDefinition(
   /**
    * Returns the new version, whose id is assigned when the change is committed.
    *
+   * @param schemaId the id of the schema; `-1` refers to the schema that the change added last
    * @param base the metadata of the view that is replaced. Its queries in other SQL dialects are kept, unless the
    *   property `replace.drop-dialect.allowed` is true
    */
-  private[catalog] def version(base: Option[ViewMetadata], nowMs: Long): ViewVersion = {
+  private[catalog] def version(base: Option[ViewMetadata], schemaId: Int, nowMs: Long): ViewVersion = {
     val kept = base.filterNot(allowsDrop).toVector.flatMap(_.currentVersion.representations).filter {
       case ViewRepresentation.Sql(_, dialect) => !dialect.equalsIgnoreCase(query.dialect)
       case _: ViewRepresentation.Unknown => true
     }
-    ViewVersion(1, LastAdded, nowMs, summary, query +: kept, defaultCatalog, defaultNamespace)
+    ViewVersion(1, schemaId, nowMs, summary, query +: kept, defaultCatalog, defaultNamespace)
   }
 
   private def allowsDrop(view: ViewMetadata): Boolean =

@@ -86,11 +86,21 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
       (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) :+ SetCurrentViewVersion(versionId)
     }
 
-  private def define(definition: ViewDefinition, base: Option[ViewMetadata]): Vector[ViewUpdate] = Vector(
-    AddSchema(definition.schema, definition.schema.fields.map(_.id).foldLeft(0)(_ max _)),
-    AddViewVersion(definition.version(base, environment.nowMs())),
-    SetCurrentViewVersion(LastAdded)
-  )
+  /**
+   * Returns the updates that define the view. An existing schema or version is used by its id, because REST servers
+   * reject the id `-1` if they already have the schema or the version.
+   */
+  private def define(definition: ViewDefinition, base: Option[ViewMetadata]): Vector[ViewUpdate] = {
+    val schemaId = base.flatMap(_.schemas.find(_.sameColumns(definition.schema))).map(_.schemaId)
+    val version = definition.version(base, schemaId.getOrElse(LastAdded), environment.nowMs())
+    base.flatMap(_.versions.find(_.sameDefinition(version))) match {
+      case Some(same) => Vector(SetCurrentViewVersion(same.versionId))
+      case None =>
+        val lastColumnId = definition.schema.names.keys.foldLeft(0)(_ max _)
+        val schema = if (schemaId.isDefined) Vector.empty else Vector(AddSchema(definition.schema, lastColumnId))
+        schema ++ Vector(AddViewVersion(version), SetCurrentViewVersion(LastAdded))
+    }
+  }
 
   private def withCatalogProperties(properties: Map[String, String]): Map[String, String] =
     CatalogProperty.ViewDefault.in(catalog.properties) ++ properties ++

@@ -140,12 +140,12 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
-  override def viewCatalog: Option[ViewCatalog] = catalog match {
-    case views: ViewCatalog => Some(views)
-    case _ => None
+  override def viewCatalog: Option[ViewCatalog] = in(Array.empty[String]) {
+    catalog match {
+      case views: ViewCatalog => Some(views)
+      case _ => None
+    }
   }
-
-  override def isSparkObject(ident: Identifier): Boolean = false
 
   override def isIcebergTable(ident: Identifier): Boolean = tableExists(ident)
 

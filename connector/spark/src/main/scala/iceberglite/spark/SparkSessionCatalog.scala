@@ -79,8 +79,6 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def viewCatalog: Option[ViewCatalog] = icebergCatalog.viewCatalog
 
-  override def isSparkObject(ident: Identifier): Boolean = isInDelegate(ident)
-
   override def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.isIcebergTable(ident)
 
   override def stageTable(ident: Identifier, creation: TableCreation): iceberglite.table.StagedTable = {

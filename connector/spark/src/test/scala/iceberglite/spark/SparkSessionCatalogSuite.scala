@@ -70,6 +70,30 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("Iceberg views and Spark's own views coexist") {
+    forBothSessions { s =>
+      s.sql("CREATE TABLE mine (id INT) USING iceberg")
+      s.sql("INSERT INTO mine VALUES (1), (2)")
+      s.sql("CREATE VIEW theirs AS SELECT id FROM mine WHERE id = 1")
+      s.sql("CREATE VIEW ours TBLPROPERTIES ('provider' = 'iceberg') AS SELECT id FROM mine WHERE id = 2")
+      s.sql("CREATE VIEW nested AS SELECT id FROM ours UNION ALL SELECT id FROM theirs")
+      assert(values(s.sql("SELECT id FROM nested")) == Seq(1, 2))
+      assert(values(s.sql("SHOW VIEWS").select("viewName")) == Seq("nested", "ours", "theirs"))
+      s.sql("CREATE OR REPLACE VIEW ours AS SELECT id + 5 AS id FROM mine WHERE id = 2")
+      s.sql("ALTER VIEW theirs AS SELECT id + 10 AS id FROM mine WHERE id = 1")
+      assert(values(s.sql("SELECT id FROM nested")) == Seq(11, 7).sortBy(_.toString))
+      val db = s.catalog.currentDatabase
+      s.sql("USE default")
+      assert(values(s.sql(s"SELECT id FROM $db.ours")) == Seq(7))
+      s.sql(s"USE $db")
+      assert(s.sql("DESCRIBE EXTENDED ours").collect().exists(r => r.getString(0) == "View Version" && r.getString(1) == "2"))
+      val inUse = intercept[AnalysisException](s.sql("CREATE VIEW mine TBLPROPERTIES ('provider' = 'iceberg') AS SELECT 1 AS a"))
+      assert(inUse.getErrorClass == "TABLE_OR_VIEW_ALREADY_EXISTS")
+      Seq("nested", "ours", "theirs").foreach(v => s.sql(s"DROP VIEW $v"))
+      assert(s.sql("SHOW VIEWS").isEmpty)
+    }
+  }
+
   test("an iceberg-lite table and a table of Spark cannot have the same name") {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")

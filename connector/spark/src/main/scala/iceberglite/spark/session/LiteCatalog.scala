@@ -36,9 +36,6 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
   /** Returns the catalog of the views; absent if the type of the catalog does not support views. */
   def viewCatalog: Option[ViewCatalog]
 
-  /** Whether the name belongs to a table or view of Spark's own session catalog. */
-  def isSparkObject(ident: Identifier): Boolean
-
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean
 

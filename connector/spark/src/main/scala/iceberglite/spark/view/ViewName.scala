@@ -7,6 +7,7 @@ import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier}
 import iceberglite.catalog.{ViewCatalog, ViewOperations}
 import iceberglite.spark.catalog.PathName
 import iceberglite.spark.convert.PartitionTerm
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.ObjectKind
@@ -57,8 +58,9 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
     (before, after.metadata)
   }
 
-  /** Whether the name belongs to a table or view in Spark's own session catalog, and not to an Iceberg view. */
-  def belongsToSpark: Boolean = catalog.isSparkObject(ident) && find().isEmpty
+  /** Whether statements about the name are Spark's: it is in the session catalog, and is no name of an Iceberg view. */
+  def belongsToSpark: Boolean =
+    catalog.name == CatalogNames.SessionCatalog && SparkErrors.in(toString)(find().isEmpty)
 }
 
 object ViewName {

@@ -3,8 +3,9 @@ package iceberglite.spark.view
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedIdentifier, UnresolvedNamespace, UnresolvedTableOrView, UnresolvedView}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.connector.catalog.CatalogPlugin
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, TableCatalog}
 
+import iceberglite.spark.catalog.Providers
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
@@ -12,7 +13,7 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
  * parser does this, because Spark 3.5 rejects these statements for all catalogs except its session catalog when it
  * resolves their names.
  */
-final private[spark] class ViewStatements(session: SparkSession) {
+final private[iceberglite] class ViewStatements(session: SparkSession) {
 
   def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case create: CreateView => ofCreate(create)
@@ -38,7 +39,8 @@ final private[spark] class ViewStatements(session: SparkSession) {
   private def ofCreate(create: CreateView): LogicalPlan = create.child match {
     case UnresolvedIdentifier(name, _) =>
       // A new permanent view may have the name of a temporary view.
-      val view = ViewName.ofPermanent(session, name).filterNot(_.belongsToSpark)
+      val isIceberg = create.properties.get(TableCatalog.PROP_PROVIDER).exists(_.equalsIgnoreCase(Providers.Iceberg))
+      val view = ViewName.ofPermanent(session, name).filterNot(!isIceberg && _.belongsToSpark)
       val mode =
         if (create.replace) WriteView.CreateOrReplace
         else if (create.allowExisting) WriteView.CreateIfNotExists

@@ -72,7 +72,7 @@ final private[view] case class WriteView(
   private def exists: Boolean = view.find().isDefined || view.catalog.tableExists(view.ident)
 
   private def newProperties: Map[String, String] =
-    definition.properties.filterKeys(_ != TableCatalog.PROP_LOCATION).map(identity) ++
+    definition.properties.filterKeys(key => !ViewDescription.Reserved(key)).map(identity) ++
       definition.comment.map(SparkViewCatalog.PROP_COMMENT -> _) +
       (ViewColumns.QueryColumnNames -> ViewColumns.joinedNames(query.output))
 
