@@ -1,0 +1,155 @@
+package iceberglite.catalog
+
+import java.util.concurrent.{Callable, Executors, TimeUnit}
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Sampling
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
+import iceberglite.spec.update.MetadataUpdate.SetProperties
+import iceberglite.spec.update.ViewRequirement
+import iceberglite.spec.view.{ViewMetadata, ViewRepresentation}
+import iceberglite.table.TestTables._
+import iceberglite.table.{TableIdentifier, TestTables, ViewChange}
+
+/** Tests the changes to views in every kind of catalog. */
+class ViewOperationsSuite extends AnyFunSuite {
+  private val View = TableIdentifier(Vector("db"), "v")
+  private val schema = Schema(0, Vector(NestedField.optional(1, "n", LongType)))
+  private val Writers = 4
+
+  private def define(query: String, dialect: String = "spark"): ViewDefinition =
+    ViewDefinition(schema, ViewRepresentation.Sql(query, dialect), Map("engine-name" -> "test"), None, Vector("db"))
+
+  private def views(catalog: Catalog): ViewCatalog = catalog match {
+    case views: ViewCatalog => views
+    case other => fail(s"$other does not support views")
+  }
+
+  private def operations(catalog: Catalog): ViewOperations = new ViewOperations(views(catalog), TestTables.environment)
+
+  private def open(fixture: CatalogFixture, store: CatalogFixture.Store): ViewCatalog = {
+    val catalog = views(Catalogs.open("lite", fixture.properties(store), store.files, TestTables.environment))
+    if (!catalog.namespaceExists(Vector("db"))) catalog.createNamespace(Vector("db"), Map.empty)
+    catalog
+  }
+
+  private def onEach(name: String)(body: (CatalogFixture, CatalogFixture.Store) => Unit): Unit =
+    CatalogFixture.everyKind.foreach { fixture =>
+      val tags = Sampling.sampledUnless(CatalogFixture.embedded.contains(fixture))
+      test(s"$name: ${fixture.kind}", tags: _*)(fixture.withStore { store =>
+        try body(fixture, store)
+        finally open(fixture, store).dropView(View)
+      })
+    }
+
+  private def withCatalog(name: String)(body: (ViewCatalog, ViewOperations) => Unit): Unit =
+    onEach(name) { (fixture, store) =>
+      val catalog = open(fixture, store)
+      body(catalog, operations(catalog))
+    }
+
+  private def query(view: ViewMetadata): String = view.currentVersion.sql("spark").getOrElse("")
+
+  withCatalog("a view is created, listed, replaced, rolled back and dropped") { (catalog, views) =>
+    val created = views.create(View, define("SELECT 1 n"), Map("a" -> "b"), None).metadata
+    intercept[AlreadyExists](views.create(View, define("SELECT 2 n"), Map.empty, None))
+    assert(catalog.listViews(Vector("db")) == Vector(View) && catalog.viewExists(View))
+    assert(!catalog.tableExists(View) && catalog.listTables(Vector("db")).isEmpty)
+    views.createOrReplace(View, define("SELECT 2 n"), Map("c" -> "d"), None)
+    val rolledBack = views.rollback(View, created.currentVersionId)(_ => Map("e" -> "f")).metadata
+    assert(catalog.loadView(View).metadata == rolledBack && query(rolledBack) == "SELECT 1 n")
+    assert(rolledBack.versions.map(_.versionId) == Vector(1, 2) && rolledBack.uuid == created.uuid)
+    assert(rolledBack.versionLog.map(_.versionId) == Vector(1, 2, 1))
+    assert(rolledBack.properties.filterKeys(Set("a", "c", "e")) == Map("a" -> "b", "c" -> "d", "e" -> "f"))
+    val altered = views.alterProperties(View, Map("a" -> "x"), Set("c")).metadata
+    assert(altered.properties.get("a").contains("x") && !altered.properties.contains("c"))
+    assert(altered.versionLog == rolledBack.versionLog)
+    intercept[NotFound](views.rollback(View, 7)(_ => Map.empty))
+    assert(catalog.dropView(View) && !catalog.dropView(View) && catalog.listViews(Vector("db")).isEmpty)
+    intercept[NotFound](catalog.loadView(View))
+    intercept[NotFound](views.replace(View, define("SELECT 1 n"), Map.empty))
+  }
+
+  withCatalog("queries in other dialects are kept, unless the view property allows to drop them") { (catalog, views) =>
+    views.create(View, define("SELECT 1 n", "trino"), Map.empty, None)
+    val added = views.replace(View, define("SELECT 2 n"), Map.empty).metadata.currentVersion
+    assert(added.sql("trino").contains("SELECT 1 n") && added.sql("spark").contains("SELECT 2 n"))
+    val dropped = views.replace(View, define("SELECT 3 n"), Map(ViewMetadata.DropDialectProperty -> "true"))
+    assert(dropped.metadata.currentVersion.dialects == Vector("spark", "trino"))
+    views.replace(View, define("SELECT 4 n"), Map.empty)
+    assert(catalog.loadView(View).metadata.currentVersion.dialects == Vector("spark"))
+  }
+
+  onEach("concurrent replacements of a view lose no version") { (fixture, store) =>
+    val first = open(fixture, store)
+    val properties =
+      Map("commit.retry.num-retries" -> "100", "commit.retry.min-wait-ms" -> "1", "version.history.num-entries" -> "100")
+    operations(first).create(View, define("SELECT 0 n"), properties, None)
+    val pool = Executors.newFixedThreadPool(Writers)
+    try {
+      val writers = (1 to Writers).map { writer =>
+        new Callable[Unit] {
+          override def call(): Unit = {
+            val own = operations(open(fixture, store))
+            (1 to 3).foreach(i => own.replace(View, define(s"SELECT ${writer * 10 + i} n"), Map.empty))
+          }
+        }
+      }
+      pool.invokeAll(writers.asJava, 2, TimeUnit.MINUTES).asScala.foreach(_.get)
+    } finally pool.shutdownNow()
+    val view = first.loadView(View).metadata
+    val queries = view.versions.flatMap(_.sql("spark"))
+    val expected = 0 +: (for (writer <- 1 to Writers; i <- 1 to 3) yield writer * 10 + i)
+    assert(queries.toSet == expected.map(n => s"SELECT $n n").toSet && queries.size == expected.size)
+    assert(view.versions.map(_.versionId) == (1 to expected.size).toVector)
+    assert(view.versionLog.map(_.versionId) == view.versions.map(_.versionId))
+  }
+
+  withCatalog("a change fails if the view was dropped and created again") { (catalog, views) =>
+    views.create(View, define("SELECT 1 n"), Map.empty, None)
+    val before = catalog.loadView(View)
+    catalog.dropView(View)
+    views.create(View, define("SELECT 2 n"), Map.empty, None)
+    val requirement = before.metadata.uuid.map(ViewRequirement.AssertViewUuid).toVector
+    val update = SetProperties(Map("a" -> "b"))
+    intercept[IcebergError](
+      catalog.commitView(View, Some(before), ViewChange(Vector(update), requirement))
+    )
+    assert(query(catalog.loadView(View).metadata) == "SELECT 2 n")
+  }
+
+  test("the properties view-default and view-override set properties of new views") {
+    CatalogFixture.Hadoop.withStore { store =>
+      val properties = CatalogFixture.Hadoop.properties(store) ++
+        Map("view-default.a" -> "1", "view-default.b" -> "2", "view-override.c" -> "3")
+      val catalog = Catalogs.open("lite", properties, store.files, TestTables.environment)
+      val view = operations(catalog).create(View, define("SELECT 1 n"), Map("b" -> "x", "c" -> "y"), None).metadata
+      assert(view.properties == Map("a" -> "1", "b" -> "x", "c" -> "3"))
+    }
+  }
+
+  test("a file-system catalog rejects names of tables, other locations and renames, and hides views from tables") {
+    CatalogFixture.Hadoop.withStore { store =>
+      val catalog = open(CatalogFixture.Hadoop, store)
+      val table = TableIdentifier(Vector("db"), "t")
+      catalog.create(table, unpartitioned())
+      operations(catalog).create(View, define("SELECT 1 n"), Map.empty, None)
+      intercept[AlreadyExists](operations(catalog).create(table, define("SELECT 1 n"), Map.empty, None))
+      assert(intercept[AlreadyExists](catalog.create(View, unpartitioned())).getMessage.startsWith("View already exists"))
+      intercept[Unsupported](operations(catalog).create(table.copy(name = "x"), define("SELECT 1 n"), Map.empty, Some("mem://o")))
+      intercept[Unsupported](catalog.renameView(View, table.copy(name = "x")))
+      assert(catalog.listTables(Vector("db")) == Vector(table) && catalog.listNamespaces(Vector("db")).isEmpty)
+      assert(!catalog.namespaceExists(Vector("db", "v")))
+      intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
+      assert(store.files.paths.exists(_.endsWith("/db/v/metadata/v1.view.json")))
+      assert(catalog.dropView(View) && !store.files.paths.exists(_.contains("/db/v/")))
+    }
+  }
+}
