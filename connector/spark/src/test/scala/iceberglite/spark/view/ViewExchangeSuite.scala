@@ -1,0 +1,67 @@
+package iceberglite.spark.view
+
+import org.apache.spark.sql.Row
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
+
+/** Compares views with Apache Iceberg, and exchanges them with it through a JDBC catalog. */
+@Slow
+class ViewExchangeSuite extends AnyFunSuite with ViewTests {
+
+  private def columns(view: String): Seq[String] =
+    spark.table(view).schema.map(f => s"${f.name} ${f.dataType.sql} ${f.nullable} ${f.getComment()}")
+
+  private def assertEqual(view: String, expected: Seq[Row]): Unit = Seq(view, peer(view)).foreach { name =>
+    assert(rows(s"SELECT * FROM $name") == expected, name)
+    assert(columns(name) == columns(view), name)
+  }
+
+  private val query = s"SELECT id, upper(name), price AS p FROM items WHERE id < 3 ORDER BY id"
+  private val expected = Seq(Row(1, "A", 1.5), Row(2, "B", 2.5))
+
+  test("Apache Iceberg reads a view of this connector, and this connector reads a view of Apache Iceberg") {
+    Seq("litejdbc", "icejdbc").foreach { creator =>
+      val view = newView("litejdbc")
+      val created = creator + view.stripPrefix("litejdbc")
+      inNamespace(creator) {
+        sql(s"CREATE VIEW $created (k COMMENT 'key', n, p) COMMENT 'c' TBLPROPERTIES ('a' = 'b') AS $query")
+      }
+      assertEqual(view, expected)
+      Seq(view, peer(view)).foreach { name =>
+        val properties = rows(s"SHOW TBLPROPERTIES $name").map(r => r.getString(0) -> r.getString(1)).toMap
+        assert(properties("a") == "b", name)
+        // Apache Iceberg shows an empty text for a missing comment.
+        val described = rows(s"DESCRIBE $name").take(3).map(_.toSeq.map(v => Option(v).fold("")(_.toString)))
+        assert(described == Seq(Seq("k", "int", "key"), Seq("n", "string", ""), Seq("p", "double", "")), name)
+      }
+    }
+  }
+
+  test("both connectors replace a view in turn, and each reads all versions of the other") {
+    val view = newView("litejdbc")
+    inNamespace("litejdbc")(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
+    inNamespace("icejdbc")(sql(s"CREATE OR REPLACE VIEW ${peer(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1"))
+    assertEqual(view, Seq(Row(1, "a")))
+    inNamespace("litejdbc")(sql(s"ALTER VIEW $view AS SELECT max(id) FROM items"))
+    assertEqual(view, Seq(Row(3)))
+    assert(metadata(view).versions.map(_.versionId) == Vector(1, 2, 3))
+    assert(rows(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 1)") == Seq(Row(3, 1)))
+    assertEqual(view, Seq(Row(3L)))
+    sql(s"DROP VIEW ${peer(view)}")
+    assert(condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
+  }
+
+  test("both connectors accept columns whose names Spark generates") {
+    val (own, other) = (newView("litejdbc"), newView("litejdbc"))
+    inNamespace("litejdbc")(sql(s"CREATE VIEW $own AS SELECT max(id), min(name) FROM items"))
+    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(other)} AS SELECT max(id), min(name) FROM items"))
+    Seq(own, other).foreach(assertEqual(_, Seq(Row(3, "a"))))
+  }
+
+  test("SHOW VIEWS lists the views of both connectors") {
+    val view = newView("litejdbc")
+    sql(s"CREATE VIEW $view AS SELECT 1 AS a")
+    def shown(catalog: String): Seq[Row] = rows(s"SHOW VIEWS IN $catalog.$ns").sortBy(_.getString(1))
+    assert(shown("litejdbc") == shown("icejdbc") && shown("litejdbc").exists(_.getString(1) == view.split('.').last))
+  }
+}
