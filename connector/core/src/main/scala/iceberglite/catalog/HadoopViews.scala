@@ -4,8 +4,8 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, UnreadableFile}
 import iceberglite.spec.{IcebergError, ObjectKind}
-import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.spec.property.MetadataCompression
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{Cleanup, EmptyDirectories, Environment, TableLocations, ViewChange, ViewState}
 
 /**

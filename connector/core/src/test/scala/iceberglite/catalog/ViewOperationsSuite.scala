@@ -89,8 +89,11 @@ class ViewOperationsSuite extends AnyFunSuite {
 
   onEach("concurrent replacements of a view lose no version") { (fixture, store) =>
     val first = open(fixture, store)
-    val properties =
-      Map("commit.retry.num-retries" -> "100", "commit.retry.min-wait-ms" -> "1", "version.history.num-entries" -> "100")
+    val properties = Map(
+      "commit.retry.num-retries" -> "100",
+      "commit.retry.min-wait-ms" -> "1",
+      "version.history.num-entries" -> "100"
+    )
     operations(first).create(View, define("SELECT 0 n"), properties, None)
     val pool = Executors.newFixedThreadPool(Writers)
     try {
@@ -142,9 +145,11 @@ class ViewOperationsSuite extends AnyFunSuite {
       catalog.create(table, unpartitioned())
       operations(catalog).create(View, define("SELECT 1 n"), Map.empty, None)
       intercept[AlreadyExists](operations(catalog).create(table, define("SELECT 1 n"), Map.empty, None))
-      assert(intercept[AlreadyExists](catalog.create(View, unpartitioned())).getMessage.startsWith("View already exists"))
-      intercept[Unsupported](operations(catalog).create(table.copy(name = "x"), define("SELECT 1 n"), Map.empty, Some("mem://o")))
-      intercept[Unsupported](catalog.renameView(View, table.copy(name = "x")))
+      val taken = intercept[AlreadyExists](catalog.create(View, unpartitioned()))
+      assert(taken.getMessage.startsWith("View already exists"))
+      val other = table.copy(name = "x")
+      intercept[Unsupported](operations(catalog).create(other, define("SELECT 1 n"), Map.empty, Some("mem://o")))
+      intercept[Unsupported](catalog.renameView(View, other))
       assert(catalog.listTables(Vector("db")) == Vector(table) && catalog.listNamespaces(Vector("db")).isEmpty)
       assert(!catalog.namespaceExists(Vector("db", "v")))
       intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))

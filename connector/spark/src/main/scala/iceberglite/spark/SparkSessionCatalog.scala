@@ -217,8 +217,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace. If the namespace has iceberg-lite tables or views, this method throws, because Spark's catalog does not
-   * know them and would drop the namespace.
+   * Drops a namespace. If the namespace has iceberg-lite tables or views, this method throws, because Spark's catalog
+   * does not know them and would drop the namespace.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     if (

@@ -86,8 +86,11 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
       s.sql("USE default")
       assert(values(s.sql(s"SELECT id FROM $db.ours")) == Seq(7))
       s.sql(s"USE $db")
-      assert(s.sql("DESCRIBE EXTENDED ours").collect().exists(r => r.getString(0) == "View Version" && r.getString(1) == "2"))
-      val inUse = intercept[AnalysisException](s.sql("CREATE VIEW mine TBLPROPERTIES ('provider' = 'iceberg') AS SELECT 1 AS a"))
+      val details = s.sql("DESCRIBE EXTENDED ours").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+      assert(details("View Version") == "2")
+      val inUse = intercept[AnalysisException](
+        s.sql("CREATE VIEW mine TBLPROPERTIES ('provider' = 'iceberg') AS SELECT 1 AS a")
+      )
       assert(inUse.getErrorClass == "TABLE_OR_VIEW_ALREADY_EXISTS")
       Seq("nested", "ours", "theirs").foreach(v => s.sql(s"DROP VIEW $v"))
       assert(s.sql("SHOW VIEWS").isEmpty)

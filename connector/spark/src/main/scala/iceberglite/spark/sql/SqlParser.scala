@@ -14,8 +14,9 @@ import iceberglite.spark.view.ViewStatements
 /**
  * Adds the connector's statements to a session's SQL. This parser handles the statements of [[AlterTableStatement.all]]
  * and [[TableStatement.all]] on tables of iceberg-lite catalogs, and CALL of procedures of such catalogs. It replaces
- * Spark's statements on views of iceberg-lite catalogs. It passes all other statements to the previous parser, which is Spark's parser or the parser of another extension. If a statement
- * changes rows of an iceberg-lite table, this parser first parses and removes the connector's own syntax.
+ * Spark's statements on views of iceberg-lite catalogs. It passes all other statements to the previous parser, which is
+ * Spark's parser or the parser of another extension. If a statement changes rows of an iceberg-lite table, this parser
+ * first parses and removes the connector's own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 

@@ -45,7 +45,8 @@ final private[view] case class AlterViewProperties(
     }
     val existing = metadata.properties
     unset.find(key => !ifExists && !existing.contains(key)).foreach { key =>
-      throw NotFound(ObjectKind.ViewProperty, key, s"View $view has no such property. Use UNSET TBLPROPERTIES IF EXISTS")
+      val advice = s"View $view has no such property. Use UNSET TBLPROPERTIES IF EXISTS"
+      throw NotFound(ObjectKind.ViewProperty, key, advice)
     }
     view.operations.alterProperties(view.id, set, unset.toSet)
     Seq.empty

@@ -1,7 +1,12 @@
 package iceberglite.spark.view
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedIdentifier, UnresolvedNamespace, UnresolvedTableOrView, UnresolvedView}
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedIdentifier,
+  UnresolvedNamespace,
+  UnresolvedTableOrView,
+  UnresolvedView
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, TableCatalog}
 

@@ -121,7 +121,8 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(widened.getMessage.contains(s"column y of view $view"))
     sql(s"ALTER TABLE $table RENAME COLUMN b TO c")
     val missing = intercept[AnalysisException](sql(s"SELECT * FROM $view"))
-    assert(missing.getErrorClass == "INCOMPATIBLE_VIEW_SCHEMA_CHANGE" && missing.getMessageParameters.get("colName") == "b")
+    assert(missing.getErrorClass == "INCOMPATIBLE_VIEW_SCHEMA_CHANGE")
+    assert(missing.getMessageParameters.get("colName") == "b")
   }
 
   test("time travel on a view, writes to a view and streaming reads of a view are rejected") {
@@ -147,7 +148,8 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     sql(s"ALTER VIEW $view SET TBLPROPERTIES ('replace.drop-dialect.allowed' = 'false')")
     assert(intercept[AnalysisException](sql(s"SELECT * FROM $view")).getMessage.contains("Its dialects are trino"))
     sql(s"ALTER VIEW $view AS SELECT 2 AS x")
-    assert(metadata(view).currentVersion.dialects == Vector("spark", "trino") && rows(s"SELECT * FROM $view") == Seq(Row(2)))
+    assert(metadata(view).currentVersion.dialects == Vector("spark", "trino"))
+    assert(rows(s"SELECT * FROM $view") == Seq(Row(2)))
   }
 
   test("a query that is not valid SQL is reported with the name of the view") {

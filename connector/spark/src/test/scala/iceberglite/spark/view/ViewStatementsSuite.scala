@@ -73,7 +73,9 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SHOW TBLPROPERTIES $view") == Seq(Row("comment", "c")))
     val missing = intercept[AnalysisException](sql(s"ALTER VIEW $view UNSET TBLPROPERTIES ('a')"))
     assert(missing.getMessage.contains("View property not found: a"))
-    val reserved = intercept[AnalysisException](sql(s"ALTER VIEW $view SET TBLPROPERTIES ('spark.query-column-names' = 'x')"))
+    val reserved = intercept[AnalysisException](
+      sql(s"ALTER VIEW $view SET TBLPROPERTIES ('spark.query-column-names' = 'x')")
+    )
     assert(reserved.getMessage.contains("Invalid value for view property: spark.query-column-names"))
     assert(metadata(view).versions.size == 1)
   }
@@ -113,7 +115,8 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     val (view, renamed) = (newView("litejdbc"), newView("litejdbc"))
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     sql(s"ALTER VIEW $view RENAME TO ${renamed.split('.').tail.mkString(".")}")
-    assert(rows(s"SELECT * FROM $renamed") == Seq(Row(1)) && condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
+    assert(rows(s"SELECT * FROM $renamed") == Seq(Row(1)))
+    assert(condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
     assert(condition(s"ALTER VIEW $view RENAME TO x") == "VIEW_NOT_FOUND")
     sql(s"ALTER VIEW $renamed RENAME TO ${view.split('.').last}")
     assert(rows(s"SELECT * FROM $view") == Seq(Row(1)))

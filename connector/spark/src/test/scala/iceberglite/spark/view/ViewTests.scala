@@ -23,7 +23,8 @@ trait ViewTests extends SharedSession { self: Suite =>
 
   override protected def afterAll(): Unit = {
     catalogs.foreach { c =>
-      rows(s"SHOW VIEWS IN $c.$ns").filterNot(_.getBoolean(2)).foreach(r => sql(s"DROP VIEW $c.$ns.`${r.getString(1)}`"))
+      val views = rows(s"SHOW VIEWS IN $c.$ns").filterNot(_.getBoolean(2)).map(_.getString(1))
+      views.foreach(view => sql(s"DROP VIEW $c.$ns.`$view`"))
     }
     super.afterAll()
   }
