@@ -70,8 +70,6 @@ object SparkErrors {
     error match {
       case NotFound(ObjectKind.Table, _, _) => new NoSuchTableException(message, Some(error))
       case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
-      case NotFound(ObjectKind.View, view, _) => ofView(message, error, "VIEW_NOT_FOUND", view)
-      case AlreadyExists(ObjectKind.View, view, _) => ofView(message, error, "VIEW_ALREADY_EXISTS", view)
       case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
       case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
       // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
@@ -82,9 +80,6 @@ object SparkErrors {
         new StatementError(message, error, ErrorCondition.of(error))
     }
   }
-
-  private def ofView(message: String, error: IcebergError, errorClass: String, view: String): StatementError =
-    new StatementError(message, error, Some(errorClass), Map("relationName" -> view))
 
   private def messageOf(name: String, error: IcebergError): String =
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"

@@ -3,7 +3,7 @@ package iceberglite.spark.view
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.error.StatementError
+import iceberglite.spark.error.{ErrorCondition, StatementError}
 import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
@@ -28,7 +28,8 @@ final private[view] case class DropIcebergView(view: ViewName, ifExists: Boolean
       "foundType" -> "TABLE",
       "alternative" -> "DROP TABLE"
     )
-    new StatementError(error.getMessage, error, Some("WRONG_COMMAND_FOR_OBJECT_TYPE"), parameters)
+    val condition = ErrorCondition("WRONG_COMMAND_FOR_OBJECT_TYPE", "42809", parameters)
+    new StatementError(error.getMessage, error, condition)
   }
 }
 

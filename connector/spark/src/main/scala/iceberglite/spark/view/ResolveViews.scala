@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.iceberglite.ViewChecks
 
-import iceberglite.spark.error.{SparkErrors, StatementError}
+import iceberglite.spark.error.{ErrorCondition, SparkErrors, StatementError}
 import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.ViewState
@@ -68,7 +68,8 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
   private def unsupported(view: ViewName, operation: String): StatementError = {
     val error = Unsupported(s"$operation of view $view", "Use the tables that the view reads")
     val parameters = Map("tableName" -> view.sql, "operation" -> operation)
-    new StatementError(error.getMessage, error, Some("UNSUPPORTED_FEATURE.TABLE_OPERATION"), parameters)
+    val condition = ErrorCondition("UNSUPPORTED_FEATURE.TABLE_OPERATION", "0A000", parameters)
+    new StatementError(error.getMessage, error, condition)
   }
 
   /**
