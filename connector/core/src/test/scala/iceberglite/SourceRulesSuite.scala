@@ -27,7 +27,7 @@ class SourceRulesSuite extends AnyFunSuite {
     "spark/catalog/FunctionOperations.scala", // has Spark's errors only
     "spark/maintenance/CollectingWrite.scala", // runs within procedures, which convert the errors
     "spark/maintenance/GroupScan.scala", // as above
-    "spark/maintenance/PartitionOrder.scala", // has values only
+    "spark/maintenance/RewriteSortOrders.scala", // has values only
     "spark/read/aggregate/AggregateScan.scala", // has values only
     "spark/session/LiteCatalog.scala", // an interface
     "spark/session/PinnableTable.scala", // an interface

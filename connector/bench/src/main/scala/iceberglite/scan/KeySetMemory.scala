@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{LongType, StringType}
+import iceberglite.scan.deletes.{DeleteCache, EqualityColumn, KeyBuffer, KeySet, KeySetBuilder}
 
 /**
  * Measures the heap and the time that a set of equality delete keys needs, once in memory and once spilled to disk. A

@@ -92,13 +92,13 @@ object AvroCodec {
    * @throws AvroFault if the codec in the file header is not supported
    */
   private[iceberglite] def decompressor(name: String): Decompressor = name match {
-    case "null" => UncompressedBlocks
-    case "deflate" => new DeflatedBlocks
-    case "snappy" => SnappyBlocks
-    case "zstandard" => new StreamedBlocks(new ZstdInputStream(_))
-    case "bzip2" => new StreamedBlocks(new BZip2CompressorInputStream(_))
+    case "null" => UncompressedDecompressor
+    case "deflate" => new DeflateDecompressor
+    case "snappy" => SnappyDecompressor
+    case "zstandard" => new StreamDecompressor(new ZstdInputStream(_))
+    case "bzip2" => new StreamDecompressor(new BZip2CompressorInputStream(_))
     case "xz" if XZUtils.isXZCompressionAvailable =>
-      new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
+      new StreamDecompressor(new XZCompressorInputStream(_, false, MaxXzKilobytes))
     case "xz" =>
       throw AvroFault("The Avro codec xz of the file needs the library org.tukaani:xz. Add its jar to the session")
     case other =>
@@ -119,11 +119,11 @@ object AvroCodec {
     override def close(): Unit = ()
   }
 
-  private object UncompressedBlocks extends Decompressor {
+  private object UncompressedDecompressor extends Decompressor {
     override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
   }
 
-  final private class DeflatedBlocks extends Decompressor {
+  final private class DeflateDecompressor extends Decompressor {
     private val inflater = new Inflater(true)
     private var scratch = new Array[Byte](1 << 17)
 
@@ -149,7 +149,7 @@ object AvroCodec {
     override def close(): Unit = inflater.end()
   }
 
-  private object SnappyBlocks extends Decompressor {
+  private object SnappyDecompressor extends Decompressor {
     override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       val compressed = length - Integer.BYTES
       if (compressed < 1) throw AvroFault("A compressed block is truncated")
@@ -170,7 +170,7 @@ object AvroCodec {
     }
   }
 
-  final private class StreamedBlocks(open: InputStream => InputStream) extends Decompressor {
+  final private class StreamDecompressor(open: InputStream => InputStream) extends Decompressor {
     override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       val in = open(new ByteArrayInputStream(bytes, offset, length))
       try {

@@ -70,7 +70,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
   }
 
   final private class Leaf(val id: Int, t: PrimitiveType, mode: MetricsMode) extends Column {
-    private val values = if (mode == Counts && !isFloating) NoValues else Values.of(t)
+    private val values = if (mode == Counts && !isFloating) NoValues else MinMax.of(t)
     var nulls = 0L
 
     override def add(value: AnyRef): Unit = if (value eq null) nulls += 1 else values.add(value)
@@ -84,32 +84,32 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 }
 
 /** Tracks the minimum and maximum of a column. */
-sealed abstract private class Values {
+sealed abstract private class MinMax {
   def add(value: AnyRef): Unit
   def nans: Long = 0L
   def bounds: Option[(Literal, Literal)]
 }
 
-private object NoValues extends Values {
+private object NoValues extends MinMax {
   override def add(value: AnyRef): Unit = ()
   override def bounds: Option[(Literal, Literal)] = None
 }
 
-private object Values {
-  def of(t: PrimitiveType): Values = t match {
+private object MinMax {
+  def of(t: PrimitiveType): MinMax = t match {
     case FloatType => new Floats
     case DoubleType => new Doubles
-    case _ => comparator(t).fold[Values](NoValues)(new Compared(t, _))
+    case _ => comparator(t).fold[MinMax](NoValues)(new Compared(t, _))
   }
 
-  final private class Floats extends Values {
+  final private class Floats extends MinMax {
     private val range = new FloatRange
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Float].floatValue)
     override def nans: Long = range.values.nanCount
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
-  final private class Doubles extends Values {
+  final private class Doubles extends MinMax {
     private val range = new DoubleRange
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Double].doubleValue)
     override def nans: Long = range.values.nanCount
@@ -117,7 +117,7 @@ private object Values {
   }
 
   /** Tracks the bounds of values with a comparator, so that values need not be converted to literals. */
-  final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends Values {
+  final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends MinMax {
     private var minimum: AnyRef = _
     private var maximum: AnyRef = _
 

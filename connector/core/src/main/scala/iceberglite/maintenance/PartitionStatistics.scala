@@ -99,7 +99,7 @@ object PartitionStatistics {
    * when a partition was last updated. Not thread-safe.
    */
   final class Sums(unified: UnifiedPartition, snapshotOf: Long => Option[Snapshot]) {
-    private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
+    private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionStatisticsSum]
 
     def +=(entry: ManifestEntry): this.type = {
       val sum = of(entry.file.specId, entry.file.partition)
@@ -131,16 +131,16 @@ object PartitionStatistics {
       sum.result(unified.values(specId, tuple), specId)
     }.toVector.sorted(ordering)
 
-    private def of(specId: Int, tuple: PartitionTuple): PartitionSum =
-      byPartition.getOrElseUpdate((specId, tuple), new PartitionSum)
+    private def of(specId: Int, tuple: PartitionTuple): PartitionStatisticsSum =
+      byPartition.getOrElseUpdate((specId, tuple), new PartitionStatisticsSum)
 
-    private def forEach(f: (Int, PartitionTuple, PartitionSum) => Unit): Unit =
+    private def forEach(f: (Int, PartitionTuple, PartitionStatisticsSum) => Unit): Unit =
       byPartition.foreach { case ((specId, tuple), sum) => f(specId, tuple, sum) }
   }
 }
 
 /** Sums over the files of a partition. */
-final private class PartitionSum {
+final private class PartitionStatisticsSum {
   private var (dataRecords, dataFiles, dataBytes) = (0L, 0, 0L)
   private var (positionRecords, positionFiles, vectors) = (0L, 0, 0)
   private var (equalityRecords, equalityFiles) = (0L, 0)
@@ -160,7 +160,7 @@ final private class PartitionSum {
       equalityFiles += sign
   }
 
-  def add(that: PartitionSum): Unit = {
+  def add(that: PartitionStatisticsSum): Unit = {
     dataRecords += that.dataRecords
     dataFiles += that.dataFiles
     dataBytes += that.dataBytes

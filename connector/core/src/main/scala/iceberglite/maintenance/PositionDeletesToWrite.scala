@@ -2,7 +2,8 @@ package iceberglite.maintenance
 
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.scan.{DeleteCacheAccess, DeleteReader, FileScanTask, TableRows}
+import iceberglite.scan.{FileScanTask, TableRows}
+import iceberglite.scan.deletes.{DeleteCacheAccess, DeleteReader}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.metadata.TableMetadata

@@ -36,7 +36,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
   def isEmpty: Boolean = keys.isEmpty
 
   /** The approximate heap usage of the vector, in bytes. */
-  lazy val bytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
+  lazy val heapBytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
 
   /** Calls `f` for each position, in ascending order. */
   def foreach(f: Long => Unit): Unit = {

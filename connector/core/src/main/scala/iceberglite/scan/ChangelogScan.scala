@@ -3,6 +3,7 @@ package iceberglite.scan
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
+import iceberglite.scan.deletes.{DeleteFile, DeleteIndex}
 
 /**
  * Plans a changelog: the rows that each commit in a range of snapshots inserted and deleted. Rows that a commit copied
@@ -75,8 +76,8 @@ final private class CommitChanges(
       .getOrElse(Long.MaxValue)
     val commitDeletes = commit.deletesFor(oldest)
     val (before, after) = (files.index(commitDeletes.before), files.index(commitDeletes.after))
-    val deleted = before.assignDeletes(removed).map(_.copy(change = Some(deletes)))
-    val inserted = after.assignDeletes(added).map(_.copy(change = Some(inserts)))
+    val deleted = FileScanTask.withDeletes(removed, before).map(_.copy(change = Some(deletes)))
+    val inserted = FileScanTask.withDeletes(added, after).map(_.copy(change = Some(inserts)))
     val kept =
       if (commitDeletes.isChanged) affectedFiles(commitDeletes).flatMap(changes(_, before, after)) else Vector.empty
     (deleted ++ kept ++ inserted).filter(_.change.exists(includes))
@@ -86,7 +87,7 @@ final private class CommitChanges(
   private def affectedFiles(commitDeletes: SnapshotDeletes): Vector[FileScanTask] = {
     val (addedIndex, removedIndex) = (files.index(commitDeletes.added), files.index(commitDeletes.removed))
     def applies(deletes: DeleteIndex, task: FileScanTask): Boolean =
-      deletes.assignDeletes(Vector(task)).head.deletes.nonEmpty
+      deletes.lookup(task.file, task.dataSequenceNumber).nonEmpty
     commit.keptFiles(commitDeletes.dataFiles).filter(t => applies(addedIndex, t) || applies(removedIndex, t))
   }
 
@@ -97,7 +98,8 @@ final private class CommitChanges(
    * one.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
-    val (fileBefore, fileAfter) = (before.assignDeletes(Vector(file)).head, after.assignDeletes(Vector(file)).head)
+    def withDeletes(index: DeleteIndex): FileScanTask = FileScanTask.withDeletes(Vector(file), index).head
+    val (fileBefore, fileAfter) = (withDeletes(before), withDeletes(after))
     val (added, removed) =
       (difference(fileAfter.deletes, fileBefore.deletes), difference(fileBefore.deletes, fileAfter.deletes))
     def changed(task: FileScanTask, change: RowChange, deleteFiles: Vector[DeleteFile]): Option[FileScanTask] =

@@ -4,6 +4,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.PartitionSpec
+import iceberglite.scan.deletes.{DeleteFile, DeleteIndex}
 
 /**
  * A data file, or a split of a data file, that a scan reads.
@@ -61,6 +62,15 @@ final case class FileScanTask(
 object FileScanTask {
   private def vectorRecords(deletes: Vector[DeleteFile]): Long =
     deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum
+
+  /** Returns the tasks with the deletes in the index that apply to their files. */
+  private[scan] def withDeletes(tasks: Vector[FileScanTask], index: DeleteIndex): Vector[FileScanTask] = {
+    val deletesOf = index.lookup
+    tasks.map { task =>
+      val found = deletesOf(task.file, task.dataSequenceNumber)
+      if (found.isEmpty) task else task.copy(deletes = found)
+    }
+  }
 
   def whole(
       file: ContentFile,

@@ -14,6 +14,7 @@ import iceberglite.spec.file.{
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
+import iceberglite.scan.deletes.KeyColumns
 
 /**
  * Selects the files of a scan from the parts of a metadata tree (in format versions 1 to 3, the manifests).

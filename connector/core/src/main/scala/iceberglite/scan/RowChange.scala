@@ -1,5 +1,7 @@
 package iceberglite.scan
 
+import iceberglite.scan.deletes.DeleteFile
+
 /** The type of a change to a row. An update of a row is shown as a delete and an insert. */
 sealed abstract class ChangeType extends Product with Serializable {
   def name: String

@@ -5,6 +5,7 @@ import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
+import iceberglite.scan.deletes.DeleteIndex
 
 /**
  * Finds the data and delete files that commits added and removed. Files that have no rows that match the filter,

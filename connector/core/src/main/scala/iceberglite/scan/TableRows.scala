@@ -9,6 +9,8 @@ import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
+import iceberglite.data.{FileConstants, ReadColumns}
+import iceberglite.scan.deletes.{DeleteCacheAccess, DeleteReader, RowDeletes}
 
 /**
  * Reads the rows of a task one by one, in any file format. Columns are matched by field id. Deleted rows are omitted

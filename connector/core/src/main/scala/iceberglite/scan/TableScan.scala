@@ -9,6 +9,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, TreeTable}
+import iceberglite.scan.deletes.{DeleteFile, DeleteIndex}
 
 /**
  * A scan of one snapshot of a table.
@@ -110,7 +111,8 @@ final case class TableScan(
   }
 
   private def assignDeletes(found: Vector[PlannedPart], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
-    if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.assignDeletes(selected.tasks))
+    if (index.isEmpty) found.map(_.tasks)
+    else MetadataPool.map(found)(selected => FileScanTask.withDeletes(selected.tasks, index))
   )
 
   /**

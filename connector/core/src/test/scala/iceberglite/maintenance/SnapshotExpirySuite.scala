@@ -31,7 +31,7 @@ import iceberglite.table.action.{
   SetStatistics,
   UpdateProperties,
   UpdateSchema,
-  UpdateSpec
+  UpdatePartitionSpec
 }
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.{SeenParts, TreeReader}
@@ -203,7 +203,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
       actions.append(fileOf("a", "mem://t/data/a.parquet"))
       actions.commit(
         new UpdateSchema(_.addColumn(Vector.empty, "x", IntType)),
-        new UpdateSpec(_.removeField("category")),
+        new UpdatePartitionSpec(_.removeField("category")),
         new OverwriteFiles(AlwaysTrue, Vector.empty)
       )
       val last = file("mem://t/data/last.parquet").copy(specId = actions.table.metadata.defaultSpecId)

@@ -32,6 +32,7 @@ import iceberglite.table.action.{
   SetCurrentSnapshot,
   SetRef
 }
+import iceberglite.spec.property.IsolationLevel
 
 /** Compares the results and the conflicts of table operations in iceberg-lite and in Apache Iceberg. */
 class ActionsPeerSuite extends AnyFunSuite {

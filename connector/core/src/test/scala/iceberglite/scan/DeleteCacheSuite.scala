@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.LruCache
+import iceberglite.scan.deletes.DeleteCache
 
 /** Tests the cache through which tasks on one executor share the contents of delete files. */
 class DeleteCacheSuite extends AnyFunSuite {

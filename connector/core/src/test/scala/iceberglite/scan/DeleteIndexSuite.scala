@@ -4,7 +4,6 @@ import java.nio.ByteBuffer
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.expr.Expression
 import iceberglite.conformance.ScanRules
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, ManifestEntry, MetricMaps, Metrics}
@@ -13,6 +12,7 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
+import iceberglite.scan.deletes.{DeleteFile, DeleteIndex, KeyColumns}
 
 /** Tests the specification's rules on which delete files apply to a data file, one rule at a time. */
 class DeleteIndexSuite extends AnyFunSuite {
@@ -64,10 +64,8 @@ class DeleteIndexSuite extends AnyFunSuite {
     new KeyColumns(schema, Vector(oldSchema, schema))
   )
 
-  private def deletesOf(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] = {
-    val task = FileScanTask.whole(file, number, specs(file.specId), Expression.AlwaysTrue)
-    in.assignDeletes(Vector(task)).head.deletes
-  }
+  private def deletesOf(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] =
+    in.lookup(file, number)
 
   private def names(in: DeleteIndex, file: ContentFile, number: Long): Vector[String] =
     deletesOf(in, file, number).map(_.file.path)

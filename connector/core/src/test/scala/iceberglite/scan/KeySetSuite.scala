@@ -13,6 +13,7 @@ import iceberglite.conformance.ScanRules
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
+import iceberglite.scan.deletes.{EqualityColumn, InMemoryKeys, KeyBuffer, KeySet, KeySetBuilder, SpilledKeys}
 
 /** Tests sets of the keys in equality delete files, which are in memory or on disk. */
 class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

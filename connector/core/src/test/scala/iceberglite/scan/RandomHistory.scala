@@ -17,8 +17,16 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.table.{Action, _}
-import iceberglite.table.action.{MergeAppend, OverwriteFiles, RewriteFiles, RewriteManifests, RowDelta, UpdateSpec}
+import iceberglite.table.action.{
+  MergeAppend,
+  OverwriteFiles,
+  RewriteFiles,
+  RewriteManifests,
+  RowDelta,
+  UpdatePartitionSpec
+}
 import iceberglite.tree.ManifestCache
+import iceberglite.scan.deletes.DeleteReader
 
 /**
  * Makes random commits of every kind, one after the other, to a table with the columns of [[RandomHistory.schema]].
@@ -91,7 +99,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   /** Removes the partition field, or adds it again if it was removed. */
   private def evolve(): Unit = {
     val isPartitioned = table.metadata.spec.isPartitioned
-    commit(new UpdateSpec(spec =>
+    commit(new UpdatePartitionSpec(spec =>
       if (isPartitioned) spec.removeField("category") else spec.addField(Vector("category"), Identity)
     ))
   }

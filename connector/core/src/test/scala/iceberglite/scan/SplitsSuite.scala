@@ -9,6 +9,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, FileFormat}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.tree.TestTable.{file, nameOf}
+import iceberglite.scan.deletes.DeleteFile
 
 class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def task(name: String, size: Long, offsets: Long*): FileScanTask =

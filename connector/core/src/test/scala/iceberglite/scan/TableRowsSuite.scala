@@ -23,6 +23,7 @@ import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
+import iceberglite.scan.deletes.{DeleteCache, DeleteCacheAccess, DeleteFile, DeleteReader, EqualityColumn, SpilledKeys}
 
 /** Tests reading rows of data files in every format, with delete files in every format. */
 class TableRowsSuite extends AnyFunSuite {
@@ -40,12 +41,9 @@ class TableRowsSuite extends AnyFunSuite {
 
   private class Files {
     val io = new MemoryFileIO
-    private var count = 0
+    private val paths = Iterator.from(1).map(n => s"mem:/f$n")
 
-    def path(): String = {
-      count += 1
-      s"mem:/f$count"
-    }
+    def path(): String = paths.next()
 
     def write(format: FileFormat, fields: Vector[NestedField], rows: Seq[Record]): ContentFile = {
       val target = DataTarget(io, path(), Schema(0, fields), Map.empty, MetricsModes(Map.empty))

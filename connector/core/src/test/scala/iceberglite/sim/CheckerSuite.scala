@@ -9,6 +9,7 @@ import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.storage.FileIO
 import iceberglite.table._
+import iceberglite.spec.property.IsolationLevel
 
 /** Tests that the checks detect errors. In each test, the committer, the storage or a writer has one defect. */
 class CheckerSuite extends AnyFunSuite {
@@ -59,7 +60,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("an exclusive create that replaces files, like a rename, is detected as lost updates") {
-    assertViolation(LinearHistory, Outcomes, ReadsOfCommitted, FilesAccounted) { round =>
+    assertViolation(LinearHistory, Outcomes, CommittedReads, FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Files))
       history.simulation.store.exclusive = false
       history.run()

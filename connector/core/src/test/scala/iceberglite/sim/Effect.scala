@@ -1,7 +1,7 @@
 package iceberglite.sim
 
 import iceberglite.spec.file.ContentFile
-import iceberglite.table.IsolationLevel
+import iceberglite.spec.property.IsolationLevel
 
 /** The expected difference between the rows of a snapshot and the rows of its parent. [[RowsAsModelled]] checks it. */
 trait Effect {

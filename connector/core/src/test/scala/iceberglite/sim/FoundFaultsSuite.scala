@@ -9,7 +9,9 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ManifestEntry}
 import iceberglite.spec.partition.{Bucket, PartitionTuple}
 import iceberglite.spec.types.Literal
-import iceberglite.table.{Isolation, IsolationLevel, SnapshotTarget, Table, TestTables}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.{SnapshotTarget, Table, TestTables}
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action.{
   CherryPick,
@@ -20,7 +22,7 @@ import iceberglite.table.action.{
   RowDelta,
   SetCurrentSnapshot,
   UpdateProperties,
-  UpdateSpec,
+  UpdatePartitionSpec,
   UpgradeVersion
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
@@ -41,7 +43,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     withTable(byCategory = true) { f =>
       val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"))))
       val since = read.metadata.currentSnapshotId.get
-      val evolved = f.commit(read, new UpdateSpec(_.addField(Vector("id"), Bucket(2))))
+      val evolved = f.commit(read, new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(2))))
       val keys = fileOf("a", "keys").copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
       f.commit(evolved, new RowDelta(Vector(keys)))
       val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("a")), Some(Literal.IntLiteral(0))))

@@ -27,6 +27,8 @@ import iceberglite.table.action.{
   RowDelta,
   SetRef
 }
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 
 /**
  * Tests that data losses and wrong results which users reported for other implementations do not occur in iceberg-lite,

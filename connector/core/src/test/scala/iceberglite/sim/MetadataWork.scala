@@ -10,7 +10,7 @@ import iceberglite.table.action.{
   UpdateProperties,
   UpdateSchema,
   UpdateSortOrder,
-  UpdateSpec,
+  UpdatePartitionSpec,
   UpgradeVersion
 }
 
@@ -79,7 +79,8 @@ object MetadataWork {
       def has(metadata: TableMetadata): Boolean = metadata.spec.fields.exists(_.transform.isInstanceOf[Bucket])
       val adds = !has(state.metadata)
       val action =
-        if (adds) new UpdateSpec(_.addField(Vector("id"), Bucket(2))) else new UpdateSpec(_.removeField("id_bucket_2"))
+        if (adds) new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(2)))
+        else new UpdatePartitionSpec(_.removeField("id_bucket_2"))
       Some(Plan(Vector(action, marker(state)), shows = m => has(m) == adds))
     }
   }

@@ -4,7 +4,8 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.Equal
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.types.Literal.StringLiteral
-import iceberglite.table.{Isolation, IsolationLevel}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 
 /** Operations of simulated writers that delete or overwrite the rows of a category or a partition. */

@@ -3,7 +3,8 @@ package iceberglite.sim
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, Metrics}
-import iceberglite.table.{Isolation, IsolationLevel}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.{RemoveFiles, RewriteManifests, RowDelta}
 
 /** Operations of simulated writers that delete or update single rows, or remove single files. */

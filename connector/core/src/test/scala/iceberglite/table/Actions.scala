@@ -16,6 +16,8 @@ import iceberglite.storage.FileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 
 /** An in-memory table on which tests commit actions, with methods that return the table's files and deleted rows. */
 final class Actions(creation: TableCreation) {

@@ -11,14 +11,14 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.Type.{IntType, LongType}
-import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.table.action.UpdateSchema
 
 class ColumnPropertiesSuite extends AnyFunSuite {
   private val table = SampleTables.empty(V2)
   private val mappingKey = TableProperty.NameMappingDefault.key
 
-  private def updated(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
+  private def updated(properties: Map[String, String])(edit: SchemaChanges => SchemaChanges): TableMetadata = {
     val base = table.edited(properties = properties)
     val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
     MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)

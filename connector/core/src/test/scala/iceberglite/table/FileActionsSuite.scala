@@ -13,7 +13,7 @@ import iceberglite.spec.partition.{Bucket, PartitionTuple}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdateSpec}
+import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdatePartitionSpec}
 import iceberglite.tree.{OfManifests, TreeReader}
 
 /** Tests actions that add, replace and remove files. */
@@ -214,7 +214,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("files of an older spec are kept when partitions of a newer spec are replaced") {
     withTable(byCategory()) { empty =>
-      val evolved = commit(withThreeFiles(empty), new UpdateSpec(_.addField(Vector("id"), Bucket(4), None)))
+      val evolved = commit(withThreeFiles(empty), new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(4), None)))
       val spec = evolved.spec
       assert(spec.specId == 1)
       val tuple = PartitionTuple(Vector(Some(StringLiteral("a")), Some(Literal.IntLiteral(1))))

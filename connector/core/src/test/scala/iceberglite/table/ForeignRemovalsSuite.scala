@@ -10,6 +10,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.RowFilter
 import iceberglite.tree.TestTable
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 
 /**
  * Tests conflicts with commits of other engines. In the manifests of such commits, an entry of a removed file (status

@@ -19,8 +19,10 @@ import iceberglite.table.action.{
   ReplacePartitions,
   RewriteFiles,
   RowDelta,
-  UpdateSpec
+  UpdatePartitionSpec
 }
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 
 class IsolationSuite extends AnyFunSuite {
   private def category(c: String): Expression = Equal(Named("category"), StringLiteral(c))
@@ -125,7 +127,7 @@ class IsolationSuite extends AnyFunSuite {
   test("compaction into another spec conflicts with replacing the old partition", CommitRules.disjoint) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
-    val evolved = t.commit(new UpdateSpec(_.removeField("category")))
+    val evolved = t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val read = t.table
     val id = read.currentSnapshot.get.snapshotId
     val moved = file("compacted").copy(specId = evolved.metadata.defaultSpecId)
@@ -142,10 +144,10 @@ class IsolationSuite extends AnyFunSuite {
   ) {
     val t = Actions.tableByCategory(V2)
     val byCategory = t.table.metadata.defaultSpecId
-    t.commit(new UpdateSpec(_.removeField("category")))
+    t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val unpartitioned = file("old").copy(specId = t.table.metadata.defaultSpecId)
     t.append(unpartitioned)
-    t.commit(new UpdateSpec(_.addField(Vector("category"), Identity)))
+    t.commit(new UpdatePartitionSpec(_.addField(Vector("category"), Identity)))
     assert(t.table.metadata.defaultSpecId == byCategory)
     val read = t.table
     t.commitOn(
@@ -163,7 +165,7 @@ class IsolationSuite extends AnyFunSuite {
   test("global equality deletes conflict with replacing a partition", CommitRules.globalDeletes) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
-    t.commit(new UpdateSpec(_.removeField("category")))
+    t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val unpartitionedSpecId = t.table.metadata.defaultSpecId
     val read = t.table
     val deletes = Actions.equalityDeletes("theirs", beside = file("x").copy(specId = unpartitionedSpecId), ids = (1, 1))

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type.{IntType, LongType, StringType}
-import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.spec.update.Requirement.AssertCurrentSchemaId
 import iceberglite.table.action.{MergeSchema, UpdateSchema}
 
@@ -17,21 +17,21 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
   private val table = updated(SampleTables.empty(V2))(_.addColumn(Vector.empty, "n", IntType))
 
-  private def updated(base: TableMetadata)(edit: SchemaUpdate => SchemaUpdate): TableMetadata =
+  private def updated(base: TableMetadata)(edit: SchemaChanges => SchemaChanges): TableMetadata =
     MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)
 
   private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
   private val planned = MergeSchema.mergedSchema(table, rows, caseSensitive = true)
 
   /** Merges the schema that was planned on `table` after a concurrent schema change, and returns the merged schema. */
-  private def committed(concurrent: SchemaUpdate => SchemaUpdate): Schema = {
+  private def committed(concurrent: SchemaChanges => SchemaChanges): Schema = {
     val base = updated(table)(concurrent)
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(base, context)
     assert(change.requirements.contains(AssertCurrentSchemaId(base.currentSchemaId)))
     MetadataUpdate.applyAll(base, change.updates, base.lastUpdatedMs).schema
   }
 
-  private def conflict(concurrent: SchemaUpdate => SchemaUpdate): String =
+  private def conflict(concurrent: SchemaChanges => SchemaChanges): String =
     intercept[CommitConflict](committed(concurrent)).getMessage
 
   test("columns are added and widened, with the field ids that the written files use") {

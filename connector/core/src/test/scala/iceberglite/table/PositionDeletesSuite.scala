@@ -11,6 +11,7 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
+import iceberglite.spec.property.IsolationLevel
 
 /** Tests [[iceberglite.table.action.RowDelta]] with position and equality delete files of two concurrent writers. */
 class PositionDeletesSuite extends AnyFunSuite {

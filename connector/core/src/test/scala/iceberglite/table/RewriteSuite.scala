@@ -19,7 +19,7 @@ import iceberglite.table.action.{
   RewriteFiles,
   RewriteManifests,
   RowDelta,
-  UpdateSpec
+  UpdatePartitionSpec
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
@@ -240,7 +240,7 @@ class RewriteSuite extends AnyFunSuite {
   test("a rewrite of manifests keeps the manifests of other specs, and does not rewrite a single manifest") {
     val t = tableByCategory(V2)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
-    t.commit(new UpdateSpec(_.removeField("category")))
+    t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val other = t.table.metadata.defaultSpecId
     t.append(file("x").copy(specId = other))
     val before = t.table

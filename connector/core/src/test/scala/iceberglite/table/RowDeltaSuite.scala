@@ -10,6 +10,8 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.Isolation
 
 /** Tests [[iceberglite.table.action.RowDelta]] with deletion vectors of two or three concurrent writers. */
 class RowDeltaSuite extends AnyFunSuite {

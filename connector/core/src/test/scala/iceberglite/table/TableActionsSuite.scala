@@ -21,7 +21,7 @@ import iceberglite.table.action.{
   UpdateLocation,
   UpdateProperties,
   UpdateSchema,
-  UpdateSpec,
+  UpdatePartitionSpec,
   UpgradeVersion
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
@@ -105,7 +105,7 @@ class TableActionsSuite extends AnyFunSuite {
     val before = t.committer.commits
     def changes: Seq[Action] = Seq(
       new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None)),
-      new UpdateSpec(_.addField(Vector("id"), Bucket(4))),
+      new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(4))),
       new UpdateProperties(Map("k" -> "v")),
       new SetRef("v1", SnapshotRef.Tag(read.currentSnapshot.get.snapshotId, Some(1000L))),
       new UpdateLocation("mem://elsewhere"),
@@ -126,16 +126,16 @@ class TableActionsSuite extends AnyFunSuite {
 
   test("a spec change conflicts with a concurrent change of the spec or the schema", CommitRules.schemaNotReapplied) {
     val theirs: Seq[Action] = Seq(
-      new UpdateSpec(_.addField(Vector("id"), Bucket(4))),
+      new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(4))),
       new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None))
     )
     theirs.foreach { other =>
       val t = tableByCategory(V2)
       val read = t.table
       t.commit(other)
-      val mine = new UpdateSpec(_.addField(Vector("id"), Identity))
+      val mine = new UpdatePartitionSpec(_.addField(Vector("id"), Identity))
       intercept[CommitConflict](t.commitOn(read, mine))
-      assert(t.table.spec.fields.size == (if (other.isInstanceOf[UpdateSpec]) 2 else 1))
+      assert(t.table.spec.fields.size == (if (other.isInstanceOf[UpdatePartitionSpec]) 2 else 1))
     }
   }
 

@@ -12,7 +12,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, SingleValue}
 import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.spec.types.Type.LongType
-import iceberglite.table.action.{Match, RowFilter}
+import iceberglite.table.action.{RowMatch, RowFilter}
 import iceberglite.tree.TestTable._
 
 /** Tests that a commit that removes data files also removes the delete files that no longer apply to any data file. */
@@ -106,12 +106,12 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     )
     val t = new TestTable(schema)
     t.append(equalityDeletes("e").copy(metrics = metrics, recordCount = 1))
-    def matched(filter: Expression): Match =
+    def matched(filter: Expression): RowMatch =
       new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
-    assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.AllRows)
-    assert(matched(LessThan(Named("id"), LongLiteral(5))) == Match.NoRows)
-    assert(matched(LessThan(Named("n"), LongLiteral(9))) == Match.SomeRows)
-    assert(matched(LessThan(Named("n"), LongLiteral(5))) == Match.SomeRows)
-    assert(matched(AlwaysTrue) == Match.AllRows)
+    assert(matched(LessThan(Named("id"), LongLiteral(9))) == RowMatch.AllRows)
+    assert(matched(LessThan(Named("id"), LongLiteral(5))) == RowMatch.NoRows)
+    assert(matched(LessThan(Named("n"), LongLiteral(9))) == RowMatch.SomeRows)
+    assert(matched(LessThan(Named("n"), LongLiteral(5))) == RowMatch.SomeRows)
+    assert(matched(AlwaysTrue) == RowMatch.AllRows)
   }
 }

@@ -26,7 +26,7 @@ import iceberglite.spark.rules.{
 }
 import iceberglite.spark.session.BucketingSettings
 import iceberglite.spark.sql.{
-  AnalyzeColumns,
+  AnalyzeTableCommand,
   DeferredStatement,
   EvolvingMerge,
   FillMissingColumns,
@@ -98,7 +98,7 @@ object SparkSessionExtensions {
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
-    Resolution(AnalyzeColumns),
+    Resolution(AnalyzeTableCommand),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),

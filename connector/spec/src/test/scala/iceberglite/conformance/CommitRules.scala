@@ -9,7 +9,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   private val References = "Snapshot References"
   private val Vectors = "Deletion vectors (adopted version 3)"
   private val transaction = "core/table/Transaction.scala"
-  private val isolation = "core/table/Isolation.scala"
+  private val isolation = "core/table/conflict/Isolation.scala"
   private val rowDelta = "core/table/action/RowDelta.scala"
   private val targets = "core/table/action/DeleteTargets.scala"
   private val rewrite = "core/table/action/RewriteFiles.scala"
@@ -23,7 +23,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "schema-not-reapplied",
     Retry,
     "A change to columns or partitioning is not retried if the schema or partition spec was changed concurrently."
-  )("core/table/action/UpdateSchema.scala", "core/table/action/UpdateSpec.scala")
+  )("core/table/action/UpdateSchema.scala", "core/table/action/UpdatePartitionSpec.scala")
   val deletesReapply: Rule = rule(
     "deletes-reapply",
     Retry,
@@ -53,7 +53,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "disjoint",
     Concurrency,
     "Changes to other partitions, to files whose bounds rule out the predicate, and to other files never conflict."
-  )(isolation, "core/table/DeleteApplicability.scala")
+  )(isolation, "core/table/conflict/DeleteApplicability.scala")
   val lostUpdate: Rule = rule(
     "lost-update",
     Concurrency,

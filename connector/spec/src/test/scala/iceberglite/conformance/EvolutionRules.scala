@@ -6,7 +6,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   private val Version3 = "Table specification (adopted version 3)"
   private val Identifiers = "Identifier Field IDs"
   private val Mapping = "Column Projection"
-  private val Update = "spec/update/SchemaUpdate.scala"
+  private val Update = "spec/update/SchemaChanges.scala"
 
   val newSchema: Rule = rule(
     "new-schema",

@@ -26,7 +26,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Reader)
   val uuid: Rule = rule("uuid", Fields, "A table's UUID never changes; a different UUID is an error.")(
     "spec/update/Requirement.scala",
-    "spec/update/Tables.scala"
+    "spec/update/WholeTableUpdates.scala"
   )
   val assignedIds: Rule = rule(
     "assigned-ids",
@@ -107,7 +107,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "Appendix E: Format version changes",
     "The format version only increases. After an upgrade, snapshots of version 1 have the sequence number 0, and " +
       "rows from before version 3 have no row ids."
-  )("spec/update/Tables.scala", "spec/json/SnapshotJson.scala")
+  )("spec/update/WholeTableUpdates.scala", "spec/json/SnapshotJson.scala")
   val version1Defaults: Rule = rule(
     "version-1-defaults",
     "Appendix E: Format version changes",
@@ -130,7 +130,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "encryption",
     "Table Metadata Fields (adopted version 3)",
     "Files of an encrypted table are neither read nor written; the error names the key."
-  )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
+  )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/WholeTableUpdates.scala")
   val statistics: Rule = rule(
     "statistics",
     "Table Statistics",

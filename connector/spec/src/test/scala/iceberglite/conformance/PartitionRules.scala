@@ -32,12 +32,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "field-id-reused",
     Partitioning,
     "A partition field that exists in an earlier partition spec keeps its id."
-  )("spec/update/SpecUpdate.scala")
+  )("spec/update/PartitionSpecChanges.scala")
   val fieldNames: Rule = rule(
     "field-names",
     Partitioning,
     "Partition field names are unique in a partition spec. Only an identity field can have the name of its column."
-  )("spec/partition/UnboundField.scala", "spec/update/SpecUpdate.scala")
+  )("spec/partition/UnboundField.scala", "spec/update/PartitionSpecChanges.scala")
   val partitionPaths: Rule = rule(
     "paths",
     Partitioning,
@@ -155,17 +155,17 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "spec-evolution",
     Evolution,
     "A partitioning change creates a partition spec with a new id; fields can be added, removed and replaced."
-  )("spec/update/SpecUpdate.scala")
+  )("spec/update/PartitionSpecChanges.scala")
   val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
     Evolution,
     "Partitioning changes give the same fields, ids and names as in the Java library, or both reject them."
-  )("spec/update/SpecUpdate.scala")
+  )("spec/update/PartitionSpecChanges.scala")
   val newIdsFromLast: Rule = rule(
     "new-ids-from-last",
     Evolution,
     "In version 2 and later, new field ids follow the last assigned partition field id of the table."
-  )("spec/update/SpecUpdate.scala")
+  )("spec/update/PartitionSpecChanges.scala")
   val idsOfV1: Rule = rule(
     "ids-of-version-1",
     Evolution,
@@ -175,7 +175,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "void-in-version-1",
     Evolution,
     "In version 1 a removed field is replaced with void in its position, and new fields are added at the end."
-  )("spec/update/SpecUpdate.scala", "spec/table/NewTable.scala")
+  )("spec/update/PartitionSpecChanges.scala", "spec/table/NewTable.scala")
   val sourceOfVoidMayGo: Rule = rule(
     "source-of-void-may-go",
     Evolution,

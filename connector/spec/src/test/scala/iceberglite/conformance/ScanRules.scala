@@ -8,8 +8,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   private val Vectors = "Deletion vectors (adopted version 3)"
   private val Lineage = "Row lineage (adopted version 3)"
   private val filter = "core/scan/FileFilter.scala"
-  private val index = "core/scan/DeleteIndex.scala"
-  private val sorted = "core/scan/SortedDeletes.scala"
+  private val index = "core/scan/deletes/DeleteIndex.scala"
+  private val sorted = "core/scan/deletes/SortedDeletes.scala"
 
   val deletedEntries: Rule =
     rule(
@@ -91,7 +91,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "deletes-by-filter",
     "Scan Planning, note 2",
     "Equality deletes without a key that matches the filter are skipped; their other columns are not considered."
-  )("core/scan/PartReader.scala", "core/scan/KeyColumns.scala")
+  )("core/scan/PartReader.scala", "core/scan/deletes/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
@@ -119,7 +119,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Vectors,
     "A deletion vector is identified by the path of its file and its offset."
   )(
-    "core/scan/DeleteFile.scala"
+    "core/scan/deletes/DeleteFile.scala"
   )
   val oneVector: Rule =
     rule("one-vector", Vectors, "A data file has at most one deletion vector in a snapshot; two are an error.")(index)
@@ -132,31 +132,31 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "vector-cardinality",
     Vectors,
     "The number of positions in a vector equals the record count of its entry."
-  )("core/scan/DeleteReader.scala")
+  )("core/scan/deletes/DeleteReader.scala")
   val positionsAsListed: Rule = rule(
     "positions-as-listed",
     "Position Delete Files",
     "The paths in a position delete file are within the bounds of its entry, which are never truncated; other paths " +
       "mean that it is not the committed file."
-  )("core/scan/DeleteReader.scala")
+  )("core/scan/deletes/DeleteReader.scala")
 
   val positionRows: Rule = rule(
     "position-rows",
     Position,
     "A row is deleted if a position delete file contains the path of its file, as written in metadata, and its ordinal."
-  )("core/scan/DeleteReader.scala", "core/scan/TableRows.scala")
+  )("core/scan/deletes/DeleteReader.scala", "core/scan/TableRows.scala")
   val allColumnsEqual: Rule = rule(
     "all-columns-equal",
     Equality,
     "A row is deleted if it equals a row of the delete file in all columns of equality_ids; other columns of the " +
       "delete file are ignored."
-  )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala")
+  )("core/scan/deletes/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala")
   val nullEqualsNull: Rule = rule(
     "null-equals-null",
     Equality,
     "A null in a delete column matches rows with null in that column."
   )(
-    "core/scan/KeyBuffer.scala",
+    "core/scan/deletes/KeyBuffer.scala",
     "spark/read/deletes/KeyTest.scala"
   )
   val noNestedKeys: Rule = rule(
@@ -164,19 +164,19 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Delete columns cannot be nested, variant, or inside lists or maps, and a delete file must have delete columns; " +
       "the error names file and column."
-  )("core/scan/KeyColumns.scala")
+  )("core/scan/deletes/KeyColumns.scala")
   val floatingKeys: Rule = rule(
     "floating-keys",
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Float and double delete columns are not written. Those of other writers are compared as in Apache Iceberg: all " +
       "NaNs are equal, and zero does not equal negative zero."
-  )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/KeyColumns.scala")
+  )("core/scan/deletes/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/deletes/KeyColumns.scala")
   val droppedKey: Rule = rule(
     "dropped-key",
     Equality,
     "A delete column is compared even after it was dropped from the table."
   )(
-    "core/scan/KeyColumns.scala"
+    "core/scan/deletes/KeyColumns.scala"
   )
   val addedKey: Rule = rule(
     "added-key",
@@ -187,7 +187,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "every-format",
     "Delete Formats",
     "Delete files can have any data file format, with field ids and column projection."
-  )("core/scan/DeleteReader.scala")
+  )("core/scan/deletes/DeleteReader.scala")
 
   val rowIds: Rule = rule(
     "row-ids",

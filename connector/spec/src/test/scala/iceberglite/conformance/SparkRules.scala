@@ -63,7 +63,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "evolution-by-sql",
     "Schema Evolution",
     "ALTER TABLE changes columns at every level, and rejects changes that would alter old rows, with the column path."
-  )("spark/catalog/TableChanges.scala", "spec/update/SchemaUpdate.scala")
+  )("spark/catalog/TableChanges.scala", "spec/update/SchemaChanges.scala")
 
   val filesWithoutIds: Rule = rule(
     "files-without-ids",

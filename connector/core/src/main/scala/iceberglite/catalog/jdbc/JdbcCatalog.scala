@@ -39,7 +39,7 @@ final class JdbcCatalog private (
     session,
     name,
     JdbcProperty.InitTables.flag(name, properties),
-    JdbcProperty.layout(name, properties)
+    JdbcProperty.schemaVersion(name, properties)
   )
 
   /**
@@ -97,7 +97,7 @@ final class JdbcCatalog private (
   override def dropNamespace(namespace: Vector[String]): Boolean =
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
-      val kinds = if (session.withRetries("look for views")(rows.hasViews)) RowKind.all else Seq(RowKind.Table)
+      val kinds = if (session.withRetries("look for views")(rows.canStoreViews)) RowKind.all else Seq(RowKind.Table)
       val contents = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
       if (contents.nonEmpty) {
         throw ValidationFailed(
@@ -230,7 +230,7 @@ final class JdbcCatalog private (
   override def viewExists(id: TableIdentifier): Boolean = viewLocation(id).isDefined
 
   override def loadView(id: TableIdentifier): ViewState =
-    (if (hasViews) views.load(viewPointer(id)) else None).getOrElse(throw notFound(RowKind.View, id))
+    (if (canStoreViews) views.load(viewPointer(id)) else None).getOrElse(throw notFound(RowKind.View, id))
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     requireViews()
@@ -297,11 +297,11 @@ final class JdbcCatalog private (
 
   private def viewPointer(id: TableIdentifier): JdbcPointer[ViewState] = pointer(RowKind.View, id, _.metadataLocation)
 
-  private def viewLocation(id: TableIdentifier): Option[String] = if (hasViews) viewPointer(id).read() else None
+  private def viewLocation(id: TableIdentifier): Option[String] = if (canStoreViews) viewPointer(id).read() else None
 
-  private def hasViews: Boolean = session.withRetries("look for views")(rows.hasViews)
+  private def canStoreViews: Boolean = session.withRetries("look for views")(rows.canStoreViews)
 
-  private def requireViews(): Unit = if (!hasViews) {
+  private def requireViews(): Unit = if (!canStoreViews) {
     throw Unsupported(
       s"views in catalog $name, whose database has tables of schema version V0",
       s"Set ${JdbcProperty.SchemaVersion.key}=V1 once. It adds the column iceberg_type, which views need, to the " +

@@ -4,7 +4,7 @@ import java.sql.SQLException
 
 /**
  * The properties of a catalog's namespaces. A namespace that was created explicitly has at least the marker property
- * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.layout`, because its first evaluation creates the catalog
+ * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog
  * tables if they are missing.
  */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
@@ -13,7 +13,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
 
   /** Returns the namespaces that have at least one property. */
   def all(): Vector[String] = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 
@@ -21,7 +21,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   def properties(namespace: String): Map[String, String] = storedProperties(namespace) - Exists._1
 
   private def storedProperties(namespace: String): Map[String, String] = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     session.query(
       s"SELECT property_key, property_value FROM $Namespaces WHERE $ThisNamespace",
       catalog,
@@ -37,7 +37,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
    * @return false if another process has created the namespace
    */
   def create(namespace: String, properties: Map[String, String], isRetry: Boolean): Boolean = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     val requested = properties + Exists
     try {
       session.inTransaction(statements => insert(statements, namespace, requested))
@@ -46,7 +46,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   }
 
   def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     session.inTransaction { statements =>
       // The keys have the same order in all transactions, to avoid deadlocks.
       (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>

@@ -58,7 +58,7 @@ final private[catalog] class JdbcPointer[V](
 
   /** Rejects a new table with the name of a view, and a new view with the name of a table. */
   private def rejectOtherKind(): Unit =
-    RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
+    RowKind.all.filter(k => k != kind && rows.canStoreViews).foreach { other =>
       if (session.withRetries(s"look for a ${other.noun}")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(
           other.objectKind,

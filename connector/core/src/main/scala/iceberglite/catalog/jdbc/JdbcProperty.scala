@@ -38,9 +38,9 @@ object JdbcProperty {
   /**
    * Returns the configured schema version of the catalog tables (`jdbc.schema-version`); absent if none is configured.
    */
-  private[catalog] def layout(catalog: String, properties: Map[String, String]): Option[JdbcLayout] =
-    SchemaVersion.parse(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
-      JdbcLayout.all.find(_.toString.equalsIgnoreCase(text))
+  private[catalog] def schemaVersion(catalog: String, properties: Map[String, String]): Option[JdbcSchemaVersion] =
+    SchemaVersion.parse(catalog, properties, s"It must be ${JdbcSchemaVersion.all.mkString(" or ")}") { text =>
+      JdbcSchemaVersion.all.find(_.toString.equalsIgnoreCase(text))
     }
 
   private[catalog] def retryable(properties: Map[String, String]): Set[String] =
@@ -51,9 +51,9 @@ object JdbcProperty {
  * The schema version of the catalog tables (`jdbc.schema-version`). In version V1, `iceberg_tables` has the column
  * `iceberg_type`, which distinguishes tables and views. In version V0, all rows are tables.
  */
-sealed trait JdbcLayout
-object JdbcLayout {
-  case object V0 extends JdbcLayout
-  case object V1 extends JdbcLayout
-  val all: Seq[JdbcLayout] = Seq(V0, V1)
+sealed trait JdbcSchemaVersion
+object JdbcSchemaVersion {
+  case object V0 extends JdbcSchemaVersion
+  case object V1 extends JdbcSchemaVersion
+  val all: Seq[JdbcSchemaVersion] = Seq(V0, V1)
 }

@@ -23,16 +23,16 @@ private[catalog] object RowKind {
 
 /**
  * The rows of a catalog's tables and views. Unless stated otherwise, rows of other catalogs (column `catalog_name`) are
- * ignored. The methods evaluate `tables.layout`, because its first evaluation creates the catalog tables if they are
+ * ignored. The methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog tables if they are
  * missing.
  */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._
   import JdbcTables.Tables
 
-  def hasViews: Boolean = tables.layout == JdbcLayout.V1
+  def canStoreViews: Boolean = tables.schemaVersion == JdbcSchemaVersion.V1
 
-  private def conditionFor(kind: RowKind): String = if (hasViews) s" AND ${kind.condition}" else ""
+  private def conditionFor(kind: RowKind): String = if (canStoreViews) s" AND ${kind.condition}" else ""
 
   def location(kind: RowKind, namespace: String, name: String): Option[String] = session.query(
     s"SELECT metadata_location FROM $Tables WHERE $ThisRow${conditionFor(kind)}",
@@ -48,7 +48,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
    *   reason
    */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
-    val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
+    val (column, value) = if (canStoreViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(
       s"INSERT INTO $Tables (catalog_name, table_namespace, table_name, metadata_location, " +
         s"previous_metadata_location$column) VALUES (?, ?, ?, ?, NULL$value)",
@@ -112,7 +112,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   def findByFileName(name: String): Vector[Row] = select("metadata_location LIKE ?", s"%/$name")
 
   private def select(condition: String, values: String*): Vector[Row] = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     session.query(
       s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE $condition",
       values: _*
@@ -121,7 +121,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
 
   /** Returns the namespaces with a table or a view. */
   def namespaces(): Vector[String] = {
-    val _ = tables.layout
+    val _ = tables.schemaVersion
     session.query(s"SELECT DISTINCT table_namespace FROM $Tables WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 }

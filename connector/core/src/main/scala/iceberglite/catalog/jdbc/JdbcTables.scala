@@ -16,7 +16,7 @@ final private[catalog] class JdbcTables(
     session: JdbcSession,
     catalog: String,
     createMissing: Boolean,
-    requested: Option[JdbcLayout]
+    requested: Option[JdbcSchemaVersion]
 ) {
   import JdbcTables._
 
@@ -24,16 +24,16 @@ final private[catalog] class JdbcTables(
    * The schema version of the catalog tables. The first evaluation creates missing tables, and adds the column
    * `iceberg_type` to an existing table if the user configured version V1.
    */
-  lazy val layout: JdbcLayout = {
-    val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
+  lazy val schemaVersion: JdbcSchemaVersion = {
+    val columns = if (requested.contains(JdbcSchemaVersion.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
     missing.filterNot(t => columnExists(t._1, "catalog_name")).foreach { case (name, create) =>
       createTable(name, create)
     }
-    if (requested.contains(JdbcLayout.V1) && !columnExists(Tables, "iceberg_type")) {
+    if (requested.contains(JdbcSchemaVersion.V1) && !columnExists(Tables, "iceberg_type")) {
       createUnlessExists(Tables, "iceberg_type")(s"ALTER TABLE $Tables ADD COLUMN $TypeColumn")
     }
-    if (columnExists(Tables, "iceberg_type")) JdbcLayout.V1 else JdbcLayout.V0
+    if (columnExists(Tables, "iceberg_type")) JdbcSchemaVersion.V1 else JdbcSchemaVersion.V0
   }
 
   private def createTable(table: String, create: String): Unit = {

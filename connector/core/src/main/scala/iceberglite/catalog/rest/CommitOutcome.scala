@@ -23,8 +23,8 @@ private[catalog] object CommitOutcome {
       table: String,
       server: RestServer,
       request: RestRequest
-  )(errors: PartialFunction[ErrorResponse, IcebergError])(
-      alreadyCommitted: PartialFunction[ErrorResponse, Option[A]]
+  )(errors: PartialFunction[RestFailure, IcebergError])(
+      alreadyCommitted: PartialFunction[RestFailure, Option[A]]
   ): Either[A, RestResponse] = server.client.exchange(server.prepare(request)) match {
     case Outcome.Succeeded(response) => Right(response)
     case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
@@ -35,7 +35,7 @@ private[catalog] object CommitOutcome {
         case Some(earlier) => Left(earlier)
         case None if isOutcomeUnknown(errorResponse) =>
           throw unknown(table, s"the server returned ${server.client.textOf(errorResponse)}")
-        case None => throw errors.applyOrElse(errorResponse, (r: ErrorResponse) => errorOf(table, server, request, r))
+        case None => throw errors.applyOrElse(errorResponse, (r: RestFailure) => errorOf(table, server, request, r))
       }
   }
 
@@ -44,7 +44,7 @@ private[catalog] object CommitOutcome {
       table: String,
       server: RestServer,
       request: RestRequest,
-      errorResponse: ErrorResponse
+      errorResponse: RestFailure
   ): IcebergError =
     if (errorResponse.earlierOutcomeUnknown)
       unknown(table, s"the server returned ${server.client.textOf(errorResponse)} to the last of several attempts")
@@ -54,7 +54,7 @@ private[catalog] object CommitOutcome {
    * Whether the outcome is unknown after an error of the server or of a proxy. Status 501 means that the commit failed,
    * because the OpenAPI description defines it as an unsupported request.
    */
-  private def isOutcomeUnknown(errorResponse: ErrorResponse): Boolean =
+  private def isOutcomeUnknown(errorResponse: RestFailure): Boolean =
     errorResponse.status >= 500 && errorResponse.status != 501 ||
       errorResponse.status == 408
 

@@ -10,13 +10,13 @@ private[catalog] object Lookup {
 
   /** Sends a request. @return absent if the catalog reports that the object does not exist */
   def find(server: RestServer, request: RestRequest): Option[RestResponse] =
-    findOr(server, request)(PartialFunction.empty)
+    findWithErrors(server, request)(PartialFunction.empty)
 
   /** Sends a request. @param errors the errors for rejections with a specific meaning, including some 404 responses */
-  def findOr(
+  def findWithErrors(
       server: RestServer,
       request: RestRequest
-  )(errors: PartialFunction[ErrorResponse, IcebergError]): Option[RestResponse] =
+  )(errors: PartialFunction[RestFailure, IcebergError]): Option[RestResponse] =
     server.client.exchange(server.prepare(request)) match {
       case Outcome.Succeeded(response) => Some(response)
       case Outcome.Rejected(response, earlierOutcomeUnknown) =>
@@ -32,6 +32,6 @@ private[catalog] object Lookup {
    * Whether the response means that the object does not exist. Responses of the catalog have a body with an error type,
    * except for responses to HEAD requests, which have no body.
    */
-  private def isMissing(errorResponse: ErrorResponse, request: RestRequest): Boolean =
+  private def isMissing(errorResponse: RestFailure, request: RestRequest): Boolean =
     errorResponse.status == 404 && (errorResponse.isFromCatalog || request.endpoint.method == "HEAD")
 }

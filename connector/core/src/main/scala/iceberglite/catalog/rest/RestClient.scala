@@ -33,7 +33,7 @@ final private[catalog] case class RestRequest(
  * @param errorType the error type of the protocol; empty if the response has none
  * @param earlierOutcomeUnknown whether an earlier attempt of the same request may have succeeded
  */
-final private[catalog] case class ErrorResponse(
+final private[catalog] case class RestFailure(
     status: Int,
     errorType: String,
     message: String,
@@ -82,13 +82,13 @@ final private[catalog] class RestClient private (
    *
    * @param errors the errors for rejections that have a specific meaning for this request
    */
-  def send(request: RestRequest)(errors: PartialFunction[ErrorResponse, IcebergError] = PartialFunction.empty)
+  def send(request: RestRequest)(errors: PartialFunction[RestFailure, IcebergError] = PartialFunction.empty)
       : RestResponse =
     exchange(request) match {
       case Succeeded(response) => response
       case Rejected(response, earlierOutcomeUnknown) =>
         val errorResponse = errorResponseOf(response, earlierOutcomeUnknown)
-        throw errors.applyOrElse(errorResponse, (r: ErrorResponse) => toIcebergError(request.what, r))
+        throw errors.applyOrElse(errorResponse, (r: RestFailure) => toIcebergError(request.what, r))
       case Unsent(reason) => throw storageFailed(request.what, reason)
       case Unknown(reason) => throw storageFailed(request.what, reason)
     }
@@ -112,10 +112,10 @@ final private[catalog] class RestClient private (
     }
   }
 
-  def errorResponseOf(response: RestResponse, earlierOutcomeUnknown: Boolean): ErrorResponse = {
+  def errorResponseOf(response: RestResponse, earlierOutcomeUnknown: Boolean): RestFailure = {
     val parsed = Try(RestResponseJson.errorResponse("an error", response.body)).toOption
     val message = parsed.map(_.message).getOrElse("")
-    ErrorResponse(
+    RestFailure(
       response.status,
       parsed.fold("")(_.errorType),
       redacted(message + redirection(response)),
@@ -124,7 +124,7 @@ final private[catalog] class RestClient private (
   }
 
   /** Returns the error for a rejection that has no specific meaning for the request. */
-  def toIcebergError(what: String, errorResponse: ErrorResponse): IcebergError = errorResponse.status match {
+  def toIcebergError(what: String, errorResponse: RestFailure): IcebergError = errorResponse.status match {
     case 400 | 409 | 422 =>
       ValidationFailed(s"Cannot $what: the REST catalog at $address rejected the request: ${textOf(errorResponse)}")
     case 404 if errorResponse.isFromCatalog =>
@@ -138,7 +138,7 @@ final private[catalog] class RestClient private (
   def storageFailed(what: String, reason: String): StorageFailed =
     StorageFailed(s"$what at", Place.RestCatalog(address), redacted(reason))
 
-  def textOf(errorResponse: ErrorResponse): String =
+  def textOf(errorResponse: RestFailure): String =
     s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +
       (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
 

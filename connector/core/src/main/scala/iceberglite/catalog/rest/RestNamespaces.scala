@@ -114,7 +114,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
   def drop(namespace: Vector[String]): Boolean = namespace.nonEmpty && {
     val request =
       RestRequest(s"drop namespace ${name(namespace)}", Endpoint.DropNamespace, lazyServer().paths.namespace(namespace))
-    Lookup.findOr(lazyServer(), request) {
+    Lookup.findWithErrors(lazyServer(), request) {
       case r if r.status == 409 || r.errorType == "NamespaceNotEmptyException" =>
         val children = Try(tables(namespace).map(_.name) ++ list(namespace).map(_.last)).getOrElse(Vector.empty)
         val contents = if (children.isEmpty) s" ${r.message}" else s" It contains ${children.sorted.mkString(", ")}"

@@ -44,7 +44,7 @@ final private[catalog] class RestServer private (
     } else request
   }
 
-  def send(request: RestRequest)(errors: PartialFunction[ErrorResponse, IcebergError] = PartialFunction.empty)
+  def send(request: RestRequest)(errors: PartialFunction[RestFailure, IcebergError] = PartialFunction.empty)
       : RestResponse =
     client.send(prepare(request))(errors)
 

@@ -38,7 +38,7 @@ final private[catalog] class RestTables(
       if (refsOnly) Vector("snapshots" -> "refs") else Vector.empty,
       Delegation ++ cached.map("If-None-Match" -> _.etag)
     )
-    Lookup.findOr(server, request)(unreadableMetadata(id)) match {
+    Lookup.findWithErrors(server, request)(unreadableMetadata(id)) match {
       case None =>
         invalidate(id)
         None
@@ -51,7 +51,7 @@ final private[catalog] class RestTables(
     }
   }
 
-  private def unreadableMetadata(id: TableIdentifier): PartialFunction[ErrorResponse, iceberglite.spec.IcebergError] = {
+  private def unreadableMetadata(id: TableIdentifier): PartialFunction[RestFailure, iceberglite.spec.IcebergError] = {
     case r if r.status == 404 && r.errorType == "NotFoundException" =>
       UnreadableFile(name(id), "the metadata of table", s"The server responded: ${r.message}")
   }
@@ -89,7 +89,7 @@ final private[catalog] class RestTables(
    */
   def stage(id: TableIdentifier, draft: TableMetadata, location: Option[String]): StagedTableSettings = {
     val server = lazyServer()
-    val table = RestRequestJson.NewTable(
+    val table = RestRequestJson.CreateTableRequest(
       id.name,
       location,
       draft.schema,
@@ -124,13 +124,13 @@ final private[catalog] class RestTables(
     readLoaded(server, id, request, server.send(request)(creationErrors(id)), refsOnly = false)
   }
 
-  private def creationErrors(id: TableIdentifier): PartialFunction[ErrorResponse, iceberglite.spec.IcebergError] = {
+  private def creationErrors(id: TableIdentifier): PartialFunction[RestFailure, iceberglite.spec.IcebergError] = {
     case r if r.status == 409 =>
       AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
 
-  private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): NotFound = {
+  private def noNamespace(id: TableIdentifier, errorResponse: RestFailure): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
     if (errorResponse.errorType == "NoSuchNamespaceException")
       NotFound(ObjectKind.Namespace, namespace, "Create the namespace first, or check its name")
@@ -207,7 +207,7 @@ final private[catalog] class RestTables(
       id: TableIdentifier,
       base: Option[TableVersion],
       change: Change,
-      errorResponse: ErrorResponse
+      errorResponse: RestFailure
   ): iceberglite.spec.IcebergError = {
     val reason = s"the server responded: ${errorResponse.message}"
     val addsSnapshot = change.updates.exists(_.isInstanceOf[AddSnapshot])

@@ -102,7 +102,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       s"The REST catalog at ${lazyServer().client.address} has no view with this name"
     )
 
-  private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): IcebergError =
+  private def noNamespace(id: TableIdentifier, errorResponse: RestFailure): IcebergError =
     NotFound(
       ObjectKind.Namespace,
       (catalog +: id.namespace).mkString("."),

@@ -16,7 +16,7 @@ import iceberglite.spec.types.Type._
  * @param requested the part of the node that is read
  * @param converter creates the converter that passes the values of the node to a slot
  */
-final private[parquet] case class ColumnReader(requested: ParquetType, converter: Slot => Converter)
+final private[parquet] case class ColumnReader(requested: ParquetType, converter: ValueReceiver => Converter)
 
 /**
  * Maps Parquet's physical and logical types to the column types of a table (spec: "Parquet", and the promotions of
@@ -33,7 +33,7 @@ private[parquet] object ColumnReader {
   def of(file: ParquetPrimitive, expected: PrimitiveType, fail: String => Nothing): Option[ColumnReader] =
     converter(file, expected, fail).map(ColumnReader(file, _))
 
-  private type ConverterFactory = Option[Slot => PrimitiveConverter]
+  private type ConverterFactory = Option[ValueReceiver => PrimitiveConverter]
 
   private def converter(file: ParquetPrimitive, expected: PrimitiveType, fail: String => Nothing): ConverterFactory = {
     val logical = Option(file.getLogicalTypeAnnotation)
@@ -128,28 +128,28 @@ private[parquet] object ColumnReader {
   }
 }
 
-final private class BooleanConverter(slot: Slot) extends PrimitiveConverter {
+final private class BooleanConverter(slot: ValueReceiver) extends PrimitiveConverter {
   override def addBoolean(value: Boolean): Unit = slot.set(Boolean.box(value))
 }
 
-final private class IntConverter(slot: Slot, box: Int => AnyRef) extends PrimitiveConverter {
+final private class IntConverter(slot: ValueReceiver, box: Int => AnyRef) extends PrimitiveConverter {
   override def addInt(value: Int): Unit = slot.set(box(value))
 }
 
-final private class LongConverter(slot: Slot, box: Long => AnyRef) extends PrimitiveConverter {
+final private class LongConverter(slot: ValueReceiver, box: Long => AnyRef) extends PrimitiveConverter {
   override def addLong(value: Long): Unit = slot.set(box(value))
 }
 
-final private class FloatConverter(slot: Slot, box: Float => AnyRef) extends PrimitiveConverter {
+final private class FloatConverter(slot: ValueReceiver, box: Float => AnyRef) extends PrimitiveConverter {
   override def addFloat(value: Float): Unit = slot.set(box(value))
 }
 
-final private class DoubleConverter(slot: Slot) extends PrimitiveConverter {
+final private class DoubleConverter(slot: ValueReceiver) extends PrimitiveConverter {
   override def addDouble(value: Double): Unit = slot.set(Double.box(value))
 }
 
 /** Converts binary values. Each dictionary entry is converted only once. */
-final private class BinaryConverter(slot: Slot, convert: Binary => AnyRef) extends PrimitiveConverter {
+final private class BinaryConverter(slot: ValueReceiver, convert: Binary => AnyRef) extends PrimitiveConverter {
   private var entries: Array[AnyRef] = Array.empty
 
   override def addBinary(value: Binary): Unit = slot.set(convert(value))

@@ -31,7 +31,7 @@ private[parquet] object FileReadPlan {
     val matching = new SchemaMatcher(source)
     val positions = expected.fields.indices.filter(i => expected.fields(i).id == MetadataColumns.Position.id).toArray
     val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, expected), expected, Vector.empty)
-    val root = new StructConverter(parts.template, parts.children, _: Slot)
+    val root = new StructConverter(parts.template, parts.children, _: ValueReceiver)
     FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
   }
 
@@ -102,7 +102,7 @@ private[parquet] object FileReadPlan {
     private def listNode(group: GroupType, shape: ListShape, expected: ListType, path: Vector[String]): ColumnReader = {
       val elementPath = path :+ "element"
       val element = node(shape.element, expected.element, elementPath, isPart = true)
-      val (repeated, entry): (ParquetType, Slot => Converter) =
+      val (repeated, entry): (ParquetType, ValueReceiver => Converter) =
         if (shape.twoLevel) (element.requested, element.converter)
         else (
           withChildren(shape.repeated.asGroupType, Vector(element.requested)),
@@ -155,7 +155,7 @@ private[parquet] object FileReadPlan {
         val children = childrenOf(group).map(presence)
         ColumnReader(
           group,
-          slot => new PresenceConverter.OfGroup(children.map(_.converter(Slot.Discarded)).toArray, slot)
+          slot => new PresenceConverter.OfGroup(children.map(_.converter(ValueReceiver.Discarded)).toArray, slot)
         )
     }
   }

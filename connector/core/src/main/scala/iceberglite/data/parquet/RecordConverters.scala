@@ -10,14 +10,14 @@ import iceberglite.data.{Record, Variant}
 import iceberglite.spec.IcebergError.Unsupported
 
 /** Receives the values that a converter creates. */
-private[parquet] trait Slot {
+private[parquet] trait ValueReceiver {
   def set(value: AnyRef): Unit
 }
 
-private[parquet] object Slot {
+private[parquet] object ValueReceiver {
 
   /** Discards the value. Used for columns that are read only to determine whether their struct is null. */
-  object Discarded extends Slot {
+  object Discarded extends ValueReceiver {
     override def set(value: AnyRef): Unit = ()
   }
 }
@@ -32,11 +32,11 @@ private[parquet] object Slot {
 final private[parquet] class StructConverter(
     template: Array[AnyRef],
     children: Array[(ColumnReader, Int)],
-    slot: Slot
+    slot: ValueReceiver
 ) extends GroupConverter {
   private var values: Array[AnyRef] = template
   private val converters: Array[Converter] = children.map { case (child, index) =>
-    child.converter(if (index < 0) Slot.Discarded else (value: AnyRef) => values(index) = value)
+    child.converter(if (index < 0) ValueReceiver.Discarded else (value: AnyRef) => values(index) = value)
   }
 
   override def getConverter(field: Int): Converter = converters(field)
@@ -45,7 +45,8 @@ final private[parquet] class StructConverter(
 }
 
 /** Creates the entries of a list or map, which is a group that contains a repeated field. */
-final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: Slot) extends GroupConverter {
+final private[parquet] class RepeatedConverter(entry: ValueReceiver => Converter, slot: ValueReceiver)
+    extends GroupConverter {
   private var entries = new VectorBuilder[AnyRef]
   private val converter = entry((value: AnyRef) => entries += value)
 
@@ -55,7 +56,7 @@ final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: S
 }
 
 /** Creates an element from the repeated group of a three-level list. */
-final private[parquet] class ElementConverter(element: ColumnReader, slot: Slot) extends GroupConverter {
+final private[parquet] class ElementConverter(element: ColumnReader, slot: ValueReceiver) extends GroupConverter {
   private var value: AnyRef = _
   private val converter = element.converter((v: AnyRef) => value = v)
 
@@ -65,7 +66,7 @@ final private[parquet] class ElementConverter(element: ColumnReader, slot: Slot)
 }
 
 /** Creates a key-value pair from the repeated group of a map. */
-final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnReader, slot: Slot)
+final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnReader, slot: ValueReceiver)
     extends GroupConverter {
   private var k: AnyRef = _
   private var v: AnyRef = _
@@ -88,7 +89,7 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
  *   `typed_value`
  * @param name name of the column, for messages
  */
-final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name: String, slot: Slot)
+final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name: String, slot: ValueReceiver)
     extends GroupConverter {
   private var metadata: AnyRef = _
   private var value: AnyRef = _
@@ -124,7 +125,7 @@ private[parquet] object VariantConverter {
 }
 
 /** Records that a value is present and ignores the value itself. */
-final private[parquet] class PresenceConverter(slot: Slot) extends PrimitiveConverter {
+final private[parquet] class PresenceConverter(slot: ValueReceiver) extends PrimitiveConverter {
   override def addBinary(value: Binary): Unit = slot.set(PresenceConverter.Present)
   override def addBoolean(value: Boolean): Unit = slot.set(PresenceConverter.Present)
   override def addDouble(value: Double): Unit = slot.set(PresenceConverter.Present)
@@ -137,7 +138,7 @@ private[parquet] object PresenceConverter {
   val Present: AnyRef = java.lang.Boolean.TRUE
 
   /** Records the presence of a whole group. */
-  final class OfGroup(children: Array[Converter], slot: Slot) extends GroupConverter {
+  final class OfGroup(children: Array[Converter], slot: ValueReceiver) extends GroupConverter {
     override def getConverter(field: Int): Converter = children(field)
     override def start(): Unit = slot.set(Present)
     override def end(): Unit = ()
@@ -145,7 +146,7 @@ private[parquet] object PresenceConverter {
 }
 
 /** Creates the records of a file. */
-final private[parquet] class Records(root: Slot => StructConverter) extends RecordMaterializer[Record] {
+final private[parquet] class Records(root: ValueReceiver => StructConverter) extends RecordMaterializer[Record] {
   private var current: Record = _
   private val converter = root((value: AnyRef) => current = value.asInstanceOf[Record])
 

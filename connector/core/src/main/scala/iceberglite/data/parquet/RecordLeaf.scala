@@ -41,41 +41,41 @@ abstract private[parquet] class RecordLeaf(
 
 private[parquet] object RecordLeaf {
   def of(d: ColumnDescriptor, id: Int, t: PrimitiveType, name: String, optional: Boolean): RecordLeaf = t match {
-    case BooleanType => new BooleanLeaf(d, id, name, optional)
-    case IntType | DateType => new IntLeaf(d, id, name, optional)
+    case BooleanType => new RecordBooleanLeaf(d, id, name, optional)
+    case IntType | DateType => new RecordIntLeaf(d, id, name, optional)
     case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
-      new LongLeaf(d, id, name, optional)
-    case FloatType => new FloatLeaf(d, id, name, optional)
-    case DoubleType => new DoubleLeaf(d, id, name, optional)
-    case decimal: DecimalType => new DecimalLeaf(d, id, name, optional, decimal)
-    case StringType => new TextLeaf(d, id, name, optional)
-    case UuidType => new UuidLeaf(d, id, name, optional)
-    case fixed: FixedType => new BytesLeaf(d, id, name, optional, Some(fixed))
-    case BinaryType | _: GeometryType | _: GeographyType => new BytesLeaf(d, id, name, optional, None)
+      new RecordLongLeaf(d, id, name, optional)
+    case FloatType => new RecordFloatLeaf(d, id, name, optional)
+    case DoubleType => new RecordDoubleLeaf(d, id, name, optional)
+    case decimal: DecimalType => new RecordDecimalLeaf(d, id, name, optional, decimal)
+    case StringType => new RecordTextLeaf(d, id, name, optional)
+    case UuidType => new RecordUuidLeaf(d, id, name, optional)
+    case fixed: FixedType => new RecordBytesLeaf(d, id, name, optional, Some(fixed))
+    case BinaryType | _: GeometryType | _: GeographyType => new RecordBytesLeaf(d, id, name, optional, None)
     case UnknownType | VariantType =>
       throw Unsupported(s"writing column $name of type $t as one column", "Report this: it is a bug")
   }
 }
 
-final private class BooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordBooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit =
     column.write(value.asInstanceOf[java.lang.Boolean].booleanValue, repetition, definition)
 }
 
-final private class IntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordIntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit =
     column.write(value.asInstanceOf[Integer].intValue, repetition, definition)
 }
 
-final private class LongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordLongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit =
     column.write(value.asInstanceOf[java.lang.Long].longValue, repetition, definition)
 }
 
-final private class FloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordFloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   private val range = new FloatRange
 
@@ -88,7 +88,7 @@ final private class FloatLeaf(d: ColumnDescriptor, id: Int, name: String, option
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-final private class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordDoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   private val range = new DoubleRange
 
@@ -102,7 +102,7 @@ final private class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optio
 }
 
 /** Writes decimals as an int, a long, or the number of bytes that the precision requires, sign-extended. */
-final private class DecimalLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean, t: DecimalType)
+final private class RecordDecimalLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean, t: DecimalType)
     extends RecordLeaf(d, id, name, optional) {
   private val physical = d.getPrimitiveType.getPrimitiveTypeName
   private val length = d.getPrimitiveType.getTypeLength
@@ -125,14 +125,14 @@ final private class DecimalLeaf(d: ColumnDescriptor, id: Int, name: String, opti
   }
 }
 
-final private class TextLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordTextLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit =
     column.write(Binary.fromString(value.asInstanceOf[String]), repetition, definition)
 }
 
 /** Writes UUIDs as sixteen bytes, big-endian. */
-final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private class RecordUuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
     val uuid = value.asInstanceOf[UUID]
@@ -143,7 +143,7 @@ final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
 }
 
 /** Writes bytes. @param fixed the type, if the values of the column have a fixed length */
-final private class BytesLeaf(
+final private class RecordBytesLeaf(
     d: ColumnDescriptor,
     id: Int,
     name: String,

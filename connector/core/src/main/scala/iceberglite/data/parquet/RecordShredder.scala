@@ -38,7 +38,7 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
   def leaves: Vector[RecordLeaf]
 }
 
-final private class StructField(
+final private class RecordStructField(
     name: String,
     optional: Boolean,
     definition: Int,
@@ -65,7 +65,7 @@ final private class StructField(
  *
  * @param repeated repetition level of the entries after the first
  */
-final private class RepeatedField(
+final private class RecordRepeatedField(
     name: String,
     optional: Boolean,
     definition: Int,
@@ -95,7 +95,7 @@ final private class RepeatedField(
 }
 
 /** A variant. The file stores it in two columns, `metadata` and `value`, which have no field ids. */
-final private class VariantField(
+final private class RecordVariantField(
     name: String,
     optional: Boolean,
     definition: Int,
@@ -193,19 +193,19 @@ private[parquet] object RecordShredder {
       t match {
         case StructType(structFields) =>
           val (children, ordinals) = fields(structFields, node, position)
-          new StructField(name, optional, position.definition, children, ordinals)
+          new RecordStructField(name, optional, position.definition, children, ordinals)
         case _: ListType | _: MapType =>
           val entries = node.getType(0).asGroupType
           val entryPosition = position.inside(entries)
           val parts = t.fields.zipWithIndex.map { case (part, i) => field(part, entries.getType(i), entryPosition) }
-          new RepeatedField(name, optional, position.definition, entryPosition.repetition, parts)
+          new RecordRepeatedField(name, optional, position.definition, entryPosition.repetition, parts)
       }
     }
 
     private def variant(f: NestedField, node: GroupType, position: NodePosition, optional: Boolean): RecordField = {
       def part(i: Int): RecordLeaf =
         leaf(f.id, BinaryType, position.path :+ node.getType(i).getName, position.names, optional = false)
-      new VariantField(position.names.mkString("."), optional, position.definition, part(0), part(1))
+      new RecordVariantField(position.names.mkString("."), optional, position.definition, part(0), part(1))
     }
 
     private def leaf(

@@ -2,7 +2,8 @@ package iceberglite.maintenance.compact
 
 import iceberglite.maintenance.{PositionDeletesToWrite, ReadPositions}
 import iceberglite.puffin.{DeletedRows, DeletionVector}
-import iceberglite.scan.{DeleteCacheAccess, DeleteFile, DeleteReader, FileScanTask}
+import iceberglite.scan.FileScanTask
+import iceberglite.scan.deletes.{DeleteCacheAccess, DeleteFile, DeleteReader}
 import iceberglite.spec.file.{ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{DataLocations, Environment, Table}

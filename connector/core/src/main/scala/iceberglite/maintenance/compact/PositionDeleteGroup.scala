@@ -2,7 +2,8 @@ package iceberglite.maintenance.compact
 
 import scala.collection.mutable
 
-import iceberglite.scan.{DeleteFile, FileFilter}
+import iceberglite.scan.FileFilter
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, Metrics}

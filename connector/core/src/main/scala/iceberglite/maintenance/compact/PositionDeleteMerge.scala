@@ -6,7 +6,7 @@ import java.util.TreeMap
 import scala.collection.JavaConverters._
 
 import iceberglite.puffin.DeletionVector
-import iceberglite.scan.{DeleteFile, DeleteReader}
+import iceberglite.scan.deletes.{DeleteFile, DeleteReader}
 import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.storage.FileIO

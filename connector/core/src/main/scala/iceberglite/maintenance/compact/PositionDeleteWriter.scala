@@ -86,7 +86,7 @@ final case class PositionDeleteWriter(
       val (key, positions) = deletes.next()
       val (specId, partition) = partitions(key.group)
       taken += DeletedRows(key.path, specId, partition, positions)
-      bytes += positions.bytes
+      bytes += positions.heapBytes
     }
     taken.toVector
   }

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{Identity, PartitionField, PartitionTuple}
 import iceberglite.spec.types.Literal
 import iceberglite.table.Table
-import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, Partitions, SnapshotFiles}
+import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, FilePartitions, SnapshotFiles}
 
 /** The partitions of the current partition spec to which a snapshot has added files and which have many small files. */
 final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTuple]) {
@@ -74,7 +74,7 @@ object TouchedPartitions {
       touched: Map[PartitionTuple, ContentFile],
       options: RewriteOptions
   ): Map[PartitionTuple, Int] = {
-    val partitions = new Partitions(touched.values.toVector, table.metadata)
+    val partitions = new FilePartitions(touched.values.toVector, table.metadata)
     val parts = tree.parts.filter(p => p.content == ManifestContent.Data && p.hasLiveFiles && partitions.mightMatch(p))
     MetadataPool.map(parts) { part =>
       val counts = mutable.HashMap.empty[PartitionTuple, Int]

@@ -19,8 +19,8 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
 
   /** The sums of the delete files that apply to a single data file, by the hash of the data file's path. */
   private val deletesByPath = mutable.LongMap.empty[DeletesOfFile]
-  private val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
-  private val totals = new Totals
+  private val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionFileSums]
+  private val totals = new TableFileSums
   private val positionDeletes = new PositionDeleteSums(deleteRules)
 
   def read(tree: SnapshotFiles): Unit = {
@@ -158,7 +158,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
   final private class PartSums extends EntrySums {
     var (files, bytes, records) = (0L, 0L, 0L)
     var (matchedFiles, matchedBytes) = (0L, 0L)
-    val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
+    val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionFileSums]
 
     override def +=(entry: ManifestEntry): Unit = {
       val file = entry.file
@@ -171,7 +171,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
         matchedBytes += found.bytes
       }
       val deletedRatio = deletes.fold(0.0)(found => FileGroup.deletedRatio(found.records, file.recordCount))
-      val sum = PartitionSum.of(entry, deletedRatio, options)
+      val sum = PartitionFileSums.of(entry, deletedRatio, options)
       val key = (file.specId, file.partition)
       partitions(key) = partitions.get(key).fold(sum)(_ ++ sum)
     }
@@ -205,7 +205,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
       number < oldest || number == oldest && entry.file.content == Content.EqualityDeletes
     }
 
-    def addTo(all: Totals): Unit = {
+    def addTo(all: TableFileSums): Unit = {
       all.precedingFiles += files
       all.precedingBytes += bytes
     }
@@ -226,7 +226,7 @@ final private case class DeletesOfFile(files: Int, records: Long, bytes: Long) {
 }
 
 /** Sums over all files. */
-final private class Totals {
+final private class TableFileSums {
   var (dataFiles, dataBytes, records) = (0L, 0L, 0L)
   var (positionDeleteFiles, deletedPositions) = (0L, 0L)
   var (equalityDeleteFiles, equalityDeleteRecords, equalityDeleteBytes) = (0L, 0L, 0L)
@@ -251,7 +251,7 @@ final private class Totals {
  * @param deletedBytes the estimated size of the deleted rows in the files with many deletes
  * @param minSequence the lowest data sequence number
  */
-final private case class PartitionSum(
+final private case class PartitionFileSums(
     smallFiles: Long,
     smallBytes: Long,
     chosenFiles: Long,
@@ -260,7 +260,7 @@ final private case class PartitionSum(
     deletedBytes: Long,
     minSequence: Long
 ) {
-  def ++(that: PartitionSum): PartitionSum = PartitionSum(
+  def ++(that: PartitionFileSums): PartitionFileSums = PartitionFileSums(
     smallFiles + that.smallFiles,
     smallBytes + that.smallBytes,
     chosenFiles + that.chosenFiles,
@@ -278,15 +278,15 @@ final private case class PartitionSum(
   }
 }
 
-private object PartitionSum {
+private object PartitionFileSums {
 
   /** @param deletedRatio the ratio of deleted rows, from 0 to 1 */
-  def of(entry: ManifestEntry, deletedRatio: Double, options: RewriteOptions): PartitionSum = {
+  def of(entry: ManifestEntry, deletedRatio: Double, options: RewriteOptions): PartitionFileSums = {
     val size = entry.file.fileSizeInBytes
     val hasManyDeletes = deletedRatio >= options.deleteRatioThreshold
     val isSmall = size < options.group.minFileSize
     val isChosen = options.group.isChosen(size) || hasManyDeletes
-    PartitionSum(
+    PartitionFileSums(
       if (isSmall) 1 else 0,
       if (isSmall) size else 0,
       if (isChosen) 1 else 0,

@@ -2,7 +2,7 @@ package iceberglite.maintenance.importing
 
 import iceberglite.data.{DataFormats, DataSource}
 import iceberglite.metrics.MetricsModes
-import iceberglite.scan.FileConstants
+import iceberglite.data.FileConstants
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.schema.{NameMapping, Schema}

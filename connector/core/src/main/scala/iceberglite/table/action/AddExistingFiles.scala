@@ -4,7 +4,8 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.storage.{FileIO, StoragePath}
-import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
+import iceberglite.table.{CommitContext, SnapshotTarget}
+import iceberglite.table.conflict.BranchHistory
 import iceberglite.tree.{FileChanges, PartFilter, WrittenTree}
 
 /**

@@ -3,8 +3,8 @@ package iceberglite.table.action
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.{BranchHistory, DeleteApplicability}
-import iceberglite.tree.Partitions
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability}
+import iceberglite.tree.FilePartitions
 
 /**
  * A data file and delete files with positions of its rows.
@@ -72,7 +72,7 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
    */
   private def newDeletes(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ManifestEntry] =
     if (data.isEmpty || history.concurrentCommits(Some(since)).isEmpty) Vector.empty
-    else history.liveEntries(ManifestContent.Deletes, new Partitions(data, base)) { e =>
+    else history.liveEntries(ManifestContent.Deletes, new FilePartitions(data, base)) { e =>
       e.file.content == Content.PositionDeletes && e.sequenceNumber.exists(_ > sinceNumber) &&
       DeleteApplicability.affectedFile(e.file, byPath, base).isDefined
     }

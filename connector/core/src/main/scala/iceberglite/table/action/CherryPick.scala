@@ -7,7 +7,8 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{Action, _}
-import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Partitions, WrittenTree}
+import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, FilePartitions, WrittenTree}
+import iceberglite.table.conflict.BranchHistory
 
 /**
  * Applies the changes of a snapshot to a branch. The snapshot is staged or belongs to another branch. If the snapshot's
@@ -118,7 +119,7 @@ private[action] object CherryPick {
       if (picked.operation.contains(Operation.Append.name)) FileChanges(added)
       else if (picked.operation.contains(Operation.Overwrite.name) && replaces) {
         val history = new BranchHistory(base, parent, context)
-        requireUnchanged(picked, new Partitions(added, base), history, context)
+        requireUnchanged(picked, new FilePartitions(added, base), history, context)
         val removed = entries.filter(e => e.status == EntryStatus.Deleted).map(_.file)
         NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
         FileChanges(added, if (removed.isEmpty) FileSelector.NoFiles else new NamedFiles(removed, base))
@@ -134,7 +135,7 @@ private[action] object CherryPick {
     /** Checks that the partitions that the snapshot replaces have not changed since the snapshot was committed. */
     private def requireUnchanged(
         picked: Snapshot,
-        partitions: Partitions,
+        partitions: FilePartitions,
         history: BranchHistory,
         context: CommitContext
     ): Unit =

@@ -5,6 +5,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEnt
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
+import iceberglite.table.conflict.BranchHistory
 
 /**
  * Replaces equality deletes with position deletes. The rows of the table do not change.

@@ -2,7 +2,8 @@ package iceberglite.table.action
 
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{CommitContext, Isolation, SnapshotTarget}
+import iceberglite.table.{CommitContext, SnapshotTarget}
+import iceberglite.table.conflict.Isolation
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**

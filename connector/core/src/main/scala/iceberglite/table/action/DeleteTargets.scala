@@ -3,7 +3,8 @@ package iceberglite.table.action
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, PartSummary}
 import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
-import iceberglite.tree.Partitions
+import iceberglite.tree.FilePartitions
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange, Isolation}
 
 /**
  * The targets of a row delta: the data files that its deletes apply to, and the data files that it removes.
@@ -26,7 +27,7 @@ final private[action] class DeleteTargets(
   /** The position delete files whose data files are unknown. */
   private val withoutDataFile =
     if (affectedDataFiles.isEmpty) positions.filter(_.onlyDataFile.isEmpty) else Vector.empty
-  private val partitions = new Partitions(positions ++ removed.values, base)
+  private val partitions = new FilePartitions(positions ++ removed.values, base)
 
   private def isTarget(file: ContentFile): Boolean = targetPaths(file.path) || removed.contains(file.path) ||
     withoutDataFile.exists(d => DeleteApplicability.affectedFile(d, Map(file.path -> file), base).isDefined)

@@ -6,13 +6,13 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedType
 import iceberglite.spec.types.Type.canPromote
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 import iceberglite.spec.update.Requirement.AssertCurrentSchemaId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Merges the columns of written rows into the table's schema, in the same commit as the rows. Missing columns are
- * added, and a column whose type is wider in the rows gets the wider type (see `SchemaUpdate.unionByNameWith`).
+ * added, and a column whose type is wider in the rows gets the wider type (see `SchemaChanges.unionByNameWith`).
  *
  * The written files use the column ids of `planned`. If the table's schema has changed concurrently, the commit
  * succeeds only if the merge assigns the same ids, for example because the other writers merged the same columns.
@@ -55,5 +55,5 @@ object MergeSchema {
    * @throws iceberglite.spec.IcebergError if two columns of the same name have incompatible types
    */
   def mergedSchema(base: TableMetadata, rows: Schema, caseSensitive: Boolean): Schema =
-    SchemaUpdate(base, caseSensitive).unionByNameWith(rows).result._1
+    SchemaChanges(base, caseSensitive).unionByNameWith(rows).result._1
 }

@@ -3,8 +3,9 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.{BranchHistory, CommitContext}
-import iceberglite.tree.{FileSelector, Partitions}
+import iceberglite.table.CommitContext
+import iceberglite.table.conflict.BranchHistory
+import iceberglite.tree.{FileSelector, FilePartitions}
 
 /**
  * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
@@ -20,7 +21,7 @@ private[iceberglite] object FileKey {
 final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
   private val keys = files.map(FileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
-  private val partitions = new Partitions(files, base)
+  private val partitions = new FilePartitions(files, base)
 
   override def mightMatch(part: PartSummary): Boolean =
     contents(part.content) && part.hasLiveFiles && partitions.mightMatch(part)
@@ -69,7 +70,7 @@ private[action] object NamedFiles {
       context: CommitContext
   ): Unit = {
     val dataFiles = deletes.flatMap(_.referencedDataFile).toSet
-    val partitions = new Partitions(deletes, base)
+    val partitions = new FilePartitions(deletes, base)
     val live = history.liveEntries(ManifestContent.Data, partitions)(e => dataFiles(e.file.path)).map(_.file.path).toSet
     (dataFiles -- live).toVector.sorted.headOption.foreach(missing(_, verb, context))
   }

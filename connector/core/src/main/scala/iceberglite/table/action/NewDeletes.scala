@@ -2,8 +2,8 @@ package iceberglite.table.action
 
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
-import iceberglite.tree.Partitions
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange}
+import iceberglite.tree.FilePartitions
 
 /** Finds delete files that other commits added for given data files. */
 private[action] object NewDeletes {
@@ -24,7 +24,7 @@ private[action] object NewDeletes {
       history: BranchHistory,
       isRelevant: ContentFile => Boolean
   ): Option[(FileChange, ContentFile)] = {
-    val partitions = new Partitions(data.values.toVector, base)
+    val partitions = new FilePartitions(data.values.toVector, base)
     val snapshots = history.concurrentCommits(since)
     val changes = history.changes(
       snapshots,
@@ -62,7 +62,7 @@ private[action] object LiveDeletionVectors {
   ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
     val removedKeys = removed.map(FileKey.of).toSet
-    val partitions = new Partitions(vectors, base)
+    val partitions = new FilePartitions(vectors, base)
     if (paths.isEmpty) Vector.empty
     else history.liveEntries(ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !removedKeys(FileKey.of(e.file))
@@ -76,7 +76,7 @@ private[action] object LiveDeletionVectors {
       base: TableMetadata,
       history: BranchHistory
   ): Option[ContentFile] = {
-    val partitions = new Partitions(Vector(vector), base)
+    val partitions = new FilePartitions(Vector(vector), base)
     history.liveEntriesAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile == vector.referencedDataFile
     }.headOption.map(_.file)

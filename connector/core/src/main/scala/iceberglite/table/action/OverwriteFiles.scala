@@ -7,6 +7,7 @@ import iceberglite.spec.file.{ContentFile, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
+import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
 
 /**
  * Replaces the files whose rows match a filter, the given files, or both, with new files. The commit fails if only some
@@ -42,8 +43,8 @@ final class OverwriteFiles(
 
   private def check(isolation: Isolation, base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val readFilter = new RowFilter(read.getOrElse(filter), caseSensitive, base)
-    val rejected: Set[Conflict] =
-      if (filter == AlwaysFalse) isolation.rejectedConflicts & Set[Conflict](Conflict.AddedRows)
+    val rejected: Set[ConflictKind] =
+      if (filter == AlwaysFalse) isolation.rejectedConflicts & Set[ConflictKind](ConflictKind.AddedRows)
       else isolation.rejectedConflicts
     isolation.check(history, context, readFilter, rejected)
     val data = removed.map(f => f.path -> f).toMap

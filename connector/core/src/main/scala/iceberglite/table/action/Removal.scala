@@ -3,8 +3,9 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.{Operation, TableMetadata}
-import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
-import iceberglite.tree.{FileSelector, Partitions, WrittenTree}
+import iceberglite.table.CommitContext
+import iceberglite.table.conflict.{ConflictFilter, DeleteApplicability}
+import iceberglite.tree.{FileSelector, FilePartitions, WrittenTree}
 
 /**
  * Selects the files that a commit removes from a snapshot. The metadata tree automatically removes deletes that no
@@ -42,15 +43,15 @@ private[action] object Removal {
    */
   def matching(rows: RowFilter, verb: String, context: CommitContext): FileSelector = {
     def removesData(entry: ManifestEntry): Boolean = rows.matches(entry) match {
-      case Match.AllRows => true
-      case Match.NoRows => false
-      case Match.SomeRows => throw ValidationFailed(
+      case RowMatch.AllRows => true
+      case RowMatch.NoRows => false
+      case RowMatch.SomeRows => throw ValidationFailed(
           s"Cannot $verb rows of ${context.table} ${rows.description}: file ${entry.file.path} may also have rows " +
             "that do not match. Delete single rows with DELETE, or use a condition that all rows of each file " +
             "satisfy, such as a condition on the columns that the table is partitioned by"
         )
     }
-    new Removal(rows, removesData, rows.matches(_) == Match.AllRows)
+    new Removal(rows, removesData, rows.matches(_) == RowMatch.AllRows)
   }
 
   /** Selects the files of the replaced partitions. */
@@ -59,7 +60,7 @@ private[action] object Removal {
 
 /** The partitions that new files replace. If a new file has an unpartitioned spec, the whole table is replaced. */
 final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends ConflictFilter {
-  private val partitions = new Partitions(files, base)
+  private val partitions = new FilePartitions(files, base)
 
   /** Whether the whole table is replaced. */
   val isWholeTable: Boolean = files.exists(f => !base.specsById(f.specId).isPartitioned)

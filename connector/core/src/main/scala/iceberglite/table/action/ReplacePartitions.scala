@@ -3,7 +3,8 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
-import iceberglite.table.{BranchHistory, CommitContext, FileChange, Isolation, SnapshotTarget}
+import iceberglite.table.{CommitContext, SnapshotTarget}
+import iceberglite.table.conflict.{BranchHistory, FileChange, Isolation}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**

@@ -6,6 +6,7 @@ import iceberglite.spec.metadata.{MetadataLogEntry, Operation, Snapshot, TableMe
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
+import iceberglite.table.conflict.BranchHistory
 
 /**
  * Replaces files with new files that have the same rows, as in a compaction of data files or delete files.

@@ -43,11 +43,11 @@ final class RewriteManifests(
       )
     )
     val targetBytes = TableProperty.of(TableProperty.ManifestTargetSize, base.properties)
-    new SpecRewrite(id, new PartitionOrder(spec, sortBy), targetBytes)
+    new SpecRewrite(id, new PartitionTupleOrdering(spec, sortBy), targetBytes)
   }
 
   /** Rewrites the manifests of one partition spec. */
-  private class SpecRewrite(id: Int, byPartition: PartitionOrder, targetBytes: Long) extends ManifestRewrite {
+  private class SpecRewrite(id: Int, byPartition: PartitionTupleOrdering, targetBytes: Long) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
         val manifests = parts.filter(p => p.specId == id && p.content == content)
@@ -64,7 +64,7 @@ final class RewriteManifests(
 }
 
 /** Orders partitions by the values of the given fields first, with nulls first. */
-final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[String])
+final private[action] class PartitionTupleOrdering(spec: PartitionSpec, sortBy: Vector[String])
     extends Ordering[PartitionTuple] {
   private val positions: Vector[Int] = {
     val first = sortBy.map { name =>

@@ -7,6 +7,8 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, WrittenTree}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
 
 /**
  * Commits the delete files and data files of a merge-on-read DELETE, UPDATE or MERGE.
@@ -105,11 +107,11 @@ final class RowDelta(
    * Returns the kinds of concurrent changes that conflict with the rows that the statement read. A statement that only
    * deletes rows does not conflict with concurrent deletes.
    */
-  private def rejectedConflicts(level: IsolationLevel): Set[Conflict] = level match {
+  private def rejectedConflicts(level: IsolationLevel): Set[ConflictKind] = level match {
     case IsolationLevel.Snapshot => Set.empty
-    case IsolationLevel.Serializable if rows.isEmpty || isRowByRow => Set(Conflict.AddedRows)
+    case IsolationLevel.Serializable if rows.isEmpty || isRowByRow => Set(ConflictKind.AddedRows)
     case IsolationLevel.Serializable =>
-      Set(Conflict.AddedRows, Conflict.AddedDeletes, Conflict.RemovedFiles)
+      Set(ConflictKind.AddedRows, ConflictKind.AddedDeletes, ConflictKind.RemovedFiles)
   }
 
   /**

@@ -7,18 +7,18 @@ import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.PartitionTuple
-import iceberglite.table.ConflictFilter
+import iceberglite.table.conflict.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 
 /**
  * States whether none, some or all rows of a file match a filter, according to the file's partition and metrics. If
  * these do not suffice to decide, the value is `SomeRows`.
  */
-sealed trait Match
-object Match {
-  case object NoRows extends Match
-  case object SomeRows extends Match
-  case object AllRows extends Match
+sealed trait RowMatch
+object RowMatch {
+  case object NoRows extends RowMatch
+  case object SomeRows extends RowMatch
+  case object AllRows extends RowMatch
 }
 
 /**
@@ -37,20 +37,20 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
    */
   override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 
-  override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.NoRows
+  override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != RowMatch.NoRows
 
   /**
    * Returns whether the rows of a data file match. For a delete file, returns whether the rows that it may apply to
    * match.
    */
-  def matches(entry: ManifestEntry): Match = {
+  def matches(entry: ManifestEntry): RowMatch = {
     val file = entry.file
     val rows = partitions.computeIfAbsent((file.specId, file.partition), _ => filterOf(file))
-    if (rows.isAll) Match.AllRows
-    else if (rows.isEmpty) Match.NoRows
+    if (rows.isAll) RowMatch.AllRows
+    else if (rows.isEmpty) RowMatch.NoRows
     else file.content match {
       case Content.Data => byMetrics(rows, file)
-      case Content.PositionDeletes => Match.SomeRows
+      case Content.PositionDeletes => RowMatch.SomeRows
       // Only the metrics of the compared columns are used. A deleted row can have any values in the other columns.
       case Content.EqualityDeletes => byMetrics(rows, file.copy(metrics = file.metrics.only(file.equalityIds.toSet)))
     }
@@ -59,10 +59,10 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private def filterOf(file: ContentFile): PartitionFilter =
     files.of(specs.byId(file.specId)).forPartition(file.partition)
 
-  private def byMetrics(rows: PartitionFilter, file: ContentFile): Match =
-    if (rows.allMatch(file)) Match.AllRows
-    else if (rows.mightMatch(file)) Match.SomeRows
-    else Match.NoRows
+  private def byMetrics(rows: PartitionFilter, file: ContentFile): RowMatch =
+    if (rows.allMatch(file)) RowMatch.AllRows
+    else if (rows.mightMatch(file)) RowMatch.SomeRows
+    else RowMatch.NoRows
 
   override def description: String = s"where $filter"
 }

@@ -19,8 +19,11 @@ final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val requirements = baseRequirements.require(base, context)
     base.snapshot(ref.snapshotId)
-    val exists = base.refs.get(name).contains(ref)
-    Change(if (exists) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))), requirements)
+    val isUnchanged = base.refs.get(name).contains(ref)
+    Change(
+      if (isUnchanged) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))),
+      requirements
+    )
   }
 }
 

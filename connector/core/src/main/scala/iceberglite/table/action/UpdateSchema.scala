@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.property.TableProperty.NameMappingDefault
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.update.{MetadataUpdate, Requirement, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, Requirement, SchemaChanges}
 import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertLastAssignedFieldId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
@@ -18,19 +18,19 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * @param edit applies the changes to a schema; called for each commit attempt, with the schema of the metadata that the
  *   attempt is based on
  */
-final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Boolean = true) extends MetadataAction {
+final class UpdateSchema(edit: SchemaChanges => SchemaChanges, caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>
     Vector(AssertCurrentSchemaId(base.currentSchemaId), AssertLastAssignedFieldId(base.lastColumnId))
   )
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val requirements = baseRequirements.require(base, context)
-    val updated = edit(SchemaUpdate(base, caseSensitive))
+    val updated = edit(SchemaChanges(base, caseSensitive))
     val columns = new ColumnProperties(base.schema, updated.schema)
     Change(updated.updates ++ columns.updates(base.properties) ++ declaredTypeUpdates(updated, base), requirements)
   }
 
-  private def declaredTypeUpdates(updated: SchemaUpdate, base: TableMetadata): Vector[MetadataUpdate] = {
+  private def declaredTypeUpdates(updated: SchemaChanges, base: TableMetadata): Vector[MetadataUpdate] = {
     val (set, removed) = updated.declaredTypes
     Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
       Vector(RemoveProperties(removed.filter(base.properties.contains))).filter(_.keys.nonEmpty)

@@ -5,7 +5,8 @@ import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 import iceberglite.spec.update.MetadataUpdate.UpgradeFormatVersion
-import iceberglite.table.{BranchHistory, Change, CommitContext, MetadataAction}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
+import iceberglite.table.conflict.BranchHistory
 import iceberglite.tree.PartFilter
 
 /** Upgrades the table to a newer format version. */

@@ -211,21 +211,21 @@ final private[manifestlist] class ManifestListWriter(
    * Returns the added files. The manifests of these files stay valid in a retry, because their entries inherit the
    * values that a commit assigns.
    */
-  private def newFiles: Vector[NewFile] = {
-    val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
-    val files = changes.added.map(NewFile(_, None)) ++ older
+  private def newFiles: Vector[AddedFile] = {
+    val older = changes.addedOlder.map(o => AddedFile(o.file, Some(o.sequenceNumber)))
+    val files = changes.added.map(AddedFile(_, None)) ++ older
     files.foreach(f => AddedFileCheck.check(entryOf(f), header, table))
     files
   }
 
-  private def entryOf(f: NewFile): ManifestEntry =
+  private def entryOf(f: AddedFile): ManifestEntry =
     ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
   /**
    * Groups the added files by manifest. The files of a manifest have the same partition spec and content, and the
    * manifest has about the target size.
    */
-  private def groupFiles(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
+  private def groupFiles(files: Vector[AddedFile]): Vector[Vector[AddedFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val keys = files.map(f => specAndContent(f.file)).distinct
     val byKey = files.groupBy(f => specAndContent(f.file))
@@ -236,7 +236,7 @@ final private[manifestlist] class ManifestListWriter(
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
   /** Returns a manifest that lists the files. An earlier attempt may have written it. */
-  private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
+  private def newManifest(files: Vector[AddedFile]): (NewManifest, WrittenManifest) =
     earlier.flatMap(_.newManifests.find(_.matches(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
       case None =>

@@ -5,20 +5,20 @@ import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile}
 import iceberglite.tree.WrittenTree
 
 /** A file that a commit adds. @param sequenceNumber the data sequence number; absent if the commit assigns it */
-final private[iceberglite] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
+final private[iceberglite] case class AddedFile(file: ContentFile, sequenceNumber: Option[Long])
 
 /** A manifest of added files. A later attempt that adds the same files reuses the manifest. */
 final private[iceberglite] case class NewManifest(
     manifest: ManifestFile,
     version: FormatVersion,
-    files: Vector[NewFile]
+    files: Vector[AddedFile]
 ) {
 
   /**
    * Returns whether the manifest lists exactly these files. The files are compared by reference, because the action
    * passes the same instances in every attempt.
    */
-  def matches(others: Vector[NewFile], formatVersion: FormatVersion): Boolean =
+  def matches(others: Vector[AddedFile], formatVersion: FormatVersion): Boolean =
     version == formatVersion && files.size == others.size &&
       files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
 }

@@ -18,7 +18,7 @@ import iceberglite.servers.Servers
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.types.Type.LongType
-import iceberglite.spec.update.{SchemaUpdate, ViewUpdate}
+import iceberglite.spec.update.{SchemaChanges, ViewUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.spec.update.ViewRequirement.AssertViewUuid
@@ -134,7 +134,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val ours = catalog()
       val id = TableIdentifier(namespace, "t")
       val original = ours.create(id, byCategory())
-      def evolve(change: SchemaUpdate => SchemaUpdate) =
+      def evolve(change: SchemaChanges => SchemaChanges) =
         ours.table(id).transaction().add(new UpdateSchema(change)).commit()
       val wide = evolve(_.addColumn(Vector.empty, "extra", LongType, None))
       val narrow = evolve(_.dropColumn(Vector("extra")))

@@ -83,17 +83,18 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
   private val types = RecordGenerators.ofVersion2
 
   test("a copy has the rows, counts and bounds of a file that is written row by row, for random schemas") {
-    val cases = for {
-      schema <- RecordGenerators.schema(types)
-      parts <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, RecordGenerators.records(schema, most = 60)))
-      if parts.exists(_.nonEmpty)
-      rowLimit <- Gen.oneOf("5", "20", "1000")
-      dictionary <- Gen.oneOf("100", "2097152")
-    } yield (
-      schema,
-      parts.filter(_.nonEmpty),
-      Map("write.parquet.page-row-limit" -> rowLimit, "write.parquet.dict-size-bytes" -> dictionary)
-    )
+    val cases =
+      for {
+        schema <- RecordGenerators.schema(types)
+        parts <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, RecordGenerators.records(schema, most = 60)))
+        if parts.exists(_.nonEmpty)
+        rowLimit <- Gen.oneOf("5", "20", "1000")
+        dictionary <- Gen.oneOf("100", "2097152")
+      } yield (
+        schema,
+        parts.filter(_.nonEmpty),
+        Map("write.parquet.page-row-limit" -> rowLimit, "write.parquet.dict-size-bytes" -> dictionary)
+      )
     forAll(cases, minSuccessful(20)) { case (schema, parts, properties) =>
       val files = parts.map(write(schema, _, properties))
       val Vector(copied) = copy(files, schema, properties).get

@@ -2,7 +2,8 @@ package iceberglite.table.action
 
 import iceberglite.spec.file.{ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
+import iceberglite.table.{CommitContext, SnapshotTarget}
+import iceberglite.table.conflict.BranchHistory
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**

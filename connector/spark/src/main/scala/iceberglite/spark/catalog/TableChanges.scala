@@ -9,7 +9,7 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.ColumnPath
 import iceberglite.spec.types.{DefaultValue, Type}
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 import iceberglite.table.Action
 import iceberglite.table.action.{
   CherryPick,
@@ -35,7 +35,7 @@ object TableChanges {
     schema.toSeq ++ propertyActions(changes)
   }
 
-  private def edit(update: SchemaUpdate, change: ColumnChange, caseSensitive: Boolean): SchemaUpdate = {
+  private def edit(update: SchemaChanges, change: ColumnChange, caseSensitive: Boolean): SchemaChanges = {
     val path = change.fieldNames.toVector
     change match {
       case add: AddColumn => addColumn(update, path, add)
@@ -55,7 +55,7 @@ object TableChanges {
     }
   }
 
-  private def addColumn(update: SchemaUpdate, path: Vector[String], add: AddColumn): SchemaUpdate = {
+  private def addColumn(update: SchemaChanges, path: Vector[String], add: AddColumn): SchemaChanges = {
     val columnType = SparkTypes.fromSpark(add.dataType, name(path))
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
@@ -69,14 +69,14 @@ object TableChanges {
     Option(add.position).fold(declared)(moveColumn(declared, path, _))
   }
 
-  private def moveColumn(update: SchemaUpdate, path: Vector[String], position: ColumnPosition): SchemaUpdate =
+  private def moveColumn(update: SchemaChanges, path: Vector[String], position: ColumnPosition): SchemaChanges =
     position match {
       case after: After => update.moveAfter(path, after.column)
       case _: First => update.moveFirst(path)
       case other => throw Unsupported(s"the position $other of column ${name(path)}", "Use FIRST or AFTER a column")
     }
 
-  private def dropColumn(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
+  private def dropColumn(update: SchemaChanges, path: Vector[String], ifExists: Boolean): SchemaChanges =
     try update.dropColumn(path)
     catch { case NotFound(ObjectKind.Column, _, _) if ifExists => update }
 

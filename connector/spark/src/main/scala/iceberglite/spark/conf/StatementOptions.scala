@@ -11,7 +11,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Spelling
 import iceberglite.spec.property.DistributionMode
-import iceberglite.table.IsolationLevel
+import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.action.RecordApplicationVersion
 
 /**

@@ -30,13 +30,13 @@ object WriteAuditPublish {
   def target(table: Table, branch: Option[String], session: SparkSession): Target = {
     val requested = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))
     val target = settings(table.metadata, session) match {
-      case Settings(None, None) => requested
-      case Settings(Some(id), Some(audit)) =>
+      case SessionValues(None, None) => requested
+      case SessionValues(Some(id), Some(audit)) =>
         throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Only one of them may be set")
-      case Settings(Some(id), None) =>
+      case SessionValues(Some(id), None) =>
         branch.foreach(reject(table, IdKey, id, _))
         Target(SnapshotTarget.Staged, Map(SummaryKey.WapId -> id))
-      case Settings(None, Some(audit)) =>
+      case SessionValues(None, Some(audit)) =>
         branch.filter(_ != audit).foreach(reject(table, BranchKey, audit, _))
         Target(SnapshotTarget.Branch(audit, create = true))
     }
@@ -48,11 +48,11 @@ object WriteAuditPublish {
   def branchToRead(table: TableMetadata, session: SparkSession): Option[String] =
     settings(table, session).branch.filter(table.refs.contains)
 
-  private case class Settings(id: Option[String], branch: Option[String])
+  private case class SessionValues(id: Option[String], branch: Option[String])
 
-  private def settings(table: TableMetadata, session: SparkSession): Settings =
-    if (!TableProperty.of(TableProperty.WriteAuditPublish, table.properties)) Settings(None, None)
-    else Settings(setting(session, IdKey), setting(session, BranchKey))
+  private def settings(table: TableMetadata, session: SparkSession): SessionValues =
+    if (!TableProperty.of(TableProperty.WriteAuditPublish, table.properties)) SessionValues(None, None)
+    else SessionValues(setting(session, IdKey), setting(session, BranchKey))
 
   /**
    * Returns the value of a setting. An empty value is an error: it is more likely a mistake than a request to publish

@@ -10,7 +10,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.property.{Declarations, DeleteGranularity, DistributionMode, RowLevelProperty, TableProperty}
-import iceberglite.table.IsolationLevel
+import iceberglite.spec.property.IsolationLevel
 
 /** The options of writes. */
 object WriteOptions {

@@ -182,7 +182,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       for {
         reference <- function.children.collectFirst { case r: NamedReference => r }
         (source, t) <- field(reference)
-        transform <- TransformFunctions.transformOf(function)
+        transform <- FilterTransforms.transformOf(function)
         if transform.canTransform(t)
       } yield (Term.Transformed(transform, source), transform.resultType(t))
     case _ => None
@@ -211,7 +211,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
  * Recognizes the functions `system.bucket`, `system.days` and the other transform functions in filters that Spark
  * pushes down.
  */
-private object TransformFunctions {
+private object FilterTransforms {
 
   /** Maps the names of SQL functions to the names of transforms in the specification, such as `days` to `day`. */
   private val transformNames = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")

@@ -71,7 +71,7 @@ object SparkErrors {
       case NotFound(ObjectKind.Table, _, _) => new NoSuchTableException(message, Some(error))
       case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
       case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
-      case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
+      case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceAlreadyExistsWithCause(message, error)
       // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed =>
         new OperationError(message, error, ErrorCondition.of(error))
@@ -86,7 +86,7 @@ object SparkErrors {
 }
 
 /** Spark's exception for an existing namespace, with a cause. Spark's class has no parameter for a cause. */
-final private class NamespaceExists(message: String, error: IcebergError)
+final private class NamespaceAlreadyExistsWithCause(message: String, error: IcebergError)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error
 }

@@ -62,7 +62,7 @@ final private[iceberglite] class FileRewriteJob(
    * many partitions, the group is shuffled, because otherwise each task would write files of many partitions.
    */
   private def keepsOrder(group: FileGroup): Boolean =
-    ordering == RowOrdering.Kept && (group.partition.isDefined || !PartitionOrder.hasTerms(table.schema, outputSpec))
+    ordering == RowOrdering.Kept && (group.partition.isDefined || !RewriteSortOrders.hasTerms(table.schema, outputSpec))
 
   /**
    * Writes the rows in the order of the old files. A Spark task reads files of only one group, so one job can write all
@@ -99,7 +99,7 @@ final private[iceberglite] class FileRewriteJob(
   /** Writes the rows of a group in another order. @return the new files */
   private def shuffle(group: FileGroup, writeCommit: WriteCommit): Vector[ContentFile] = {
     val rows = read(shuffleSplits(group), withLineage)
-    val byPartition = if (group.partition.isDefined) Nil else PartitionOrder.of(table.schema, outputSpec, rows)
+    val byPartition = if (group.partition.isDefined) Nil else RewriteSortOrders.of(table.schema, outputSpec, rows)
     val query = ordering match {
       case RowOrdering.Kept => clustered(rows, byPartition.map(_.child), options.group.outputFiles(group.bytes))
       case RowOrdering.Sorted(ordersOf, partitions) => sorted(rows, byPartition ++ ordersOf(rows), group, partitions)

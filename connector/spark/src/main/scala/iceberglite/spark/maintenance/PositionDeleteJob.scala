@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 
 import iceberglite.maintenance.compact._
 import iceberglite.puffin.DeletionVector
-import iceberglite.scan.DeleteFile
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 import iceberglite.spark.write.WriteCommit
@@ -15,7 +15,7 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.{DataFileNames, DataLocations, Table}
-import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, Partitions}
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, FilePartitions}
 
 /**
  * The size of a rewrite of position delete files.
@@ -67,7 +67,7 @@ final private[maintenance] class PositionDeleteJob(
 
   /** The parts of the metadata tree that may list data files or deletion vectors in the partitions of the groups. */
   private val parts: Vector[FilePart] = {
-    val partitions = new Partitions(groups.map(_.deletes.head.file), table.metadata)
+    val partitions = new FilePartitions(groups.map(_.deletes.head.file), table.metadata)
     val hasVectors = table.metadata.formatVersion >= FormatVersion.V3
     PositionDeleteMerge.parts(tree, partitions.mightMatch, hasVectors)
   }

@@ -142,7 +142,7 @@ private[iceberglite] object RowOrdering {
       "sort",
       s"${table.name} has no sort order: set sort_order, or use ALTER TABLE ... WRITE ORDERED BY first"
     )
-    PartitionOrder.of(table.schema, table.sortOrder).getOrElse(throw InvalidArgument(
+    RewriteSortOrders.of(table.schema, table.sortOrder).getOrElse(throw InvalidArgument(
       "argument strategy",
       "sort",
       s"Spark cannot compute a term of the sort order of ${table.name}; set sort_order"

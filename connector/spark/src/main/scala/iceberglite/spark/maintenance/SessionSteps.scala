@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.maintenance.{ComputePartitionStatistics, Deadline, EqualityDeletes}
+import iceberglite.maintenance.{ComputePartitionStatistics, Deadline, LiveEqualityDeletes}
 import iceberglite.maintenance.compact.{DanglingDeletes, FileGroupBudget, GroupOptions, PartialProgress, RewriteGroup}
 import iceberglite.maintenance.expire.SnapshotExpiry
 import iceberglite.maintenance.health.{
@@ -141,7 +141,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
   }
 
   private def convertEqualityDeletes(table: Table): StepResult =
-    EqualityDeletes.of(table, SnapshotTarget.Main).fold(StepResult(0, 0, 0)) { deletes =>
+    LiveEqualityDeletes.of(table, SnapshotTarget.Main).fold(StepResult(0, 0, 0)) { deletes =>
       new DeleteConversionJob(session, table).run(deletes) { deleteFiles =>
         commit(table, deletes.action(deleteFiles))
         StepResult(deletes.files.size.toLong, deleteFiles.size.toLong, deletes.files.map(_.fileSizeInBytes).sum)

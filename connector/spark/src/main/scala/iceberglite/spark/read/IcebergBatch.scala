@@ -7,7 +7,8 @@ import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionRead
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.scan.{DeleteFile, FileScanTask}
+import iceberglite.scan.FileScanTask
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}

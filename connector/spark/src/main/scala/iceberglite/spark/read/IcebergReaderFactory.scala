@@ -7,7 +7,7 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, Par
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.scan.DeleteReader
+import iceberglite.scan.deletes.DeleteReader
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
 import iceberglite.spark.read.files.{

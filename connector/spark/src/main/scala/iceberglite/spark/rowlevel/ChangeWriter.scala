@@ -49,7 +49,7 @@ final private[rowlevel] class ChangeWriter(
     metadata: ChangeMetadata,
     names: String => DataFileNames
 ) extends DeltaWriter[InternalRow] {
-  private val deletes = new PositionDeletes(metadata.partitionSize)
+  private val deletes = new CollectedPositionDeletes(metadata.partitionSize)
   private var inserted = 0L
   private var updated = 0L
   private var deleted = 0L

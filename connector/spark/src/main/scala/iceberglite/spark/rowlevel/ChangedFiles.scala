@@ -1,7 +1,8 @@
 package iceberglite.spark.rowlevel
 
 import iceberglite.puffin.{DeletedRows, DeletionVectorFiles}
-import iceberglite.scan.{DeleteFile, FileScanTask}
+import iceberglite.scan.FileScanTask
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.{ContentFile, FileFormat}

@@ -2,7 +2,7 @@ package iceberglite.spark.rowlevel
 
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.scan.{DeleteFile, DeleteReader}
+import iceberglite.scan.deletes.{DeleteFile, DeleteReader}
 import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.file.{ContentFile, FileFormat}
@@ -45,12 +45,12 @@ final private[rowlevel] case class DeleteFileTarget(
    * @param names returns names for the task's files with a given file extension
    * @param onCreate called with the path of each file before it is created
    */
-  def write(deletes: PositionDeletes, names: String => DataFileNames, onCreate: String => Unit): TaskDeletes =
+  def write(deletes: CollectedPositionDeletes, names: String => DataFileNames, onCreate: String => Unit): TaskDeletes =
     try writeAll(deletes, names, onCreate)
     catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
   private def writeAll(
-      deletes: PositionDeletes,
+      deletes: CollectedPositionDeletes,
       names: String => DataFileNames,
       onCreate: String => Unit
   ): TaskDeletes = {
@@ -80,7 +80,7 @@ final private[rowlevel] case class DeleteFileTarget(
    * message.
    */
   private def messageOf(files: Vector[DeletedPositions]): Option[TaskDeletes] =
-    if (files.iterator.map(_._2.bytes).sum > sentBytes) None
+    if (files.iterator.map(_._2.heapBytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => DeletionVectorMessage(path, p.toBytes) }.toArray))
 
   /**

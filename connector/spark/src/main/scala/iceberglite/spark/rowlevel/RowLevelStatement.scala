@@ -24,7 +24,9 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.Schema
-import iceberglite.table.{Action, Isolation, IsolationLevel, Table}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.{Action, Table}
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.RecordApplicationVersion
 
 /**
@@ -176,8 +178,8 @@ final private[iceberglite] class RowLevelStatement(
 
   /** Returns the implementation of Spark's row-level operation for the mode of the statement. */
   def operation: RowLevelOperation = mode match {
-    case RowLevelMode.CopyOnWrite => new CopyOnWrite(this)
-    case RowLevelMode.MergeOnRead => new MergeOnRead(this)
+    case RowLevelMode.CopyOnWrite => new CopyOnWriteOperation(this)
+    case RowLevelMode.MergeOnRead => new MergeOnReadOperation(this)
   }
 
   /**

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, ReplaceDa
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.rowlevel.CopyOnWrite
+import iceberglite.spark.rowlevel.CopyOnWriteOperation
 
 /**
  * Adds the query that finds the files to rewrite to a copy-on-write MERGE whose condition names metadata columns. Spark
@@ -18,7 +18,8 @@ object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table: DataSourceV2Relation, Literal.TrueLiteral, query, _, None, _) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.statement.analysis.findsFilesByMetadata => withCondition(write, table, query)
+        case copy: CopyOnWriteOperation if copy.statement.analysis.findsFilesByMetadata =>
+          withCondition(write, table, query)
         case _ => plan
       }
     case _ => plan

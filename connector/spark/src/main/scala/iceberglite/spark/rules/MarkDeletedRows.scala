@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
-import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWrite}
+import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWriteOperation}
 import iceberglite.spark.write.RowChangeCode
 
 /**
@@ -18,7 +18,7 @@ object MarkDeletedRows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, Filter(isKept, rows), _, _, _) if !SubqueryExpression.hasSubquery(isKept) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.analysis.marksDeletes =>
+        case copy: CopyOnWriteOperation if copy.command == Command.DELETE && copy.statement.analysis.marksDeletes =>
           val marked = rows.output.map {
             case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
               Alias(If(isKept, a, Literal(RowChangeCode.Deleted)), a.name)()

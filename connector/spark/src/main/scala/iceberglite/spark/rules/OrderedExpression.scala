@@ -89,7 +89,7 @@ private[rules] object OrderedExpression {
   def of(e: Expression): Option[OrderedExpression] = columnOf(e).filter(_ ne e).map(new OrderedExpression(_, e))
 
   private def columnOf(e: Expression): Option[Expression] = e match {
-    case Column(column) if isDateOrTimestamp(column.dataType) => Some(column)
+    case PushableColumn(column) if isDateOrTimestamp(column.dataType) => Some(column)
     case Cast(child, t, _, _) if isDateOrTimestamp(t) && isDateOrTimestamp(child.dataType) => columnOf(child)
     case TruncTimestamp(unit, child, _) if unit.foldable => columnOf(child)
     case TruncDate(child, unit) if unit.foldable => columnOf(child)
@@ -122,7 +122,7 @@ private[rules] object OrderedExpression {
 }
 
 /** Matches a column or struct field that Spark can name in a filter for a data source. */
-private[rules] object Column {
+private[rules] object PushableColumn {
   def unapply(e: Expression): Option[Expression] = if (isColumn(e)) Some(e) else None
 
   private def isColumn(e: Expression): Boolean = e match {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, Data
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
 
-import iceberglite.spark.rowlevel.CopyOnWrite
+import iceberglite.spark.rowlevel.CopyOnWriteOperation
 import iceberglite.spark.session.PinnableTable
 
 /**
@@ -63,7 +63,7 @@ object DropUnstableGroupFilters extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, _, Some(condition), _)
-        if write.operation.isInstanceOf[CopyOnWrite] && condition.exists {
+        if write.operation.isInstanceOf[CopyOnWriteOperation] && condition.exists {
           case subquery: SubqueryExpression => !RepeatableQuery(subquery.plan)
           case _ => false
         } => write.copy(groupFilterCondition = None)

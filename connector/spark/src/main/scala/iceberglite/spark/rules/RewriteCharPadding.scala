@@ -143,7 +143,16 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
 private[rules] object PaddedColumn {
 
   def unapply(e: Expression): Option[(Expression, Int)] = e match {
-    case StaticInvoke(_, StringType, "readSidePadding", Seq(Column(text), Literal(length: Int, _)), _, _, _, _) =>
+    case StaticInvoke(
+          _,
+          StringType,
+          "readSidePadding",
+          Seq(PushableColumn(text), Literal(length: Int, _)),
+          _,
+          _,
+          _,
+          _
+        ) =>
       Some((text, length))
     case _ => None
   }

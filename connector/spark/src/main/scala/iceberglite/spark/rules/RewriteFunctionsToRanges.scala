@@ -103,7 +103,7 @@ private[rules] object ColumnTest {
 
   private object TextPrefix {
     def unapply(e: Expression): Option[StartOfText] = e match {
-      case Substring(Column(text), Literal(from: Int, _), Literal(length: Int, _))
+      case Substring(PushableColumn(text), Literal(from: Int, _), Literal(length: Int, _))
           if (from == 0 || from == 1) && length > 0 && text.dataType == StringType =>
         Some(new StartOfText(text, length))
       case _ => None

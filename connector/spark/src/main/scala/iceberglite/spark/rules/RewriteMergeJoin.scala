@@ -18,7 +18,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, V2ScanRelationPushDown}
 
-import iceberglite.spark.rowlevel.{CopyOnWrite, MergeOnRead, StatementAnalysis}
+import iceberglite.spark.rowlevel.{CopyOnWriteOperation, MergeOnReadOperation, StatementAnalysis}
 import iceberglite.spark.table.SparkTable
 
 /**
@@ -39,14 +39,14 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
-        case copy: CopyOnWrite =>
+        case copy: CopyOnWriteOperation =>
           val joined = new Joins(copy.statement.analysis, table, original).rewrite(query)
           if (writesInReadTasks(joined, copy)) copy.statement.context.publishReadTasks()
           write.copy(query = coalesced(joined, copy))
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
-        case delta: MergeOnRead =>
+        case delta: MergeOnReadOperation =>
           write.copy(query = new Joins(delta.statement.analysis, table, original).rewrite(query).plan)
         case _ => plan
       }
@@ -56,13 +56,13 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => plan
   }
 
-  private def writesInReadTasks(joined: Joined, copy: CopyOnWrite): Boolean =
+  private def writesInReadTasks(joined: Joined, copy: CopyOnWriteOperation): Boolean =
     joined.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined.plan))
 
   /**
    * Limits the number of tasks to the number of tasks that read the table, if new rows come from an additional task.
    */
-  private def coalesced(joined: Joined, copy: CopyOnWrite): LogicalPlan =
+  private def coalesced(joined: Joined, copy: CopyOnWriteOperation): LogicalPlan =
     (if (joined.addsTasks) copy.maxTasks else None)
       .fold(joined.plan)(Repartition(_, shuffle = false, joined.plan))
 

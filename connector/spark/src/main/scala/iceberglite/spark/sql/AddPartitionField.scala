@@ -3,13 +3,13 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.update.SpecUpdate
+import iceberglite.spec.update.PartitionSpecChanges
 
 /** `ALTER TABLE t ADD PARTITION FIELD transform [AS name]` */
 final case class AddPartitionField(table: Seq[String], field: ParsedTerm, name: Option[String])
     extends PartitionFieldCommand {
 
-  override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate = {
+  override protected def change(update: PartitionSpecChanges, metadata: TableMetadata): PartitionSpecChanges = {
     val term = field.term
     update.addField(term.source, term.transform, name)
   }

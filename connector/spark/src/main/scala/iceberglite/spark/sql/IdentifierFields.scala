@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.ColumnPath
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 import iceberglite.table.Action
 import iceberglite.table.action.UpdateSchema
 
 /** A statement that changes the identifier fields (spec: "Identifier Field IDs"). */
 trait IdentifierFieldsCommand extends TableCommand {
-  protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate
+  protected def change(update: SchemaChanges, caseSensitive: Boolean): SchemaChanges
 
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
     Seq(new UpdateSchema(change(_, caseSensitive), caseSensitive))
@@ -23,7 +23,7 @@ trait IdentifierFieldsCommand extends TableCommand {
 final case class SetIdentifierFields(table: Seq[String], columns: Vector[Vector[String]])
     extends IdentifierFieldsCommand {
 
-  override protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate =
+  override protected def change(update: SchemaChanges, caseSensitive: Boolean): SchemaChanges =
     update.setIdentifierFields(columns)
 }
 
@@ -38,7 +38,7 @@ object SetIdentifierFields extends AlterTableStatement {
 final case class DropIdentifierFields(table: Seq[String], columns: Vector[Vector[String]])
     extends IdentifierFieldsCommand {
 
-  override protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate = {
+  override protected def change(update: SchemaChanges, caseSensitive: Boolean): SchemaChanges = {
     val schema = update.schema
     val remaining = columns.foldLeft(schema.identifierFieldIds) { (ids, column) =>
       val id = ColumnPath.require(schema, column, caseSensitive).last.id

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 
 import iceberglite.maintenance.compact.{GroupOptions, RewriteOptions}
 import iceberglite.spark.maintenance.{DataFileRewrite, FileCondition, RowOrdering}
-import iceberglite.spark.procedure.{ProcedureContext, RewriteDataFiles}
+import iceberglite.spark.procedure.{ProcedureContext, RewriteDataFilesProcedure}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.expr.{Expression => FileExpression}
 import iceberglite.table.SnapshotTarget
@@ -30,7 +30,7 @@ final case class OptimizeTable(
 ) extends ExistingTableCommand
     with UnaryLike[LogicalPlan] {
 
-  override val output: Seq[Attribute] = ExistingTableCommand.attributes(RewriteDataFiles.output)
+  override val output: Seq[Attribute] = ExistingTableCommand.attributes(RewriteDataFilesProcedure.output)
 
   override protected def table: LogicalPlan = child
   override protected def statement: String = OptimizeTable.name
@@ -48,7 +48,7 @@ final case class OptimizeTable(
     val rewrite = new DataFileRewrite(context.session, table, to, where, options, ordering)
     val (after, result) = rewrite.run()
     context.refreshCachedPlans(name, table, after)
-    Seq(RewriteDataFiles.row(result, rewrite.groups, table, options))
+    Seq(RewriteDataFilesProcedure.row(result, rewrite.groups, table, options))
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): OptimizeTable = copy(child = newChild)

@@ -2,16 +2,16 @@ package iceberglite.spark.sql
 
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.Identity
-import iceberglite.spec.update.SpecUpdate
+import iceberglite.spec.update.PartitionSpecChanges
 import iceberglite.table.Action
-import iceberglite.table.action.UpdateSpec
+import iceberglite.table.action.UpdatePartitionSpec
 
 /** A statement that changes the partitioning of new data of a table. */
 trait PartitionFieldCommand extends TableCommand {
-  protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate
+  protected def change(update: PartitionSpecChanges, metadata: TableMetadata): PartitionSpecChanges
 
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
-    Seq(new UpdateSpec(change(_, base), caseSensitive))
+    Seq(new UpdatePartitionSpec(change(_, base), caseSensitive))
 
   override protected def loadsNewestVersion: Boolean = false
 
@@ -21,7 +21,11 @@ trait PartitionFieldCommand extends TableCommand {
    *
    * @param parsed the field or its name, as parsed from the statement
    */
-  protected def remove(update: SpecUpdate, metadata: TableMetadata, parsed: ParsedTerm): SpecUpdate = {
+  protected def remove(
+      update: PartitionSpecChanges,
+      metadata: TableMetadata,
+      parsed: ParsedTerm
+  ): PartitionSpecChanges = {
     val term = parsed.term
     val isColumn = metadata.spec.fields.exists { field =>
       field.transform == Identity && metadata.schema.paths.get(field.sourceId).contains(term.source)

@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.update.SpecUpdate
+import iceberglite.spec.update.PartitionSpecChanges
 
 /** `ALTER TABLE t REPLACE PARTITION FIELD transform WITH transform [AS name]` */
 final case class ReplacePartitionField(
@@ -13,7 +13,7 @@ final case class ReplacePartitionField(
     name: Option[String]
 ) extends PartitionFieldCommand {
 
-  override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate = {
+  override protected def change(update: PartitionSpecChanges, metadata: TableMetadata): PartitionSpecChanges = {
     val term = field.term
     remove(update, metadata, replaced).addField(term.source, term.transform, name)
   }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation,
 import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.types.StringType
 
-import iceberglite.spark.procedure.{ParameterType, ProcedureContext, Restore}
+import iceberglite.spark.procedure.{ParameterType, ProcedureContext, RestoreProcedure}
 import iceberglite.table.action.RestorePoint
 
 /**
@@ -21,13 +21,13 @@ final case class RestoreTable(left: LogicalPlan, right: LogicalPlan, clause: Res
     extends ExistingTableCommand
     with BinaryLike[LogicalPlan] {
 
-  override val output: Seq[Attribute] = ExistingTableCommand.attributes(Restore.output)
+  override val output: Seq[Attribute] = ExistingTableCommand.attributes(RestoreProcedure.output)
 
   override protected def table: LogicalPlan = left
   override protected def statement: String = RestoreTable.name
 
   override protected def run(name: String, context: ProcedureContext): Seq[Row] =
-    Restore.restore(name, clause.point(ConstantRow.of(context.session, right).head), context)
+    RestoreProcedure.restore(name, clause.point(ConstantRow.of(context.session, right).head), context)
 
   override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): RestoreTable =
     copy(left = newLeft, right = newRight)

@@ -88,7 +88,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
   private def rejectPartitions(reader: SqlReader): Option[LogicalPlan] = {
     reader.multipartIfAny().filter(_ => reader.peek.isWord("PARTITION")).map(CatalogNames.resolve(session, _)).foreach {
       case (catalog: LiteCatalog, ident) if catalog.isIcebergTable(ident) =>
-        reader.fail(AnalyzeColumns.NoPartitions)
+        reader.fail(AnalyzeTableCommand.NoPartitions)
       case _ =>
     }
     None

@@ -40,7 +40,13 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
-import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementContext, StatementTarget}
+import iceberglite.spark.rowlevel.{
+  CopyOnWriteOperation,
+  RowLevelStatement,
+  StatementAnalysis,
+  StatementContext,
+  StatementTarget
+}
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.write.MetadataDelete
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
@@ -226,8 +232,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /** Returns the row-level operation for an UPDATE whose plan reads each row only once. */
-  private[iceberglite] def update(): CopyOnWrite = in {
-    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
+  private[iceberglite] def update(): CopyOnWriteOperation = in {
+    new CopyOnWriteOperation(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
   }
 
   /**
@@ -238,7 +244,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
     if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)
-    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
+    new CopyOnWriteOperation(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
   }
 
   private def begin(command: RowLevelOperation.Command, verb: String): RowLevelStatement = {

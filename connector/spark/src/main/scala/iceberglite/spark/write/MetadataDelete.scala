@@ -12,7 +12,7 @@ import iceberglite.spec.file.Content
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
-import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
+import iceberglite.table.action.{DeleteFiles, RowMatch, RowFilter}
 import iceberglite.tree.MetadataTree
 
 /** Deletes whole files for DELETE and TRUNCATE, without reading rows. */
@@ -75,7 +75,7 @@ object MetadataDelete {
       val files = MetadataTree.at(snapshot, table.tree())
       files.parts.filter(rowFilter.mightMatch).forall { part =>
         files.entries(part).forall { entry =>
-          !entry.isLive || entry.file.content != Content.Data || rowFilter.matches(entry) != Match.SomeRows
+          !entry.isLive || entry.file.content != Content.Data || rowFilter.matches(entry) != RowMatch.SomeRows
         }
       }
     }

@@ -6,7 +6,7 @@ import iceberglite.spark.convert.SparkTypes
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.table.{Action, Table}
 import iceberglite.table.action.MergeSchema
 
@@ -50,7 +50,7 @@ private[iceberglite] object SchemaMerge {
   def ofColumns(table: Table, rowColumns: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
     if (MergeSchema.mergedSchema(table.metadata, rowColumns, caseSensitive) == table.schema) None
     else {
-      val updates = SchemaUpdate(table.metadata, caseSensitive).unionByNameWith(rowColumns).updates
+      val updates = SchemaChanges(table.metadata, caseSensitive).unionByNameWith(rowColumns).updates
       val metadata = MetadataUpdate.applyAll(table.metadata, updates, table.metadata.lastUpdatedMs)
       Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), rowColumns, caseSensitive))
     }

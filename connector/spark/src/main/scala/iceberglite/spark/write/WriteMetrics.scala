@@ -9,32 +9,32 @@ sealed abstract class WriteMetric(override val name: String, override val descri
   private[write] def of(task: Long): CustomTaskMetric = WriteMetrics.Value(name, task)
 }
 
-final class AddedDataFiles extends WriteMetric("addedDataFiles", "number of added data files")
+final class AddedDataFilesMetric extends WriteMetric("addedDataFiles", "number of added data files")
 
-final class AddedRecords extends WriteMetric("addedRecords", "number of added records")
+final class AddedRecordsMetric extends WriteMetric("addedRecords", "number of added records")
 
-final class AddedFileBytes extends WriteMetric("addedFileSizeInBytes", "size of added data files in bytes")
+final class AddedFileBytesMetric extends WriteMetric("addedFileSizeInBytes", "size of added data files in bytes")
 
-final class InsertedRows extends WriteMetric("insertedRows", "number of inserted rows")
+final class InsertedRowsMetric extends WriteMetric("insertedRows", "number of inserted rows")
 
-final class UpdatedRows extends WriteMetric("updatedRows", "number of updated rows")
+final class UpdatedRowsMetric extends WriteMetric("updatedRows", "number of updated rows")
 
 /**
  * Counts the rows that merge-on-read statements delete. In copy-on-write, the write usually does not receive deleted
  * rows.
  */
-final class DeletedRows extends WriteMetric("deletedRows", "number of deleted rows")
+final class DeletedRowsMetric extends WriteMetric("deletedRows", "number of deleted rows")
 
-final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")
+final class CopiedRowsMetric extends WriteMetric("copiedRows", "number of rows copied unchanged")
 
 private[iceberglite] object WriteMetrics {
-  private val files = new AddedDataFiles
-  private val records = new AddedRecords
-  private val bytes = new AddedFileBytes
-  private val inserted = new InsertedRows
-  private val updated = new UpdatedRows
-  private val deleted = new DeletedRows
-  private val copied = new CopiedRows
+  private val files = new AddedDataFilesMetric
+  private val records = new AddedRecordsMetric
+  private val bytes = new AddedFileBytesMetric
+  private val inserted = new InsertedRowsMetric
+  private val updated = new UpdatedRowsMetric
+  private val deleted = new DeletedRowsMetric
+  private val copied = new CopiedRowsMetric
 
   def all: Array[CustomMetric] = Array(files, records, bytes)
 

@@ -4,7 +4,8 @@ import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.ContentFile
-import iceberglite.table.{Action, Isolation, SnapshotTarget}
+import iceberglite.table.{Action, SnapshotTarget}
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
 
 /** The effect of a write on existing rows. */

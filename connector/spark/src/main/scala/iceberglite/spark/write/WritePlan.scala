@@ -22,7 +22,8 @@ import iceberglite.spec.property.DistributionMode
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.StructType
-import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Table}
+import iceberglite.table.{Action, DataLocations, SnapshotTarget, Table}
+import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.RecordApplicationVersion
 
 /**

@@ -138,7 +138,8 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
 
   private def checkAll(chosen: Seq[(String, Run)]): Unit = inSession(session) { s =>
     for (
-      (name, run) <- chosen; (faults, kinds) <- Seq(
+      (name, run) <- chosen;
+      (faults, kinds) <- Seq(
         FaultyFileSystem -> Fault.everywhere,
         DatabaseFaults -> Seq(Fault.Refused, Fault.AnswerLost)
       )

@@ -11,7 +11,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.maintenance.compact.{DeleteRewriteResult, GroupOptions}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
-import iceberglite.scan.DeleteReader
+import iceberglite.scan.deletes.DeleteReader
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.PositionDeleteRewrite
 import iceberglite.spark.rowlevel.StatementFixture

@@ -40,7 +40,9 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
   test("both connectors replace a view in turn, and each reads all versions of the other") {
     val view = newView("litejdbc")
     inNamespace("litejdbc")(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
-    inNamespace("icejdbc")(sql(s"CREATE OR REPLACE VIEW ${peer(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1"))
+    inNamespace("icejdbc")(
+      sql(s"CREATE OR REPLACE VIEW ${peer(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1")
+    )
     assertEqual(view, Seq(Row(1, "a")))
     inNamespace("litejdbc")(sql(s"ALTER VIEW $view AS SELECT max(id) FROM items"))
     assertEqual(view, Seq(Row(3)))

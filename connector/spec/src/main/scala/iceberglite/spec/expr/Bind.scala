@@ -5,7 +5,15 @@ import iceberglite.spec.expr.Evaluate.isNan
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.partition.{Identity, UnknownTransform, Void}
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.{Conversion, Literal, LiteralConversion, NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.{
+  ConvertedLiteral,
+  Literal,
+  LiteralConversion,
+  NestedField,
+  NestedType,
+  PrimitiveType,
+  Type
+}
 import iceberglite.spec.types.Type._
 
 /**
@@ -108,22 +116,22 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def less(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
     convert(p, term, value) match {
-      case Conversion.Exact(v) if isNan(v) => if (orEqual) notNull(term) else and(notNull(term), NotNan(term))
-      case Conversion.Exact(v) => if (orEqual) LessThanOrEqual(term, v) else LessThan(term, v)
-      case Conversion.JustAbove(v) => LessThanOrEqual(term, v)
-      case Conversion.JustBelow(v) => LessThan(term, v)
-      case Conversion.AboveAll => notNull(term)
-      case Conversion.BelowAll => AlwaysFalse
+      case ConvertedLiteral.Exact(v) if isNan(v) => if (orEqual) notNull(term) else and(notNull(term), NotNan(term))
+      case ConvertedLiteral.Exact(v) => if (orEqual) LessThanOrEqual(term, v) else LessThan(term, v)
+      case ConvertedLiteral.JustAbove(v) => LessThanOrEqual(term, v)
+      case ConvertedLiteral.JustBelow(v) => LessThan(term, v)
+      case ConvertedLiteral.AboveAll => notNull(term)
+      case ConvertedLiteral.BelowAll => AlwaysFalse
     }
 
   private def greater(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
     convert(p, term, value) match {
-      case Conversion.Exact(v) if isNan(v) => if (orEqual) IsNan(term) else AlwaysFalse
-      case Conversion.Exact(v) => if (orEqual) GreaterThanOrEqual(term, v) else GreaterThan(term, v)
-      case Conversion.JustAbove(v) => GreaterThan(term, v)
-      case Conversion.JustBelow(v) => GreaterThanOrEqual(term, v)
-      case Conversion.AboveAll => AlwaysFalse
-      case Conversion.BelowAll => notNull(term)
+      case ConvertedLiteral.Exact(v) if isNan(v) => if (orEqual) IsNan(term) else AlwaysFalse
+      case ConvertedLiteral.Exact(v) => if (orEqual) GreaterThanOrEqual(term, v) else GreaterThan(term, v)
+      case ConvertedLiteral.JustAbove(v) => GreaterThan(term, v)
+      case ConvertedLiteral.JustBelow(v) => GreaterThanOrEqual(term, v)
+      case ConvertedLiteral.AboveAll => AlwaysFalse
+      case ConvertedLiteral.BelowAll => notNull(term)
     }
 
   /**
@@ -144,9 +152,9 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   }
 
   private def representable(p: Predicate, term: Term, values: Set[Literal]): Set[Literal] =
-    values.map(convert(p, term, _)).collect { case Conversion.Exact(v) => v }
+    values.map(convert(p, term, _)).collect { case ConvertedLiteral.Exact(v) => v }
 
-  private def convert(p: Predicate, term: Term, value: Literal): Conversion =
+  private def convert(p: Predicate, term: Term, value: Literal): ConvertedLiteral =
     valueType(term).flatMap(LiteralConversion.convert(value, _)).getOrElse(
       throw InvalidArgument(
         "filter",

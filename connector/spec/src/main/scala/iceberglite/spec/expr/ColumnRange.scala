@@ -48,7 +48,7 @@ private[iceberglite] trait ColumnRange[-S] {
 }
 
 /** Decodes the bounds of columns that have one type. Unreliable bounds are ignored. */
-final private[iceberglite] class Bounds(t: PrimitiveType) {
+final private[iceberglite] class BoundDecoder(t: PrimitiveType) {
   val isFloating: Boolean = t == FloatType || t == DoubleType
 
   def lower(lower: Option[ByteBuffer], upper: => Option[ByteBuffer]): Option[Literal] =
@@ -72,12 +72,12 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
 }
 
-private[iceberglite] object Bounds {
+private[iceberglite] object BoundDecoder {
 
   /** Returns the decoder for the bounds of a type; `None` if bounds of the type do not limit the column's values. */
-  def of(t: PrimitiveType): Option[Bounds] = t match {
+  def of(t: PrimitiveType): Option[BoundDecoder] = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
-    case _ => Some(new Bounds(t))
+    case _ => Some(new BoundDecoder(t))
   }
 }
 

@@ -13,15 +13,15 @@ object Project {
 
   /** Returns an expression that is true for the partition of every row for which `bound` is true. */
   def inclusive(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
-    new Projection(spec, schema).inclusive(withoutNot(bound))
+    new PartitionProjection(spec, schema).inclusive(withoutNot(bound))
 
   /** Returns an expression that is true only for partitions in which `bound` is true for every row. */
   def strict(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
-    new Projection(spec, schema).strict(withoutNot(bound))
+    new PartitionProjection(spec, schema).strict(withoutNot(bound))
 }
 
 /** The inclusive and the strict projection to the fields of one partition spec. */
-final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
+final private[expr] class PartitionProjection(spec: PartitionSpec, schema: Schema) {
   private val fields: Vector[(PartitionField, NestedField)] = spec.fields.zip(spec.partitionType(schema).fields)
 
   def inclusive(e: Expression): Expression = e match {

@@ -13,7 +13,7 @@ import iceberglite.spec.schema.Schema
  * @param schema the schema to which `bound` is bound
  */
 final class Residual(bound: Expression, spec: PartitionSpec, schema: Schema) {
-  private val projection = new Projection(spec, schema)
+  private val projection = new PartitionProjection(spec, schema)
   private val residual: PartitionTuple => Expression = compile(withoutNot(bound))
 
   /** Returns the residual for a partition. It matches the same rows of the partition as the whole filter. */

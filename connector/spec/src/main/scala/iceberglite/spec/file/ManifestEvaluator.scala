@@ -1,6 +1,6 @@
 package iceberglite.spec.file
 
-import iceberglite.spec.expr.{Bounds, ColumnRange, Expression, RangeEvaluator, Term}
+import iceberglite.spec.expr.{BoundDecoder, ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
@@ -23,7 +23,7 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
   private def column(term: Term.Bound): Option[ColumnRange[Vector[FieldSummary]]] = {
     val position = spec.fields.indexWhere(_.fieldId == term.field.id)
     partitionType.byId.get(term.field.id).map(_.fieldType).flatMap {
-      case t: PrimitiveType if position >= 0 => Bounds.of(t).map(new SummaryRange(position, _))
+      case t: PrimitiveType if position >= 0 => BoundDecoder.of(t).map(new SummaryRange(position, _))
       case _: PrimitiveType | _: NestedType => None
     }
   }
@@ -33,7 +33,7 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
  * The range of one partition field over the files of a manifest. Bounds are absent if all values are null or NaN (spec:
  * `field_summary`).
  */
-final private class SummaryRange(position: Int, bounds: Bounds) extends ColumnRange[Vector[FieldSummary]] {
+final private class SummaryRange(position: Int, bounds: BoundDecoder) extends ColumnRange[Vector[FieldSummary]] {
   override def mayBeNull(rows: Vector[FieldSummary]): Boolean = rows(position).containsNull
 
   override def mayBeNan(rows: Vector[FieldSummary]): Boolean =

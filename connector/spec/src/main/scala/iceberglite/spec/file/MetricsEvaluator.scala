@@ -1,6 +1,6 @@
 package iceberglite.spec.file
 
-import iceberglite.spec.expr.{Bounds, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
+import iceberglite.spec.expr.{BoundDecoder, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
@@ -33,7 +33,7 @@ final class StrictMetrics(bound: Expression) {
  * @param width the width of a bound of the current type, in bytes; a bound with another width was written before the
  *   type of the column was promoted, and is decoded as a literal
  */
-final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
+final private class NumberRange(id: Int, width: Int, bounds: BoundDecoder) extends FileRange(id, bounds) {
   override def compareLower(rows: HasMetrics, to: Comparand): Int = {
     val bound = rows.metrics.lowerNumber(id, width)
     if (bound == Long.MinValue) super.compareLower(rows, to) else to.compareNumber(bound)
@@ -50,7 +50,7 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
  * files that Apache Iceberg wrote, where the counts omit the rows of null structs. Filters cannot refer to columns
  * within lists and maps.
  */
-private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics] {
+private class FileRange(id: Int, bounds: BoundDecoder) extends ColumnRange[HasMetrics] {
   private val Unknown = -1L
 
   override def mayBeNull(rows: HasMetrics): Boolean =
@@ -84,7 +84,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics]
 
 private object FileRange {
   def of(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
-    case t: PrimitiveType => Bounds.of(t).map { bounds =>
+    case t: PrimitiveType => BoundDecoder.of(t).map { bounds =>
         width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
       }
     case _: NestedType => None

@@ -33,7 +33,7 @@ object RestRequestJson {
    * @param location the table location; if absent, the server chooses the location
    * @param staged whether the server only returns the metadata of the table, and a later commit creates the table
    */
-  final case class NewTable(
+  final case class CreateTableRequest(
       name: String,
       location: Option[String],
       schema: Schema,
@@ -62,7 +62,7 @@ object RestRequestJson {
     JsonFormat.writeStrings(out, "updates", updates)
   }
 
-  def createTable(table: NewTable): Array[Byte] = body { out =>
+  def createTable(table: CreateTableRequest): Array[Byte] = body { out =>
     out.writeStringField("name", table.name)
     table.location.foreach(out.writeStringField("location", _))
     out.writeFieldName("schema")

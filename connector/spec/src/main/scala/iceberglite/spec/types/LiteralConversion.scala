@@ -8,28 +8,28 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /** The position of a literal among the values of another type. */
-sealed trait Conversion
-object Conversion {
+sealed trait ConvertedLiteral
+object ConvertedLiteral {
 
   /** The literal is a value of the type. */
-  final case class Exact(value: Literal) extends Conversion
+  final case class Exact(value: Literal) extends ConvertedLiteral
 
   /** The literal is between `value` and the next value of the type. For example, 1.5 is just above the int 1. */
-  final case class JustAbove(value: Literal) extends Conversion
+  final case class JustAbove(value: Literal) extends ConvertedLiteral
 
   /** The literal is between the previous value of the type and `value`. */
-  final case class JustBelow(value: Literal) extends Conversion
+  final case class JustBelow(value: Literal) extends ConvertedLiteral
 
   /** The literal is greater than every value of the type. */
-  case object AboveAll extends Conversion
+  case object AboveAll extends ConvertedLiteral
 
   /** The literal is less than every value of the type. */
-  case object BelowAll extends Conversion
+  case object BelowAll extends ConvertedLiteral
 }
 
 /** Converts the literals of a predicate to the type of the column, without rounding. */
 object LiteralConversion {
-  import Conversion._
+  import ConvertedLiteral._
 
   /**
    * The maximum number of digits of a decimal that is parsed from a text. It is twice the maximum precision of a
@@ -46,7 +46,7 @@ object LiteralConversion {
   }
 
   /** Returns the position of the value among the values of `target`; `None` if the types are not comparable. */
-  def convert(value: Literal, target: PrimitiveType): Option[Conversion] = (value, target) match {
+  def convert(value: Literal, target: PrimitiveType): Option[ConvertedLiteral] = (value, target) match {
     case (DecimalLiteral(v), t: DecimalType) => Some(ofNumber(v, t))
     case (FixedLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
     case (BinaryLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
@@ -73,7 +73,7 @@ object LiteralConversion {
    * Converts an integer to another numeric type, or to a date, time or timestamp. For a date, time or timestamp, the
    * integer is a number of days or microseconds. The partition values of older tables may be such integers.
    */
-  private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
+  private def ofLong(v: Long, target: PrimitiveType): Option[ConvertedLiteral] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
     case DateType if v < Int.MinValue => Some(BelowAll)
     case DateType => Some(Exact(DateLiteral(v.toInt)))
@@ -84,7 +84,7 @@ object LiteralConversion {
     case _ => None
   }
 
-  private def ofDouble(v: Double, target: PrimitiveType): Option[Conversion] = target match {
+  private def ofDouble(v: Double, target: PrimitiveType): Option[ConvertedLiteral] = target match {
     case FloatType if v.isNaN || v.isInfinite => Some(Exact(FloatLiteral(v.toFloat)))
     case DoubleType => Some(Exact(DoubleLiteral(v)))
     // NaN is greater than all numbers, as in Spark.
@@ -99,7 +99,7 @@ object LiteralConversion {
     case _ => false
   }
 
-  private def ofNumber(v: BigDecimal, target: PrimitiveType): Conversion = target match {
+  private def ofNumber(v: BigDecimal, target: PrimitiveType): ConvertedLiteral = target match {
     case IntType => ofWhole(v, Int.MinValue.toLong, Int.MaxValue.toLong, n => IntLiteral(n.toInt))
     case LongType => ofWhole(v, Long.MinValue, Long.MaxValue, LongLiteral)
     case DecimalType(precision, scale) =>
@@ -120,7 +120,7 @@ object LiteralConversion {
 
   private def exceeds(rounded: Double, v: BigDecimal): Boolean = new BigDecimal(rounded).compareTo(v) > 0
 
-  private def ofWhole(v: BigDecimal, min: Long, max: Long, literal: Long => Literal): Conversion =
+  private def ofWhole(v: BigDecimal, min: Long, max: Long, literal: Long => Literal): ConvertedLiteral =
     if (v.compareTo(BigDecimal.valueOf(min)) < 0) BelowAll
     else if (v.compareTo(BigDecimal.valueOf(max)) > 0) AboveAll
     else {
@@ -128,22 +128,23 @@ object LiteralConversion {
       exactOrAbove(floor.compareTo(v) == 0, literal(floor.longValueExact))
     }
 
-  private def scaleUp(units: Long, factor: Long, literal: Long => Literal): Conversion =
+  private def scaleUp(units: Long, factor: Long, literal: Long => Literal): ConvertedLiteral =
     if (units > Long.MaxValue / factor) AboveAll
     else if (units < Long.MinValue / factor) BelowAll
     else Exact(literal(units * factor))
 
-  private def roundDown(units: Long, divisor: Long, literal: Long => Literal): Conversion =
+  private def roundDown(units: Long, divisor: Long, literal: Long => Literal): ConvertedLiteral =
     exactOrAbove(Math.floorMod(units, divisor) == 0, literal(Math.floorDiv(units, divisor)))
 
-  private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)
+  private def exactOrAbove(exact: Boolean, floor: Literal): ConvertedLiteral =
+    if (exact) Exact(floor) else JustAbove(floor)
 
   /**
    * Returns the position of a binary value among the values of a fixed type. Bytes are compared from the left, and a
    * prefix sorts before longer values. Therefore a binary value that is too short is just before the fixed value with
    * the same bytes followed by zeros.
    */
-  private def ofBytes(bytes: ByteBuffer, length: Int): Conversion = {
+  private def ofBytes(bytes: ByteBuffer, length: Int): ConvertedLiteral = {
     val resized = new Array[Byte](length)
     bytes.duplicate().get(resized, 0, math.min(length, bytes.remaining))
     val literal = FixedLiteral(ByteBuffer.wrap(resized))

@@ -25,8 +25,8 @@ final private[spec] case class MetadataBuilder(
   private def updateMetadata(f: TableMetadata => TableMetadata): MetadataBuilder = copy(metadata = f(metadata))
 
   private def applyUpdate(update: MetadataUpdate): MetadataBuilder = update match {
-    case AssignUuid(uuid) => updateMetadata(Tables.assignUuid(_, uuid))
-    case UpgradeFormatVersion(version) => updateMetadata(Tables.upgrade(_, version))
+    case AssignUuid(uuid) => updateMetadata(WholeTableUpdates.assignUuid(_, uuid))
+    case UpgradeFormatVersion(version) => updateMetadata(WholeTableUpdates.upgrade(_, version))
     case AddSchema(schema, lastColumnId) =>
       val (next, id) = Schemas.add(metadata, schema, lastColumnId)
       copy(metadata = next, lastAddedSchemaId = Some(id))
@@ -47,15 +47,15 @@ final private[spec] case class MetadataBuilder(
     case RemoveSnapshots(ids) => updateMetadata(Snapshots.remove(_, ids))
     case SetSnapshotRef(name, ref) => updateMetadata(Snapshots.setRef(_, name, ref, logTime(ref.snapshotId)))
     case RemoveSnapshotRef(name) => updateMetadata(Snapshots.removeRef(_, name))
-    case SetProperties(properties) => updateMetadata(Tables.setProperties(_, properties))
+    case SetProperties(properties) => updateMetadata(WholeTableUpdates.setProperties(_, properties))
     case RemoveProperties(keys) => updateMetadata(m => m.copy(properties = m.properties -- keys))
     case SetLocation(location) => updateMetadata(_.copy(location = location))
     case SetStatistics(file) => updateMetadata(StatisticsFiles.set(_, file))
     case RemoveStatistics(id) => updateMetadata(StatisticsFiles.remove(_, id))
     case SetPartitionStatistics(file) => updateMetadata(StatisticsFiles.setPartition(_, file))
     case RemovePartitionStatistics(id) => updateMetadata(StatisticsFiles.removePartition(_, id))
-    case AddEncryptionKey(key) => updateMetadata(Tables.addKey(_, key))
-    case RemoveEncryptionKey(id) => updateMetadata(Tables.removeKey(_, id))
+    case AddEncryptionKey(key) => updateMetadata(WholeTableUpdates.addKey(_, key))
+    case RemoveEncryptionKey(id) => updateMetadata(WholeTableUpdates.removeKey(_, id))
   }
 
   private def resolveId(id: Int, lastAdded: Option[Int], kind: String): Int =

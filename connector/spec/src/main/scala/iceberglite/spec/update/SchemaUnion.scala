@@ -19,24 +19,24 @@ final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: B
    * @param existing the fields of the struct in the table
    */
   def mergeStruct(
-      update: SchemaUpdate,
+      update: SchemaChanges,
       parent: Vector[String],
       existing: Vector[NestedField],
       requested: Vector[NestedField]
-  ): SchemaUpdate = requested.foldLeft(update) { (update, field) =>
+  ): SchemaChanges = requested.foldLeft(update) { (update, field) =>
     ColumnPath.child(existing, field.name, caseSensitive) match {
       case Some(column) => mergeField(update, parent :+ column.name, column, field)
       case None => update.addColumn(parent, field.name, field.fieldType, field.doc)
     }
   }
 
-  private def mergeField(update: SchemaUpdate, path: Vector[String], existing: NestedField, requested: NestedField) = {
+  private def mergeField(update: SchemaChanges, path: Vector[String], existing: NestedField, requested: NestedField) = {
     val nullable = if (requested.optional && existing.required) update.makeOptional(path) else update
     val typed = mergeType(nullable, path, existing.fieldType, requested.fieldType)
     if (requested.doc.isEmpty || requested.doc == existing.doc) typed else typed.updateDoc(path, requested.doc)
   }
 
-  private def mergeType(update: SchemaUpdate, path: Vector[String], existing: Type, requested: Type): SchemaUpdate =
+  private def mergeType(update: SchemaChanges, path: Vector[String], existing: Type, requested: Type): SchemaChanges =
     (existing, requested) match {
       case (StructType(columns), StructType(fields)) => mergeStruct(update, path, columns, fields)
       case (list: ListType, requestedList: ListType) =>

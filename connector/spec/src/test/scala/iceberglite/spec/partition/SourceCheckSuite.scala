@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.spec.SampleTables._
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.spec.update.MetadataUpdate._
 
 /** Tests the checks of the source columns of partition specs and sort orders, for every kind of update. */
@@ -51,20 +51,20 @@ class SourceCheckSuite extends AnyFunSuite {
   }
 
   test("a type promotion that would invalidate the sort order is rejected", PartitionRules.sortSources) {
-    val base = SchemaUpdate(empty(V3)).addColumn(Vector.empty, "u", UnknownType)
+    val base = SchemaChanges(empty(V3)).addColumn(Vector.empty, "u", UnknownType)
     val grown = MetadataUpdate.applyAll(empty(V3), base.updates, CreatedMs)
     val field = SortField(Vector(grown.schema.require("u").id), Identity, SortDirection.Ascending, NullOrder.NullsLast)
     val order = Seq(AddSortOrder(SortOrder(1, Vector(field))), SetDefaultSortOrder(LastAdded))
-    val update = SchemaUpdate(MetadataUpdate.applyAll(grown, order, CreatedMs))
+    val update = SchemaChanges(MetadataUpdate.applyAll(grown, order, CreatedMs))
     assert(intercept[ValidationFailed](update.updateType(Vector("u"), VariantType)).getMessage.contains("column u"))
     update.updateType(Vector("u"), StringType).result
   }
 
   test("a column cannot get the name of a partition field on another column", PartitionRules.fieldNames) {
-    val update = SchemaUpdate(empty(V2, byDay))
+    val update = SchemaChanges(empty(V2, byDay))
     val added = update.addColumn(Vector.empty, "ts_day", IntType)
     assert(intercept[ValidationFailed](added.result).getMessage.contains("Column ts_day"))
-    val nested = SchemaUpdate(empty(V2, UnboundPartitionField(Vector("id"), Bucket(4), Some("location.b"))))
+    val nested = SchemaChanges(empty(V2, UnboundPartitionField(Vector("id"), Bucket(4), Some("location.b"))))
     assert(intercept[ValidationFailed](nested.renameColumn(Vector("location", "lat"), "b").result)
       .getMessage.contains("Column location.b"))
     update.renameColumn(Vector("ts"), "ts_day").result
@@ -95,10 +95,10 @@ class SourceCheckSuite extends AnyFunSuite {
     val transforms = Seq(Identity, Bucket(4), Truncate(10), Void)
     transforms.foreach { t =>
       val fields = Seq("id", "amount").map(c => UnboundPartitionField(Vector(c), t, Some(s"p_$c")))
-      SchemaUpdate(empty(V2, fields: _*)).updateType(Vector("id"), LongType)
+      SchemaChanges(empty(V2, fields: _*)).updateType(Vector("id"), LongType)
         .updateType(Vector("amount"), DecimalType(20, 2)).result
     }
-    SchemaUpdate(empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity)))
+    SchemaChanges(empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity)))
       .updateType(Vector("location", "lat"), DoubleType).result
   }
 }

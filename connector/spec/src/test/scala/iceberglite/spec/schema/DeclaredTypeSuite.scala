@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.table.NewTable
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 
 /** Tests that declared types (char, varchar) are stored by field id, and are kept when field ids change. */
 class DeclaredTypeSuite extends AnyFunSuite {
@@ -41,7 +41,8 @@ class DeclaredTypeSuite extends AnyFunSuite {
 
   test("schema changes set and remove declared types, and the last change to a column takes effect") {
     val table = described("c", 7 -> "char(3)").metadata(new UUID(0, 1), 0L)
-    val update = SchemaUpdate(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
+    val update =
+      SchemaChanges(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
     assert(update.declaredTypes == ((Map("schema.declared-type.3" -> "char(1)"), Set("schema.declared-type.1"))))
     assert(update.declareType(Vector("c"), Some("char(9)")).declaredTypes._2.isEmpty)
     assert(update.dropColumn(Vector("l")).declaredTypes._1.isEmpty)

@@ -8,16 +8,16 @@ import iceberglite.spec.FormatVersion.V2
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 
 class NameMappingSuite extends AnyFunSuite {
   private val table = SampleTables.empty(V2)
-  private val start = SchemaUpdate(table)
+  private val start = SchemaChanges(table)
   private val mapping = NameMapping.of(table.schema)
 
   private def path(parts: String*): Vector[String] = parts.toVector
 
-  private def after(change: SchemaUpdate => SchemaUpdate, from: NameMapping = mapping): NameMapping =
+  private def after(change: SchemaChanges => SchemaChanges, from: NameMapping = mapping): NameMapping =
     from.evolve(table.schema, change(start).schema)
 
   private def entry(m: NameMapping, names: String*): Option[MappedField] =

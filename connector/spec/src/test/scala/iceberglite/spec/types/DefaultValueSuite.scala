@@ -13,7 +13,7 @@ import iceberglite.spec.schema.{Schema, SchemaCheck}
 import iceberglite.spec.types.DefaultValue._
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 
 class DefaultValueSuite extends AnyFunSuite {
   private def fault(value: DefaultValue, t: Type): Option[String] = DefaultValue.invalidReason(value, t)
@@ -58,7 +58,7 @@ class DefaultValueSuite extends AnyFunSuite {
     )
     types.foreach { t =>
       Seq(defaultOfOne, EmptyStruct).foreach(value => assert(fault(value, t).exists(_.contains("null"))))
-      val update = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "v", t, default = Some(EmptyStruct))
+      val update = SchemaChanges(SampleTables.empty(V3)).addColumn(Vector.empty, "v", t, default = Some(EmptyStruct))
       assert(intercept[InvalidArgument](update.result).name == "default of column v")
     }
   }
@@ -66,7 +66,7 @@ class DefaultValueSuite extends AnyFunSuite {
   test("defaults require version 3", TypeRules.defaultsOfV3) {
     val field = NestedField.optional(1, "c", IntType).copy(writeDefault = Some(defaultOfOne))
     Seq(V1, V2).foreach { version =>
-      val update = SchemaUpdate(SampleTables.empty(version))
+      val update = SchemaChanges(SampleTables.empty(version))
       assert(intercept[Unsupported](update.addColumn(Vector.empty, "n", IntType, default = Some(defaultOfOne)))
         .getMessage.contains("column n"))
       assert(intercept[Unsupported](update.updateDefault(Vector("location", "lon"), Some(defaultOfOne)))
@@ -84,7 +84,7 @@ class DefaultValueSuite extends AnyFunSuite {
   }
 
   test("defaults that contain a promoted element are promoted", EvolutionRules.initialDefaultStays) {
-    val start = SchemaUpdate(SampleTables.empty(V3))
+    val start = SchemaChanges(SampleTables.empty(V3))
     val ints = start.addColumn(Vector.empty, "l", list, default = Some(OfList(Vector(Some(defaultOfOne)))))
     val longs = ints.updateType(Vector("l", "element"), LongType).result._1.require("l")
     assert(longs.initialDefault.contains(OfList(Vector(Some(OfPrimitive(LongLiteral(1)))))))
@@ -100,7 +100,7 @@ class DefaultValueSuite extends AnyFunSuite {
 
   test("a column is not promoted if the wider type cannot hold its default", EvolutionRules.outOfRange) {
     val far = OfPrimitive(DateLiteral(Int.MaxValue))
-    val update = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "d", DateType, default = Some(far))
+    val update = SchemaChanges(SampleTables.empty(V3)).addColumn(Vector.empty, "d", DateType, default = Some(far))
     Seq(TimestampType, TimestampNsType).foreach { t =>
       val error = intercept[InvalidArgument](update.updateType(Vector("d"), t))
       assert(error.name == "default of column d" && error.getMessage.contains(t.toString))

@@ -8,7 +8,7 @@ import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.schema.{MetadataColumns, Schema, SchemaCheck}
 import iceberglite.spec.types.Type._
-import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.SchemaChanges
 
 class TypeSuite extends AnyFunSuite {
   private val typesBeforeVersion3: Seq[PrimitiveType] = Seq(
@@ -75,7 +75,7 @@ class TypeSuite extends AnyFunSuite {
     EvolutionRules.promotionsOfV3,
     EvolutionRules.freshIds
   ) {
-    val start = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "u", UnknownType)
+    val start = SchemaChanges(SampleTables.empty(V3)).addColumn(Vector.empty, "u", UnknownType)
     val update = start.updateType(Vector("u"), ListType(1, struct, elementRequired = false))
     assert(update.result._1.require("u.element.a").id == start.lastColumnId + 2)
     assert(update.lastColumnId == start.lastColumnId + 2)

@@ -15,7 +15,7 @@ sealed trait SchemaEdit {
   /** The path of the column that is changed. */
   def path: Vector[String]
 
-  def apply(update: SchemaUpdate): SchemaUpdate
+  def apply(update: SchemaChanges): SchemaChanges
 
   def name: String = path.mkString(".")
 }
@@ -29,35 +29,35 @@ object SchemaEdit {
       default: Option[IntLiteral]
   ) extends SchemaEdit {
     def path: Vector[String] = parent :+ column
-    def apply(u: SchemaUpdate): SchemaUpdate =
+    def apply(u: SchemaChanges): SchemaChanges =
       u.addColumn(parent, column, fieldType, None, required, default.map(DefaultValue.OfPrimitive))
   }
   final case class Drop(path: Vector[String]) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.dropColumn(path)
+    def apply(u: SchemaChanges): SchemaChanges = u.dropColumn(path)
   }
   final case class Rename(path: Vector[String], newName: String) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.renameColumn(path, newName)
+    def apply(u: SchemaChanges): SchemaChanges = u.renameColumn(path, newName)
   }
   final case class Retype(path: Vector[String], fieldType: PrimitiveType) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.updateType(path, fieldType)
+    def apply(u: SchemaChanges): SchemaChanges = u.updateType(path, fieldType)
   }
   final case class Comment(path: Vector[String], doc: String) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.updateDoc(path, Some(doc))
+    def apply(u: SchemaChanges): SchemaChanges = u.updateDoc(path, Some(doc))
   }
   final case class MakeOptional(path: Vector[String]) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.makeOptional(path)
+    def apply(u: SchemaChanges): SchemaChanges = u.makeOptional(path)
   }
   final case class Require(path: Vector[String]) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.requireColumn(path)
+    def apply(u: SchemaChanges): SchemaChanges = u.requireColumn(path)
   }
   final case class First(path: Vector[String]) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.moveFirst(path)
+    def apply(u: SchemaChanges): SchemaChanges = u.moveFirst(path)
   }
   final case class After(path: Vector[String], sibling: String) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.moveAfter(path, sibling)
+    def apply(u: SchemaChanges): SchemaChanges = u.moveAfter(path, sibling)
   }
   final case class Identify(path: Vector[String]) extends SchemaEdit {
-    def apply(u: SchemaUpdate): SchemaUpdate = u.setIdentifierFields(Seq(path))
+    def apply(u: SchemaChanges): SchemaChanges = u.setIdentifierFields(Seq(path))
   }
 
   private val primitives: Gen[PrimitiveType] = Gen.oneOf(

@@ -20,7 +20,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
   private def always(check: (TableMetadata, SchemaEdit, TableMetadata) => Any): Unit = seeds.foreach { seed =>
     SchemaEdit.run(base, 15, seed) { (before, edit) =>
       try {
-        val after = MetadataUpdate.applyAll(before, edit(SchemaUpdate(before)).updates, before.lastUpdatedMs)
+        val after = MetadataUpdate.applyAll(before, edit(SchemaChanges(before)).updates, before.lastUpdatedMs)
         withClue(s"$edit, seed $seed: ")(check(before, edit, after))
         after
       } catch { case _: IcebergError => before }
@@ -67,7 +67,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
 
   test("errors contain the path of the field", EvolutionRules.errorsNamePaths) {
     seeds.foreach(SchemaEdit.run(base, 15, _) { (before, edit) =>
-      try MetadataUpdate.applyAll(before, edit(SchemaUpdate(before)).updates, before.lastUpdatedMs)
+      try MetadataUpdate.applyAll(before, edit(SchemaChanges(before)).updates, before.lastUpdatedMs)
       catch {
         case e: IcebergError =>
           val named = edit match {

@@ -13,9 +13,9 @@ import iceberglite.spec.types.Type._
 
 class SchemaUnionSuite extends AnyFunSuite {
   private val table = SampleTables.empty(V2)
-  private val start = SchemaUpdate(table)
+  private val start = SchemaChanges(table)
 
-  private def union(fields: NestedField*): SchemaUpdate = start.unionByNameWith(Schema(0, fields.toVector))
+  private def union(fields: NestedField*): SchemaChanges = start.unionByNameWith(Schema(0, fields.toVector))
 
   test("columns that the table lacks are added at the end as optional columns", EvolutionRules.unionByName) {
     val update = union(required(1, "id", IntType), required(2, "new", StringType), optional(3, "ts", TimestampTzType))
@@ -70,7 +70,7 @@ class SchemaUnionSuite extends AnyFunSuite {
   }
 
   test("names are matched case-insensitively when the session is case-insensitive", EvolutionRules.unionByName) {
-    val anyCase = SchemaUpdate(SampleTables.empty(V3), caseSensitive = false)
+    val anyCase = SchemaChanges(SampleTables.empty(V3), caseSensitive = false)
     assert(anyCase.unionByNameWith(Schema(0, Vector(required(1, "ID", LongType)))).result._1.require("id").fieldType ==
       LongType)
   }

@@ -96,7 +96,8 @@ private[copy] object ChunkPages {
   /** The converter that a column reader requires, although it is not called. @param depth the length of the path */
   final private class PathConverter(depth: Int) extends GroupConverter {
     override def getConverter(field: Int): Converter =
-      if (depth == 1) new PrimitiveConverter {} else new PathConverter(depth - 1)
+      if (depth == 1) new PrimitiveConverter {}
+      else new PathConverter(depth - 1)
     override def start(): Unit = ()
     override def end(): Unit = ()
   }

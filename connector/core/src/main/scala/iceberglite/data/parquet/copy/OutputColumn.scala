@@ -52,7 +52,8 @@ final private[copy] class PageColumn(
     val chunk = group.chunks(path)
     val slice = bytes.chunk(chunk)
     values match {
-      case counted: FloatingColumn => count(counted, ChunkPages.values(group, column, slice, codecs), chunk.getValueCount)
+      case counted: FloatingColumn =>
+        count(counted, ChunkPages.values(group, column, slice, codecs), chunk.getValueCount)
       case _ =>
     }
     addPages(chunk, bytes)
@@ -152,7 +153,8 @@ final private[copy] class ValueColumn(
       val reader = ChunkPages.values(group, own, bytes.chunk(chunk), codecs)
       copy(reader, chunk.getValueCount, own.getMaxDefinitionLevel, inherited(group))
     case None =>
-      val inheritedValue = inherited(group).getOrElse(throw new IllegalStateException(s"No column ${path.mkString(".")}"))
+      val inheritedValue =
+        inherited(group).getOrElse(throw new IllegalStateException(s"No column ${path.mkString(".")}"))
       var i = 0L
       while (i < group.rows) {
         writer.write(inheritedValue(i), 0, present)

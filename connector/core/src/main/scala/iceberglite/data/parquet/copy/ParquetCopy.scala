@@ -32,7 +32,9 @@ final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: V
       val file = target.writer(fileSettings)
       val columns = fileSettings.messageType.getColumns.asScala.toVector
       val values = columns.map(column => ColumnValues.of(column.getPrimitiveType))
-      rows.groups.zipWithIndex.foreach { case (group, ordinal) => writeGroup(file, group, columns.zip(values), ordinal) }
+      rows.groups.zipWithIndex.foreach { case (group, ordinal) =>
+        writeGroup(file, group, columns.zip(values), ordinal)
+      }
       file.end(fileSettings.keyValues.asJava)
       val floating = columns.zip(values).flatMap { case (column, v) =>
         v.floating.map(column.getPrimitiveType.getId.intValue -> _)

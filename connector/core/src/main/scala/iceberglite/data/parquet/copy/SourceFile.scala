@@ -21,7 +21,9 @@ final private[copy] class SourceFile(val copied: CopiedFile, val input: InputFil
   /** The row groups in the order of the file, with the position of their first row in the file. */
   val groups: Vector[SourceGroup] = {
     val blocks = footer.getBlocks.asScala.toVector
-    blocks.zip(blocks.scanLeft(0L)(_ + _.getRowCount)).map { case (block, first) => new SourceGroup(this, block, first) }
+    blocks.zip(blocks.scanLeft(0L)(_ + _.getRowCount)).map { case (block, first) =>
+      new SourceGroup(this, block, first)
+    }
   }
 
   /**

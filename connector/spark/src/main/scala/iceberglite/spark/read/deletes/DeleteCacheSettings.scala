@@ -10,7 +10,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{DeleteCache, DeleteCacheAccess}
+import iceberglite.scan.deletes.{DeleteCache, DeleteCacheAccess}
 import iceberglite.spark.conf.{DeleteCacheOptions, Settings}
 import iceberglite.storage.LruCache
 import iceberglite.table.Table

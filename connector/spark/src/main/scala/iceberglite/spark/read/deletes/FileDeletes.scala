@@ -3,7 +3,8 @@ package iceberglite.spark.read.deletes
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.puffin.DeletionVector
-import iceberglite.scan.{ReadColumns, RowDeletes}
+import iceberglite.data.ReadColumns
+import iceberglite.scan.deletes.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.vector.{DeletedMarksVector, RowCompactor, SelectedVector, StructView}
@@ -117,7 +118,7 @@ final private[read] class LiveBatch(
    * @return whether [[batch]] has a row
    */
   def select(count: Int): Boolean = {
-    val live = rows.find(count)
+    val live = rows.select(count)
     if (live == count || marksRows) {
       batch = allRows
       batch.setNumRows(count)

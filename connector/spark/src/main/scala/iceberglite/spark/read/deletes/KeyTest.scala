@@ -17,7 +17,8 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.apache.spark.unsafe.Platform
 
-import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
+import iceberglite.data.ReadColumns
+import iceberglite.scan.deletes.{DeletedKeys, KeyBuffer, KeySet, LongKeys}
 import iceberglite.spec.types.NestedField
 
 /** Tests which rows of a batch are deleted by equality deletes (spec: "Equality Delete Files"). Not thread-safe. */

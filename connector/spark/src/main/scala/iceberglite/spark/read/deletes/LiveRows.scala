@@ -9,7 +9,7 @@ import iceberglite.puffin.DeletionVector
 /** Determines which rows of each batch a scan returns. */
 private[read] trait RowSelection {
 
-  /** The indexes of the selected rows in the current batch, ascending. [[find]] returns their number. */
+  /** The indexes of the selected rows in the current batch, ascending. [[select]] returns their number. */
   def rowIndexes: Array[Int]
 
   /** For each row of the current batch, whether it is deleted. */
@@ -21,7 +21,7 @@ private[read] trait RowSelection {
    * @param count number of rows of the batch
    * @return number of selected rows
    */
-  def find(count: Int): Int
+  def select(count: Int): Int
 }
 
 /**
@@ -41,7 +41,7 @@ final private[read] class LiveRows(
   override val rowIndexes: Array[Int] = new Array[Int](capacity)
   override val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
 
-  override def find(count: Int): Int = {
+  override def select(count: Int): Int = {
     Arrays.fill(isDeleted, 0, count, false)
     if (count > 0) positions.foreach(markPositions(_, count))
     keys.foreach(markKeys(_, count))
@@ -103,9 +103,9 @@ final private[read] class NewlyDeleted(before: LiveRows, unchanged: LiveRows, ca
   override val rowIndexes: Array[Int] = new Array[Int](capacity)
   override def isDeleted: Array[Boolean] = before.isDeleted
 
-  override def find(count: Int): Int = {
-    val live = before.find(count)
-    unchanged.find(count)
+  override def select(count: Int): Int = {
+    val live = before.select(count)
+    unchanged.select(count)
     var selected = 0
     var i = 0
     while (i < live) {

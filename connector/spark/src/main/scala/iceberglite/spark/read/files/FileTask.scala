@@ -9,7 +9,8 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
-import iceberglite.scan.{DeleteFile, RowChange}
+import iceberglite.scan.RowChange
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression

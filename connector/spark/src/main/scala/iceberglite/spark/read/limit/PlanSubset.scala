@@ -2,7 +2,8 @@ package iceberglite.spark.read.limit
 
 import java.util.IdentityHashMap
 
-import iceberglite.scan.{DeleteFile, FileScanTask, ScanPlan}
+import iceberglite.scan.{FileScanTask, ScanPlan}
+import iceberglite.scan.deletes.DeleteFile
 
 /** Creates a plan that reads only some of the files of another plan. */
 private[read] object PlanSubset {

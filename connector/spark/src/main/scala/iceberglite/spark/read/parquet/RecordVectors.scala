@@ -78,11 +78,11 @@ private object NodeVector {
     case (primitive: ParquetPrimitive, _) => new NodeVector(vector, LeafConverter.of(primitive, vector))
     case (group: GroupType, _: StructType) =>
       val children = childrenOf(group).zipWithIndex.map { case (child, i) => of(child, vector.getChild(i)) }
-      new NodeVector(vector, new StructConverter(vector, new NodeFields(children)))
+      new NodeVector(vector, new StructAppender(vector, new NodeFields(children)))
     case (group: GroupType, t) => (shapeOf(group), t) match {
         case (Some(ListShape(element, true)), _: ArrayType) =>
           val child = single(element, vector.getChild(0))
-          new NodeVector(vector, new EntriesConverter(vector, child.vector, child.converter))
+          new NodeVector(vector, new EntriesAppender(vector, child.vector, child.converter))
         case (Some(shape: ListShape), _: ArrayType) =>
           entries(vector, Vector(single(shape.element, vector.getChild(0))))
         case (Some(MapShape(keyValue)), _: MapType) =>
@@ -92,7 +92,7 @@ private object NodeVector {
   }
 
   private def entries(vector: WritableColumnVector, parts: Vector[NodeVector]): NodeVector =
-    new NodeVector(vector, new EntriesConverter(vector, parts.head.vector, new EntryConverter(new NodeFields(parts))))
+    new NodeVector(vector, new EntriesAppender(vector, parts.head.vector, new EntryAppender(new NodeFields(parts))))
 }
 
 /** The fields of a group. */
@@ -120,7 +120,7 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
 }
 
 /** Appends a struct. */
-final private class StructConverter(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
+final private class StructAppender(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
   override def getConverter(field: Int): Converter = fields.converter(field)
 
   override def start(): Unit = {
@@ -136,7 +136,7 @@ final private class StructConverter(vector: WritableColumnVector, fields: NodeFi
  *
  * @param entryValues a vector with one value for each entry
  */
-final private class EntriesConverter(vector: WritableColumnVector, entryValues: WritableColumnVector, entry: Converter)
+final private class EntriesAppender(vector: WritableColumnVector, entryValues: WritableColumnVector, entry: Converter)
     extends GroupConverter {
   private var begin = 0
 
@@ -146,7 +146,7 @@ final private class EntriesConverter(vector: WritableColumnVector, entryValues: 
 }
 
 /** Appends the repeated group of a three-level list, or of a map. */
-final private class EntryConverter(parts: NodeFields) extends GroupConverter {
+final private class EntryAppender(parts: NodeFields) extends GroupConverter {
   private var entriesBefore = 0
 
   override def getConverter(field: Int): Converter = parts.converter(field)

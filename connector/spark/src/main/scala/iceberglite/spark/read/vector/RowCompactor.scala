@@ -98,20 +98,20 @@ sealed abstract private class RowMover(vector: WritableColumnVector) {
 
 private object RowMover {
   def of(vector: WritableColumnVector): RowMover = vector.dataType match {
-    case BooleanType => new Booleans(vector)
-    case IntegerType | DateType => new Ints(vector)
-    case LongType | TimestampType | TimestampNTZType => new Longs(vector)
-    case FloatType => new Floats(vector)
-    case DoubleType => new Doubles(vector)
-    case decimal: DecimalType if DecimalType.is32BitDecimalType(decimal) => new Ints(vector)
-    case decimal: DecimalType if DecimalType.is64BitDecimalType(decimal) => new Longs(vector)
-    case struct: StructType => new Structs(vector, Array.tabulate(struct.size)(i => of(vector.getChild(i))))
+    case BooleanType => new BooleanMover(vector)
+    case IntegerType | DateType => new IntMover(vector)
+    case LongType | TimestampType | TimestampNTZType => new LongMover(vector)
+    case FloatType => new FloatMover(vector)
+    case DoubleType => new DoubleMover(vector)
+    case decimal: DecimalType if DecimalType.is32BitDecimalType(decimal) => new IntMover(vector)
+    case decimal: DecimalType if DecimalType.is64BitDecimalType(decimal) => new LongMover(vector)
+    case struct: StructType => new StructMover(vector, Array.tabulate(struct.size)(i => of(vector.getChild(i))))
     case StringType | BinaryType | _: DecimalType | _: ArrayType | _: MapType => new Spans(vector)
     case other => throw new IllegalStateException(s"Rows of a vector of type ${other.sql} cannot be moved")
   }
 }
 
-final private class Booleans(vector: WritableColumnVector) extends RowMover(vector) {
+final private class BooleanMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -121,11 +121,11 @@ final private class Booleans(vector: WritableColumnVector) extends RowMover(vect
   }
 }
 
-final private class Ints(vector: WritableColumnVector) extends RowMover(vector) {
+final private class IntMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = moveInts(vector, to, from, length)
 }
 
-final private class Longs(vector: WritableColumnVector) extends RowMover(vector) {
+final private class LongMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -135,7 +135,7 @@ final private class Longs(vector: WritableColumnVector) extends RowMover(vector)
   }
 }
 
-final private class Floats(vector: WritableColumnVector) extends RowMover(vector) {
+final private class FloatMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -145,7 +145,7 @@ final private class Floats(vector: WritableColumnVector) extends RowMover(vector
   }
 }
 
-final private class Doubles(vector: WritableColumnVector) extends RowMover(vector) {
+final private class DoubleMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -166,7 +166,7 @@ final private class Spans(vector: WritableColumnVector) extends RowMover(vector)
   }
 }
 
-final private class Structs(vector: WritableColumnVector, fields: Array[RowMover]) extends RowMover(vector) {
+final private class StructMover(vector: WritableColumnVector, fields: Array[RowMover]) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < fields.length) {

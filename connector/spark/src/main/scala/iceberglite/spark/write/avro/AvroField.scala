@@ -23,7 +23,7 @@ private[avro] trait AvroField {
  * @param name the full name, for messages
  * @param required whether the field is required; an optional field is a union with null
  */
-abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
+abstract private[avro] class AvroStoredField(name: String, required: Boolean) extends AvroField {
 
   /** Encodes a null if the value is null. @return whether the value is not null */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
@@ -39,13 +39,13 @@ abstract private[avro] class StoredField(name: String, required: Boolean) extend
  *
  * @param size the number of fields of the struct in the rows, including fields that are not written
  */
-final private[avro] class StructField(
+final private[avro] class AvroStructField(
     name: String,
     required: Boolean,
     size: Int,
     fields: Array[AvroField],
     ordinals: Array[Int]
-) extends StoredField(name, required) {
+) extends AvroStoredField(name, required) {
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
@@ -61,8 +61,8 @@ final private[avro] class StructField(
 }
 
 /** A list, which is encoded as one block of elements and an end marker. */
-final private[avro] class ListField(name: String, required: Boolean, element: AvroField)
-    extends StoredField(name, required) {
+final private[avro] class AvroListField(name: String, required: Boolean, element: AvroField)
+    extends AvroStoredField(name, required) {
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
@@ -84,8 +84,8 @@ final private[avro] class ListField(name: String, required: Boolean, element: Av
  * A map, which is encoded as one block of key-value pairs and an end marker. Avro's map type and an array of pairs have
  * the same encoding.
  */
-final private[avro] class MapField(name: String, required: Boolean, key: AvroField, value: AvroField)
-    extends StoredField(name, required) {
+final private[avro] class AvroMapField(name: String, required: Boolean, key: AvroField, value: AvroField)
+    extends AvroStoredField(name, required) {
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
@@ -111,7 +111,7 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
  *
  * @param constant a row that contains the value of the field
  */
-final private[avro] class ConstantField(field: AvroField, constant: InternalRow) extends AvroField {
+final private[avro] class AvroConstantField(field: AvroField, constant: InternalRow) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
   override def countAbsent(): Unit = field.countAbsent()
 }
@@ -120,7 +120,7 @@ final private[avro] class ConstantField(field: AvroField, constant: InternalRow)
  * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
  * return null.
  */
-final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
+final private[avro] class AvroUnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
   override def countAbsent(): Unit = ()

@@ -39,7 +39,7 @@ private[avro] object AvroFieldWriters {
     def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =
       inputs.map { input =>
         if (input.isStored) storedField(input, path, counted)
-        else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
+        else new AvroUnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
       }
 
     private def storedField(input: InputField, path: Vector[String], counted: Boolean): AvroField = {
@@ -49,7 +49,8 @@ private[avro] object AvroFieldWriters {
       }
       input.source match {
         case InputSource.Rows(_) => field
-        case InputSource.Constant(value) => new ConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
+        case InputSource.Constant(value) =>
+          new AvroConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
       }
     }
 
@@ -59,11 +60,11 @@ private[avro] object AvroFieldWriters {
       t match {
         case _: StructType =>
           val parts = fields(input.parts, path, counted).toArray
-          new StructField(name, required, input.size, parts, input.parts.map(_.ordinal).toArray)
-        case _: ListType => new ListField(name, required, storedField(input.parts.head, path, counted = false))
+          new AvroStructField(name, required, input.size, parts, input.parts.map(_.ordinal).toArray)
+        case _: ListType => new AvroListField(name, required, storedField(input.parts.head, path, counted = false))
         case _: MapType =>
           val key = storedField(input.parts.head, path, counted = false)
-          new MapField(name, required, key, storedField(input.parts.last, path, counted = false))
+          new AvroMapField(name, required, key, storedField(input.parts.last, path, counted = false))
       }
     }
 
@@ -71,11 +72,11 @@ private[avro] object AvroFieldWriters {
       val field = input.field
       val required = field.required
       t match {
-        case FloatType => new FloatLeaf(name, required, tallies.ofFloats(field, counted))
-        case DoubleType => new DoubleLeaf(name, required, tallies.ofDoubles(field, counted))
+        case FloatType => new AvroFloatLeaf(name, required, tallies.ofFloats(field, counted))
+        case DoubleType => new AvroDoubleLeaf(name, required, tallies.ofDoubles(field, counted))
         case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
-          new LongDecimalLeaf(name, required, tallies.ofUnscaled(field, decimal.scale, counted), decimal)
-        case decimal: DecimalType => new DecimalLeaf(name, required, tallies.ofDecimals(field, counted), decimal)
+          new AvroLongDecimalLeaf(name, required, tallies.ofUnscaled(field, decimal.scale, counted), decimal)
+        case decimal: DecimalType => new AvroDecimalLeaf(name, required, tallies.ofDecimals(field, counted), decimal)
         case BooleanType | IntType | LongType | DateType | TimeType | TimestampType | TimestampTzType |
             TimestampNsType | TimestampTzNsType =>
           numberLeaf(input, t, name, counted)
@@ -90,12 +91,12 @@ private[avro] object AvroFieldWriters {
       val required = input.field.required
       val tally = tallies.ofLongs(input.field, counted)
       t match {
-        case BooleanType => new BooleanLeaf(name, required, tally)
-        case IntType if input.dataType == ByteType => new ByteLeaf(name, required, tally)
-        case IntType if input.dataType == ShortType => new ShortLeaf(name, required, tally)
-        case IntType | DateType => new IntLeaf(name, required, tally)
-        case TimeType => new TimeLeaf(name, required, tally)
-        case _ => new LongLeaf(name, required, tally)
+        case BooleanType => new AvroBooleanLeaf(name, required, tally)
+        case IntType if input.dataType == ByteType => new AvroByteLeaf(name, required, tally)
+        case IntType if input.dataType == ShortType => new AvroShortLeaf(name, required, tally)
+        case IntType | DateType => new AvroIntLeaf(name, required, tally)
+        case TimeType => new AvroTimeLeaf(name, required, tally)
+        case _ => new AvroLongLeaf(name, required, tally)
       }
     }
 
@@ -103,10 +104,10 @@ private[avro] object AvroFieldWriters {
       val required = input.field.required
       val tally = tallies.ofBytes(input.field, t, counted)
       t match {
-        case StringType => new StringLeaf(name, required, tally)
-        case UuidType => new UuidLeaf(name, required, tally)
-        case FixedType(length) => new FixedLeaf(name, required, tally, length)
-        case _ => new BinaryLeaf(name, required, tally)
+        case StringType => new AvroStringLeaf(name, required, tally)
+        case UuidType => new AvroUuidLeaf(name, required, tally)
+        case FixedType(length) => new AvroFixedLeaf(name, required, tally, length)
+        case _ => new AvroBinaryLeaf(name, required, tally)
       }
     }
   }

@@ -13,13 +13,13 @@ import iceberglite.spec.types.Type.DecimalType
  * Encodes primitive values. Each kind of value has its own class with its own `put`, so that writing a value needs only
  * one virtual call.
  */
-abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
-    extends StoredField(name, required) {
+abstract private[avro] class AvroLeafWriter(name: String, required: Boolean, tally: ColumnTally)
+    extends AvroStoredField(name, required) {
   final override def countAbsent(): Unit = tally.addNull()
 }
 
-final private[avro] class BooleanLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroBooleanLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getBoolean(ordinal)
@@ -28,8 +28,8 @@ final private[avro] class BooleanLeaf(name: String, required: Boolean, tally: Lo
     }
 }
 
-final private[avro] class ByteLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroByteLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getByte(ordinal).toLong
@@ -38,8 +38,8 @@ final private[avro] class ByteLeaf(name: String, required: Boolean, tally: LongT
     }
 }
 
-final private[avro] class ShortLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroShortLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getShort(ordinal).toLong
@@ -48,8 +48,8 @@ final private[avro] class ShortLeaf(name: String, required: Boolean, tally: Long
     }
 }
 
-final private[avro] class IntLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroIntLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getInt(ordinal).toLong
@@ -58,8 +58,8 @@ final private[avro] class IntLeaf(name: String, required: Boolean, tally: LongTa
     }
 }
 
-final private[avro] class LongLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroLongLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getLong(ordinal)
@@ -68,8 +68,8 @@ final private[avro] class LongLeaf(name: String, required: Boolean, tally: LongT
     }
 }
 
-final private[avro] class TimeLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroTimeLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = TimeOfDay.checked(values.getLong(ordinal), name)
@@ -78,8 +78,8 @@ final private[avro] class TimeLeaf(name: String, required: Boolean, tally: LongT
     }
 }
 
-final private[avro] class FloatLeaf(name: String, required: Boolean, tally: FloatTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroFloatLeaf(name: String, required: Boolean, tally: FloatTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getFloat(ordinal)
@@ -88,8 +88,8 @@ final private[avro] class FloatLeaf(name: String, required: Boolean, tally: Floa
     }
 }
 
-final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: DoubleTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroDoubleLeaf(name: String, required: Boolean, tally: DoubleTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getDouble(ordinal)
@@ -99,8 +99,8 @@ final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: Dou
 }
 
 /** Encodes decimals of up to 18 digits, whose unscaled value is a long, with the most significant byte first. */
-final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroLongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
+    extends AvroLeafWriter(name, required, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
@@ -116,8 +116,8 @@ final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally
 }
 
 /** Encodes decimals of more than 18 digits, sign-extended to the number of bytes of the type. */
-final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroDecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
+    extends AvroLeafWriter(name, required, tally) {
   private val length = AvroSchemas.bytesOfDecimal(t.precision)
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
@@ -135,8 +135,8 @@ final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: De
     }
 }
 
-final private[avro] class StringLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroStringLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val text = values.getUTF8String(ordinal)
@@ -148,8 +148,8 @@ final private[avro] class StringLeaf(name: String, required: Boolean, tally: Byt
     }
 }
 
-final private[avro] class BinaryLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroBinaryLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val bytes = values.getBinary(ordinal)
@@ -159,8 +159,8 @@ final private[avro] class BinaryLeaf(name: String, required: Boolean, tally: Byt
     }
 }
 
-final private[avro] class FixedLeaf(name: String, required: Boolean, tally: BytesTally, length: Int)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroFixedLeaf(name: String, required: Boolean, tally: BytesTally, length: Int)
+    extends AvroLeafWriter(name, required, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val bytes = values.getBinary(ordinal)
@@ -171,8 +171,8 @@ final private[avro] class FixedLeaf(name: String, required: Boolean, tally: Byte
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[avro] class UuidLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeaf(name, required, tally) {
+final private[avro] class AvroUuidLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeafWriter(name, required, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)
   private val buffer = ByteBuffer.wrap(bytes)
 

@@ -28,7 +28,7 @@ private[orc] trait OrcField {
  * @param name the full name, for messages
  * @param required whether the field is required
  */
-abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
+abstract private[orc] class OrcStoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
   /** Puts a null into the vector if the value is null. @return whether the value is not null */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, slot: Int): Boolean =
@@ -47,14 +47,14 @@ abstract private[orc] class StoredField(name: String, required: Boolean, vector:
  *
  * @param size the number of fields of the struct in the rows, including fields that are not written
  */
-final private[orc] class StructField(
+final private[orc] class OrcStructField(
     name: String,
     required: Boolean,
     vector: ColumnVector,
     size: Int,
     fields: Array[OrcField],
     ordinals: Array[Int]
-) extends StoredField(name, required, vector) {
+) extends OrcStoredField(name, required, vector) {
 
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val struct = values.getStruct(ordinal, size)
@@ -68,8 +68,8 @@ final private[orc] class StructField(
   override def countAbsent(): Unit = fields.foreach(_.countAbsent())
 }
 
-final private[orc] class ListField(name: String, required: Boolean, vector: ListColumnVector, element: OrcField)
-    extends StoredField(name, required, vector) {
+final private[orc] class OrcListField(name: String, required: Boolean, vector: ListColumnVector, element: OrcField)
+    extends OrcStoredField(name, required, vector) {
 
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val array = values.getArray(ordinal)
@@ -86,13 +86,13 @@ final private[orc] class ListField(name: String, required: Boolean, vector: List
   override def countAbsent(): Unit = ()
 }
 
-final private[orc] class MapField(
+final private[orc] class OrcMapField(
     name: String,
     required: Boolean,
     vector: MapColumnVector,
     key: OrcField,
     value: OrcField
-) extends StoredField(name, required, vector) {
+) extends OrcStoredField(name, required, vector) {
 
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val map = values.getMap(ordinal)
@@ -118,7 +118,7 @@ final private[orc] class MapField(
  *
  * @param constant a row that contains the value of the field
  */
-final private[orc] class ConstantField(field: OrcField, constant: InternalRow) extends OrcField {
+final private[orc] class OrcConstantField(field: OrcField, constant: InternalRow) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = field.put(constant, 0, slot)
   override def countAbsent(): Unit = field.countAbsent()
 }
@@ -127,7 +127,7 @@ final private[orc] class ConstantField(field: OrcField, constant: InternalRow) e
  * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
  * return null.
  */
-final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
+final private[orc] class OrcUnwrittenField(name: String, fieldType: Type) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
   override def countAbsent(): Unit = ()

@@ -16,13 +16,13 @@ import iceberglite.spec.types.Type.DecimalType
  * Puts the values of a primitive column into the column's vector. Each kind of value has its own class with its own
  * `put`, so that writing a value needs only one virtual call.
  */
-abstract private[orc] class OrcLeaf(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
-    extends StoredField(name, required, vector) {
+abstract private[orc] class OrcLeafWriter(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
+    extends OrcStoredField(name, required, vector) {
   final override def countAbsent(): Unit = tally.addNull()
 }
 
-final private[orc] class BooleanLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcBooleanLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = if (values.getBoolean(ordinal)) 1L else 0L
     tally.add(value)
@@ -30,8 +30,8 @@ final private[orc] class BooleanLeaf(name: String, required: Boolean, vector: Lo
   }
 }
 
-final private[orc] class ByteLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcByteLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getByte(ordinal).toLong
     tally.add(value)
@@ -39,8 +39,8 @@ final private[orc] class ByteLeaf(name: String, required: Boolean, vector: LongC
   }
 }
 
-final private[orc] class ShortLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcShortLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getShort(ordinal).toLong
     tally.add(value)
@@ -48,8 +48,8 @@ final private[orc] class ShortLeaf(name: String, required: Boolean, vector: Long
   }
 }
 
-final private[orc] class IntLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcIntLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getInt(ordinal).toLong
     tally.add(value)
@@ -57,8 +57,8 @@ final private[orc] class IntLeaf(name: String, required: Boolean, vector: LongCo
   }
 }
 
-final private[orc] class LongLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcLongLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
@@ -66,8 +66,8 @@ final private[orc] class LongLeaf(name: String, required: Boolean, vector: LongC
   }
 }
 
-final private[orc] class TimeLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcTimeLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = TimeOfDay.checked(values.getLong(ordinal), name)
     tally.add(value)
@@ -75,13 +75,13 @@ final private[orc] class TimeLeaf(name: String, required: Boolean, vector: LongC
   }
 }
 
-final private[orc] class TimestampLeaf(
+final private[orc] class OrcTimestampLeaf(
     name: String,
     required: Boolean,
     vector: TimestampColumnVector,
     tally: LongTally,
     unitsPerSecond: Long
-) extends OrcLeaf(name, required, vector, tally) {
+) extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
@@ -89,8 +89,8 @@ final private[orc] class TimestampLeaf(
   }
 }
 
-final private[orc] class FloatLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: FloatTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcFloatLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: FloatTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getFloat(ordinal)
     tally.add(value)
@@ -98,8 +98,8 @@ final private[orc] class FloatLeaf(name: String, required: Boolean, vector: Doub
   }
 }
 
-final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: DoubleTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcDoubleLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: DoubleTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDouble(ordinal)
     tally.add(value)
@@ -108,13 +108,13 @@ final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: Dou
 }
 
 /** Puts decimals of up to 18 digits, as longs. */
-final private[orc] class LongDecimalLeaf(
+final private[orc] class OrcLongDecimalLeaf(
     name: String,
     required: Boolean,
     vector: Decimal64ColumnVector,
     tally: LongTally,
     t: DecimalType
-) extends OrcLeaf(name, required, vector, tally) {
+) extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toUnscaledLong
     tally.add(value)
@@ -122,13 +122,13 @@ final private[orc] class LongDecimalLeaf(
   }
 }
 
-final private[orc] class DecimalLeaf(
+final private[orc] class OrcDecimalLeaf(
     name: String,
     required: Boolean,
     vector: DecimalColumnVector,
     tally: DecimalTally,
     t: DecimalType
-) extends OrcLeaf(name, required, vector, tally) {
+) extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toJavaBigDecimal
     tally.add(value)
@@ -137,8 +137,8 @@ final private[orc] class DecimalLeaf(
 }
 
 /** Puts strings. The bytes are copied, because Spark reuses the row before the batch is written. */
-final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcStringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val text = values.getUTF8String(ordinal)
     val bytes = RowBytes.array(text)
@@ -148,8 +148,8 @@ final private[orc] class StringLeaf(name: String, required: Boolean, vector: Byt
   }
 }
 
-final private[orc] class BinaryLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcBinaryLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
     tally.add(bytes, 0, bytes.length)
@@ -157,13 +157,13 @@ final private[orc] class BinaryLeaf(name: String, required: Boolean, vector: Byt
   }
 }
 
-final private[orc] class FixedLeaf(
+final private[orc] class OrcFixedLeaf(
     name: String,
     required: Boolean,
     vector: BytesColumnVector,
     tally: BytesTally,
     length: Int
-) extends OrcLeaf(name, required, vector, tally) {
+) extends OrcLeafWriter(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
     RowFaults.checkLength(bytes, length, name)
@@ -173,8 +173,8 @@ final private[orc] class FixedLeaf(
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[orc] class UuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeaf(name, required, vector, tally) {
+final private[orc] class OrcUuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(name, required, vector, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)
   private val buffer = ByteBuffer.wrap(bytes)
 

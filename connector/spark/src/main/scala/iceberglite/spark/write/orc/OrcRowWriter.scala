@@ -58,7 +58,7 @@ private[orc] object OrcRowWriter {
       val stored = vectors.iterator
       inputs.map { input =>
         if (input.isStored) storedField(input, stored.next(), path, counted)
-        else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
+        else new OrcUnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
@@ -74,7 +74,8 @@ private[orc] object OrcRowWriter {
       }
       input.source match {
         case InputSource.Rows(_) => field
-        case InputSource.Constant(value) => new ConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
+        case InputSource.Constant(value) =>
+          new OrcConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
       }
     }
 
@@ -90,15 +91,15 @@ private[orc] object OrcRowWriter {
       t match {
         case _: StructType =>
           val parts = fields(input.parts, vector.asInstanceOf[StructColumnVector].fields, path, counted).toArray
-          new StructField(name, required, vector, input.size, parts, input.parts.map(_.ordinal).toArray)
+          new OrcStructField(name, required, vector, input.size, parts, input.parts.map(_.ordinal).toArray)
         case _: ListType =>
           val list = vector.asInstanceOf[ListColumnVector]
-          new ListField(name, required, list, storedField(input.parts.head, list.child, path, counted = false))
+          new OrcListField(name, required, list, storedField(input.parts.head, list.child, path, counted = false))
         case _: MapType =>
           val map = vector.asInstanceOf[MapColumnVector]
           val key = storedField(input.parts.head, map.keys, path, counted = false)
           val value = storedField(input.parts.last, map.values, path, counted = false)
-          new MapField(name, required, map, key, value)
+          new OrcMapField(name, required, map, key, value)
       }
     }
 
@@ -113,13 +114,13 @@ private[orc] object OrcRowWriter {
       val required = field.required
       t match {
         case FloatType =>
-          new FloatLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofFloats(field, counted))
+          new OrcFloatLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofFloats(field, counted))
         case DoubleType =>
-          new DoubleLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofDoubles(field, counted))
+          new OrcDoubleLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofDoubles(field, counted))
         case decimal: DecimalType => decimalLeaf(input, decimal, vector, name, counted)
         case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
           val times = vector.asInstanceOf[TimestampColumnVector]
-          new TimestampLeaf(name, required, times, tallies.ofLongs(field, counted), unitsPerSecond(t))
+          new OrcTimestampLeaf(name, required, times, tallies.ofLongs(field, counted), unitsPerSecond(t))
         case BooleanType | IntType | LongType | DateType | TimeType =>
           numberLeaf(input, t, vector.asInstanceOf[LongColumnVector], name, counted)
         case StringType | UuidType | FixedType(_) | BinaryType | _: GeometryType | _: GeographyType =>
@@ -144,12 +145,12 @@ private[orc] object OrcRowWriter {
       val required = input.field.required
       val tally = tallies.ofLongs(input.field, counted)
       t match {
-        case BooleanType => new BooleanLeaf(name, required, vector, tally)
-        case IntType if input.dataType == ByteType => new ByteLeaf(name, required, vector, tally)
-        case IntType if input.dataType == ShortType => new ShortLeaf(name, required, vector, tally)
-        case IntType | DateType => new IntLeaf(name, required, vector, tally)
-        case TimeType => new TimeLeaf(name, required, vector, tally)
-        case _ => new LongLeaf(name, required, vector, tally)
+        case BooleanType => new OrcBooleanLeaf(name, required, vector, tally)
+        case IntType if input.dataType == ByteType => new OrcByteLeaf(name, required, vector, tally)
+        case IntType if input.dataType == ShortType => new OrcShortLeaf(name, required, vector, tally)
+        case IntType | DateType => new OrcIntLeaf(name, required, vector, tally)
+        case TimeType => new OrcTimeLeaf(name, required, vector, tally)
+        case _ => new OrcLongLeaf(name, required, vector, tally)
       }
     }
 
@@ -162,10 +163,10 @@ private[orc] object OrcRowWriter {
     ): OrcField =
       if (t.precision <= Decimal.MAX_LONG_DIGITS) {
         val tally = tallies.ofUnscaled(input.field, t.scale, counted)
-        new LongDecimalLeaf(name, input.field.required, vector.asInstanceOf[Decimal64ColumnVector], tally, t)
+        new OrcLongDecimalLeaf(name, input.field.required, vector.asInstanceOf[Decimal64ColumnVector], tally, t)
       } else {
         val tally = tallies.ofDecimals(input.field, counted)
-        new DecimalLeaf(name, input.field.required, vector.asInstanceOf[DecimalColumnVector], tally, t)
+        new OrcDecimalLeaf(name, input.field.required, vector.asInstanceOf[DecimalColumnVector], tally, t)
       }
 
     private def bytesLeaf(
@@ -178,10 +179,10 @@ private[orc] object OrcRowWriter {
       val required = input.field.required
       val tally = tallies.ofBytes(input.field, t, counted)
       t match {
-        case StringType => new StringLeaf(name, required, vector, tally)
-        case UuidType => new UuidLeaf(name, required, vector, tally)
-        case FixedType(length) => new FixedLeaf(name, required, vector, tally, length)
-        case _ => new BinaryLeaf(name, required, vector, tally)
+        case StringType => new OrcStringLeaf(name, required, vector, tally)
+        case UuidType => new OrcUuidLeaf(name, required, vector, tally)
+        case FixedType(length) => new OrcFixedLeaf(name, required, vector, tally, length)
+        case _ => new OrcBinaryLeaf(name, required, vector, tally)
       }
     }
   }

@@ -28,7 +28,7 @@ final private[parquet] class ConstantWriter(
  * A field of a type that cannot be written. Only nulls are allowed. The file does not contain the field, so readers
  * return null.
  */
-final private[parquet] class UnwrittenField(name: String, fieldType: Type)
+final private[parquet] class ParquetUnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

@@ -35,49 +35,49 @@ abstract private[parquet] class LeafWriter(
   final override def leaves: Vector[LeafWriter] = Vector(this)
 }
 
-final private[parquet] class BooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetBooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getBoolean(ordinal), repetition, definition)
 }
 
-final private[parquet] class ByteLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetByteLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getByte(ordinal).toInt, repetition, definition)
 }
 
-final private[parquet] class ShortLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetShortLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getShort(ordinal).toInt, repetition, definition)
 }
 
-final private[parquet] class IntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetIntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getInt(ordinal), repetition, definition)
 }
 
-final private[parquet] class LongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetLongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getLong(ordinal), repetition, definition)
 }
 
-final private[parquet] class TimeLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetTimeLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(TimeOfDay.checked(values.getLong(ordinal), name), repetition, definition)
 }
 
-final private[parquet] class FloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetFloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val range = new FloatRange
 
@@ -92,7 +92,7 @@ final private[parquet] class FloatLeaf(d: ColumnDescriptor, id: Int, name: Strin
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetDoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val range = new DoubleRange
 
@@ -108,7 +108,7 @@ final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: Stri
 }
 
 /** Writes decimals of up to 9 digits, as ints. */
-final private[parquet] class IntDecimalLeaf(
+final private[parquet] class ParquetIntDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
     name: String,
@@ -122,7 +122,7 @@ final private[parquet] class IntDecimalLeaf(
 }
 
 /** Writes decimals of up to 18 digits, as longs. */
-final private[parquet] class LongDecimalLeaf(
+final private[parquet] class ParquetLongDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
     name: String,
@@ -136,7 +136,7 @@ final private[parquet] class LongDecimalLeaf(
 }
 
 /** Writes decimals of more than 18 digits, sign-extended to the number of bytes that their precision requires. */
-final private[parquet] class BytesDecimalLeaf(
+final private[parquet] class ParquetBytesDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
     name: String,
@@ -158,7 +158,7 @@ final private[parquet] class BytesDecimalLeaf(
     }
 }
 
-final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetStringLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
@@ -170,14 +170,14 @@ final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: Stri
     }
 }
 
-final private[parquet] class BinaryLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetBinaryLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(Binary.fromReusedByteArray(values.getBinary(ordinal)), repetition, definition)
 }
 
-final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetFixedLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val length = d.getPrimitiveType.getTypeLength
 
@@ -191,7 +191,7 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[parquet] class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+final private[parquet] class ParquetUuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)
   private val buffer = java.nio.ByteBuffer.wrap(bytes)

@@ -75,7 +75,7 @@ private[parquet] object RowShredder {
       val nodes = group.getFields.iterator
       inputs.map { input =>
         if (input.isStored) storedField(input, nodes.next(), position)
-        else new UnwrittenField((position.names :+ input.field.name).mkString("."), input.field.fieldType)
+        else new ParquetUnwrittenField((position.names :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
@@ -147,22 +147,23 @@ private[parquet] object RowShredder {
   ): LeafWriter = {
     val id = input.field.id
     t match {
-      case BooleanType => new BooleanLeaf(column, id, name, optional)
-      case IntType if input.dataType == ByteType => new ByteLeaf(column, id, name, optional)
-      case IntType if input.dataType == ShortType => new ShortLeaf(column, id, name, optional)
-      case IntType | DateType => new IntLeaf(column, id, name, optional)
-      case TimeType => new TimeLeaf(column, id, name, optional)
+      case BooleanType => new ParquetBooleanLeaf(column, id, name, optional)
+      case IntType if input.dataType == ByteType => new ParquetByteLeaf(column, id, name, optional)
+      case IntType if input.dataType == ShortType => new ParquetShortLeaf(column, id, name, optional)
+      case IntType | DateType => new ParquetIntLeaf(column, id, name, optional)
+      case TimeType => new ParquetTimeLeaf(column, id, name, optional)
       case LongType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
-        new LongLeaf(column, id, name, optional)
-      case FloatType => new FloatLeaf(column, id, name, optional)
-      case DoubleType => new DoubleLeaf(column, id, name, optional)
-      case DecimalType(p, s) if p <= MaxIntDigits => new IntDecimalLeaf(column, id, name, optional, p, s)
-      case DecimalType(p, s) if p <= Decimal.MAX_LONG_DIGITS => new LongDecimalLeaf(column, id, name, optional, p, s)
-      case DecimalType(p, s) => new BytesDecimalLeaf(column, id, name, optional, p, s)
-      case StringType => new StringLeaf(column, id, name, optional)
-      case UuidType => new UuidLeaf(column, id, name, optional)
-      case FixedType(_) => new FixedLeaf(column, id, name, optional)
-      case BinaryType | _: GeometryType | _: GeographyType => new BinaryLeaf(column, id, name, optional)
+        new ParquetLongLeaf(column, id, name, optional)
+      case FloatType => new ParquetFloatLeaf(column, id, name, optional)
+      case DoubleType => new ParquetDoubleLeaf(column, id, name, optional)
+      case DecimalType(p, s) if p <= MaxIntDigits => new ParquetIntDecimalLeaf(column, id, name, optional, p, s)
+      case DecimalType(p, s) if p <= Decimal.MAX_LONG_DIGITS =>
+        new ParquetLongDecimalLeaf(column, id, name, optional, p, s)
+      case DecimalType(p, s) => new ParquetBytesDecimalLeaf(column, id, name, optional, p, s)
+      case StringType => new ParquetStringLeaf(column, id, name, optional)
+      case UuidType => new ParquetUuidLeaf(column, id, name, optional)
+      case FixedType(_) => new ParquetFixedLeaf(column, id, name, optional)
+      case BinaryType | _: GeometryType | _: GeographyType => new ParquetBinaryLeaf(column, id, name, optional)
       case UnknownType | VariantType =>
         throw Unsupported(s"writing column $name of type $t", "Remove the column from the table")
     }

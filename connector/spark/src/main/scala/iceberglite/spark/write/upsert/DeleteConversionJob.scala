@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 
-import iceberglite.maintenance.{DeleteConversion, EqualityDeletes}
+import iceberglite.maintenance.{DeleteConversion, LiveEqualityDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
@@ -26,7 +26,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
    *
    * @param commit commits the new delete files
    */
-  def run[A](deletes: EqualityDeletes)(commit: Vector[ContentFile] => A): A = {
+  def run[A](deletes: LiveEqualityDeletes)(commit: Vector[ContentFile] => A): A = {
     var deleteFiles = Vector.empty[ContentFile]
     try {
       deleteFiles = write(deletes.tasks, deletes.conversion)

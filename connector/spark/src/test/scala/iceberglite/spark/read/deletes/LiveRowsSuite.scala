@@ -25,7 +25,7 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(positions, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (inBatch, deleted, start) =>
       val vector = DeletionVector.of(deleted.map(_ + start): _*)
       val rows = new LiveRows(vector, Some(longs(inBatch.map(_ + start))), Array.empty, inBatch.size)
-      val live = rows.find(inBatch.size)
+      val live = rows.select(inBatch.size)
       val expected = inBatch.indices.filterNot(i => deleted.contains(inBatch(i)))
       assert(rows.rowIndexes.take(live).toSeq == expected)
       assert(inBatch.indices.filter(rows.isDeleted(_)) == inBatch.indices.diff(expected))
@@ -34,15 +34,15 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("several deleted positions in a gap between rows do not match any row of the batch") {
     val rows = new LiveRows(DeletionVector.of(500, 501, 900), Some(longs(Seq(1L, 899L, 900L))), Array.empty, 3)
-    assert(rows.find(3) == 2 && rows.rowIndexes.take(2).toSeq == Seq(0, 1))
+    assert(rows.select(3) == 2 && rows.rowIndexes.take(2).toSeq == Seq(0, 1))
   }
 
   test("deletes of one batch do not affect the next batch") {
     val positions = longs(Seq(0L, 1L, 2L))
     val rows = new LiveRows(DeletionVector.of(1), Some(positions), Array.empty, 3)
-    assert(rows.find(3) == 2)
+    assert(rows.select(3) == 2)
     (0 until 3).foreach(i => positions.putLong(i, 10L + i))
-    assert(rows.find(3) == 3 && rows.find(0) == 0)
+    assert(rows.select(3) == 3 && rows.select(0) == 0)
   }
 
   test("a selected vector returns the fields of structs of the selected rows") {

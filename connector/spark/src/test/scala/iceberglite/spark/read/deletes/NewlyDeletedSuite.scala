@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
-import iceberglite.scan.RowDeletes
+import iceberglite.scan.deletes.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
@@ -18,8 +18,8 @@ class NewlyDeletedSuite extends AnyFunSuite {
     (0 until 6).foreach(i => positions.putLong(i, 10L + i))
     def rows(deleted: Long*) = new LiveRows(DeletionVector.of(deleted: _*), Some(positions), Array.empty, 6)
     val newlyDeleted = new NewlyDeleted(rows(10, 12), rows(11, 12, 15, 99), 6)
-    assert(newlyDeleted.find(6) == 2 && newlyDeleted.rowIndexes.take(2).toSeq == Seq(1, 5))
-    assert(newlyDeleted.find(1) == 0 && newlyDeleted.find(0) == 0)
+    assert(newlyDeleted.select(6) == 2 && newlyDeleted.rowIndexes.take(2).toSeq == Seq(1, 5))
+    assert(newlyDeleted.select(1) == 0 && newlyDeleted.select(0) == 0)
   }
 
   test("a file is not opened if the added deletes remove only rows that were already deleted") {

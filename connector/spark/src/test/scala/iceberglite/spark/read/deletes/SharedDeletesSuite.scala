@@ -10,7 +10,7 @@ import org.apache.iceberg.FileFormat
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.scan.DeleteCache
+import iceberglite.scan.deletes.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /** Checks how often the tasks on one executor open the delete files that they share, and which rows they return. */

@@ -17,7 +17,7 @@ import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
-import iceberglite.scan.RowDeletes
+import iceberglite.scan.deletes.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.FileDeletes
 import iceberglite.spark.read.formats.{BatchFormat, FileRead}

@@ -6,7 +6,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.data.{Record, RecordGenerators, RecordValues}
 import iceberglite.data.orc.OrcData
-import iceberglite.scan.ReadColumns
+import iceberglite.data.ReadColumns
 import iceberglite.spark.read.formats.BatchFormat
 import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}

@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.{FilesBelow, MoreRoundsTag, Sampling}
-import iceberglite.maintenance.EqualityDeletes
+import iceberglite.maintenance.LiveEqualityDeletes
 import iceberglite.scan.TableScan
 import iceberglite.spark.SharedSession
 import iceberglite.spark.procedure.ProcedureContext
@@ -236,7 +236,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v UNION ALL SELECT 2, 2"), "upsert-keys" -> "id")
     val table = liveTable(t)
-    val equalityDeletes = EqualityDeletes.of(table, SnapshotTarget.Main).get
+    val equalityDeletes = LiveEqualityDeletes.of(table, SnapshotTarget.Main).get
     val before = files(t)
     scala.util.Try {
       new DeleteConversionJob(spark, table).run(equalityDeletes) { foundRows =>

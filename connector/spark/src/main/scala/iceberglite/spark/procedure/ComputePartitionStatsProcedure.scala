@@ -1,0 +1,33 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{StringType, StructType}
+
+import iceberglite.maintenance.ComputePartitionStatistics
+import iceberglite.spark.conf.EngineSummary
+
+/** `CALL catalog.system.compute_partition_stats(table, snapshot_id)` */
+object ComputePartitionStatsProcedure extends Procedure {
+  private val snapshotId =
+    Parameter.optional("snapshot_id", ParameterType.Id, "Id of the snapshot; by default the current one")
+
+  override val name = "compute_partition_stats"
+  override val description = "Compute the partition statistics of a snapshot and register their file in the table"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId)
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("partition_statistics_file", StringType, "Path of the file; no row for a table without files")
+  ))
+
+  override val manyRows = true
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val name = arguments(Parameter.table)
+    val before = context.table(name).current
+    val computed = ComputePartitionStatistics(before, arguments.get(snapshotId), EngineSummary.of(context.session))
+    computed.toSeq.map { case (after, file) =>
+      context.refreshCachedPlans(name, before, after)
+      Row(file.statisticsPath)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import iceberglite.maintenance.LiveEqualityDeletes
+import iceberglite.spark.write.upsert.DeleteConversionJob
+import iceberglite.table.SnapshotTarget
+
+/** `CALL catalog.system.convert_equality_deletes(table)` */
+object ConvertEqualityDeletesProcedure extends Procedure {
+  private val branch =
+    Parameter.optional("branch", ParameterType.Text, "Branch whose equality deletes are converted; by default main")
+
+  override val name = "convert_equality_deletes"
+  override val description =
+    "Convert equality deletes to deletion vectors, or before version 3 to position delete files"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, branch)
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("converted_delete_files_count", LongType, "Number of equality delete files that were removed"),
+    Procedure.column(
+      "added_delete_files_count",
+      LongType,
+      "Number of deletion vectors or position delete files that replace the equality delete files"
+    ),
+    Procedure.column("deleted_rows_count", LongType, "Number of rows that the added files delete")
+  ))
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val name = arguments(Parameter.table)
+    val table = context.table(name).current
+    val target = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+    val counts = LiveEqualityDeletes.of(table, target).map { deletes =>
+      val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
+        val (before, after) = context.commit(name)(_ => deletes.action(deleteFiles))
+        val deletedRows = deleteFiles.iterator.map(_.recordCount).sum
+        (before, after, Row(deletes.files.size.toLong, deleteFiles.size.toLong, deletedRows))
+      }
+      // Refresh only after the commit: if the refresh fails, the conversion has still succeeded.
+      context.refreshCachedPlans(name, before, after)
+      row
+    }
+    Seq(counts.getOrElse(Row(0L, 0L, 0L)))
+  }
+}

@@ -1,0 +1,24 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spec.metadata.SummaryKey
+import iceberglite.table.{action}
+
+/** `CALL catalog.system.publish_changes(table, wap_id)` */
+object PublishChangesProcedure extends Procedure {
+  private val wapId =
+    Parameter.required("wap_id", ParameterType.Text, "Value of `spark.wap.id` when the rows were written")
+
+  override val name = "publish_changes"
+  override val description = "Apply the changes that a session with `spark.wap.id` has staged"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
+  override val output: StructType = CurrentSnapshot.cherrypickColumns
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val change = context.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
+    val staged = change._1.metadata.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(arguments(wapId)))
+    CurrentSnapshot.cherrypickResult(staged.head.snapshotId, change)
+  }
+}

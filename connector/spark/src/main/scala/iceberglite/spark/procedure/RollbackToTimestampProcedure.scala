@@ -1,0 +1,25 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.table.action
+
+/** `CALL catalog.system.rollback_to_timestamp(table, timestamp)` */
+object RollbackToTimestampProcedure extends Procedure {
+  private val timestamp =
+    Parameter.required(
+      "timestamp",
+      ParameterType.Time,
+      "Time; the last snapshot that was committed before this time becomes current"
+    )
+
+  override val name = "rollback_to_timestamp"
+  override val description = "Roll back to the snapshot that was current at a given timestamp"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
+  override val output: StructType = CurrentSnapshot.rollbackColumns
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+    context.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
+  )
+}
