@@ -115,8 +115,9 @@ lazy val spark = (project in file("connector/spark"))
     libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
-    Tiers.split(Fast, suitesWithServers),
-    Tiers.split(Slow, suitesWithServers),
+    Tiers.split(Fast, suitesWithServers, parts = 1),
+    // One JVM would still run these tests long after all other projects are done.
+    Tiers.split(Slow, suitesWithServers, parts = 4),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),

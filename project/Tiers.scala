@@ -44,12 +44,18 @@ object Tiers {
       )
     )
 
-  /** Runs the suites that use servers in one JVM, and all others in another JVM at the same time. */
-  def split(tier: Configuration, servers: Set[String]): Seq[Setting[_]] = Seq(
+  /**
+   * Runs the suites that use servers in one JVM, and all others in `parts` JVMs. At most two of these JVMs run at the
+   * same time. Suites with similar names, which often take similarly long, run in different JVMs.
+   */
+  def split(tier: Configuration, servers: Set[String], parts: Int): Seq[Setting[_]] = Seq(
     tier / parallelExecution := true,
     tier / testGrouping := {
-      val (withServers, withoutServers) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
-      Seq("servers" -> withServers, "alone" -> withoutServers).map { case (name, tests) =>
+      val (withServers, others) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
+      val byPart = others.sortBy(_.name).zipWithIndex.groupBy(_._2 % parts).toSeq.sortBy(_._1).map {
+        case (i, tests) => s"others-$i" -> tests.map(_._1)
+      }
+      (("servers" -> withServers) +: byPart).map { case (name, tests) =>
         group(tier, name, tests, (Test / forkOptions).value)
       }
     }
