@@ -70,6 +70,40 @@ object SourceFiles {
   private def endsDeclaration(before: String, after: String): Boolean =
     !before.trim.endsWith(":") && !after.trim.startsWith("(") && !after.trim.startsWith(":")
 
+  private val parameterized = """\b(?:class|def)\s+(\w+)(?:\s+(?:private|protected)(?:\[\w+\])?\s*)?""".r
+
+  /** Returns the classes and methods of a source, each with the length of its longest parameter list. */
+  def parameterCounts(code: String): Vector[(String, Int)] =
+    parameterized.findAllMatchIn(code).toVector.map(m => m.group(1) -> longestList(code, m.end))
+
+  /** Returns the length of the longest of the parameter lists that begin at an index, after any type parameters. */
+  private def longestList(code: String, from: Int): Int = {
+    @tailrec def next(i: Int, longest: Int): Int =
+      if (i >= code.length || !"[(".contains(code(i))) longest
+      else {
+        val end = endOfBrackets(code, i)
+        next(end, if (code(i) == '(') math.max(longest, elements(code.substring(i + 1, end - 1))) else longest)
+      }
+    next(from, 0)
+  }
+
+  /** Returns the index after the bracket that closes the bracket at an index. */
+  private def endOfBrackets(code: String, from: Int): Int = {
+    @tailrec def next(i: Int, depth: Int): Int = {
+      val inside = depth + (if ("([{".contains(code(i))) 1 else if (")]}".contains(code(i))) -1 else 0)
+      if (inside == 0) i + 1 else next(i + 1, inside)
+    }
+    next(from, 0)
+  }
+
+  /** Returns the number of elements of a list that are separated by commas. */
+  private def elements(list: String): Int = {
+    val depths = list.scanLeft(0) { (depth, c) =>
+      depth + (if ("([{".contains(c)) 1 else if (")]}".contains(c)) -1 else 0)
+    }
+    if (list.trim.isEmpty) 0 else list.zip(depths).count { case (c, depth) => c == ',' && depth == 0 } + 1
+  }
+
   /** @param length the number of its lines, from `def` to the end of its body */
   final case class Function(name: String, length: Int)
 

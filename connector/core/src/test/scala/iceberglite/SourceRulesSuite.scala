@@ -120,6 +120,49 @@ class SourceRulesSuite extends AnyFunSuite {
     assert((long.toSet -- longFunctions).isEmpty)
   }
 
+  /** Structs of the specification, with a parameter for each field. */
+  private val structs = Set(
+    "spec/metadata/TableMetadata.scala:TableMetadata",
+    "spec/metadata/TableMetadata.scala:apply",
+    "spec/metadata/TableMetadata.scala:copy",
+    "spec/metadata/Snapshot.scala:Snapshot",
+    "spec/file/ContentFile.scala:ContentFile",
+    "spec/file/ContentFile.scala:ManifestFile",
+    "maintenance/PartitionStatistics.scala:PartitionStatistics"
+  )
+
+  /** Records with a field for each option, for each reported number or for each value that a task needs. */
+  private val records = Set(
+    "maintenance/compact/GroupOptions.scala:GroupOptions",
+    "maintenance/health/TableHealth.scala:DataFileHealth",
+    "maintenance/health/TableHealth.scala:DeleteFileHealth",
+    "scan/FileScanTask.scala:FileScanTask",
+    "scan/ScanPlan.scala:ScanReport",
+    "spark/conf/ReadOptions.scala:ReadSettings",
+    "spark/read/files/FileTask.scala:FileTask"
+  )
+
+  test("a parameter list has at most 8 parameters, except in structs of the specification and in records") {
+    val long = for {
+      file <- all
+      (name, count) <- SourceFiles.parameterCounts(SourceFiles.code(file)) if count > 8
+    } yield s"${SourceFiles.shortName(file)}:$name"
+    assert(structs.subsetOf(long.toSet))
+    assert((long.toSet -- structs -- records).isEmpty)
+  }
+
+  private val topLevelType =
+    """(?m)^(?:(?:sealed|final|abstract|case|implicit|private(?:\[\w+\])?)\s+)*(?:class|trait|object)\s+(\w+)""".r
+
+  test("a name denotes one type: no two packages have a top-level type of the same name") {
+    val packagesOf = all.flatMap { file =>
+      val code = SourceFiles.code(file)
+      topLevelType.findAllMatchIn(code).map(_.group(1) -> file.getParent)
+    }.groupBy(_._1).mapValues(_.map(_._2).distinct)
+    assert(packagesOf.size > 1000)
+    assert(packagesOf.filter(_._2.size > 1).keySet.isEmpty)
+  }
+
   test("members for the connector only are private[iceberglite], because Spark also has a package spark") {
     assert(all.filter(f => SourceFiles.code(f).contains("private[spark]")).isEmpty)
   }

@@ -12,6 +12,7 @@ import org.openjdk.jmh.infra.Blackhole
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.tree.manifestlist.Manifests
+import iceberglite.tree.manifestlist.ManifestHeader
 
 /**
  * Reads and writes a manifest of 20,000 entries. JMH reports the time per entry. Both libraries read a manifest that
@@ -109,11 +110,7 @@ class ManifestBench {
     Manifests.write(
       new MemoryIO,
       Path,
-      FormatVersion.V2,
-      ManifestContent.Data,
-      Sample.schema,
-      Sample.spec,
-      Peer.snapshotId,
+      ManifestHeader(FormatVersion.V2, ManifestContent.Data, Sample.schema, Sample.spec, Peer.snapshotId),
       entries
     )
   }

@@ -19,6 +19,15 @@ private[iceberglite] object Presence {
   case object Absent extends Presence
 }
 
+/** The presence of a field in each format version. */
+final private[iceberglite] case class Presences(v1: Presence, v2: Presence, v3: Presence) {
+  def in(version: FormatVersion): Presence = version match {
+    case V1 => v1
+    case V2 => v2
+    case V3 => v3
+  }
+}
+
 /**
  * One field of a struct that the specification defines, such as `data_file`. The declaration of the column is the only
  * place in the code that defines the id, name, type and presence of the field.
@@ -30,18 +39,12 @@ final private[iceberglite] class StructColumn[A, V](
     val id: Int,
     val name: String,
     val columnType: ColumnType[V],
-    val v1: Presence,
-    val v2: Presence,
-    val v3: Presence,
+    presences: Presences,
     val doc: String,
     val slot: Int,
     value: A => Option[V]
 ) {
-  def presence(version: FormatVersion): Presence = version match {
-    case V1 => v1
-    case V2 => v2
-    case V3 => v3
-  }
+  def presence(version: FormatVersion): Presence = presences.in(version)
 
   def field(version: FormatVersion): NestedField = NestedField(
     id,
@@ -80,7 +83,7 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
       v3: Presence,
       doc: String
   )(value: A => Option[V]): StructColumn[A, V] = {
-    val declaredColumn = new StructColumn[A, V](id, name, columnType, v1, v2, v3, doc, declared.size, value)
+    val declaredColumn = new StructColumn[A, V](id, name, columnType, Presences(v1, v2, v3), doc, declared.size, value)
     declared :+= declaredColumn
     declaredColumn
   }
@@ -113,7 +116,10 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
     case V2 => columnsV2
     case V3 => columnsV3
   }
-  private lazy val columnsV1 = columns.filter(_.v1 != Presence.Absent)
-  private lazy val columnsV2 = columns.filter(_.v2 != Presence.Absent)
-  private lazy val columnsV3 = columns.filter(_.v3 != Presence.Absent)
+  private lazy val columnsV1 = presentIn(V1)
+  private lazy val columnsV2 = presentIn(V2)
+  private lazy val columnsV3 = presentIn(V3)
+
+  private def presentIn(version: FormatVersion): Vector[StructColumn[A, _]] =
+    columns.filter(_.presence(version) != Presence.Absent)
 }

@@ -25,6 +25,7 @@ import iceberglite.storage.MetadataFiles
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, ManifestLists, Manifests, PartitionCodec}
 import iceberglite.tree.manifestlist.ManifestSamples._
+import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader}
 
 /** Tests that malicious files are rejected in bounded time and without large allocations. */
 class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
@@ -35,7 +36,12 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   private val ownSchema = AvroSchemas.of(columns.struct(FormatVersion.V3), columns.name).toString
 
   private def listed(content: ManifestContent = ManifestContent.Data): ManifestFile = {
-    val none = Manifests.write(new MemoryFileIO, "m.avro", FormatVersion.V3, content, schema, byId, 7L, Iterator.empty)
+    val none = Manifests.write(
+      new MemoryFileIO,
+      "m.avro",
+      ManifestHeader(FormatVersion.V3, content, schema, byId, 7L),
+      Iterator.empty
+    )
     committed(none.copy(length = 0L), 9L)
   }
 
@@ -242,7 +248,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     )
     bad.foreach { case (manifest, field) =>
       val io = new MemoryFileIO
-      ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(manifest))
+      ManifestLists.write(io, "l", ManifestListHeader(FormatVersion.V2, 1L, None, 1L, None), Seq(manifest))
       val error = intercept[UnreadableFile](ManifestLists.read(io, "l"))
       assert(error.file == "l" && error.reason.contains(field))
     }
@@ -250,7 +256,12 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   test("a negative row count in a manifest list is read as unknown", ManifestRules.unknownRecords) {
     val io = new MemoryFileIO
-    ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(listed().copy(addedRowsCount = Some(-2L))))
+    ManifestLists.write(
+      io,
+      "l",
+      ManifestListHeader(FormatVersion.V2, 1L, None, 1L, None),
+      Seq(listed().copy(addedRowsCount = Some(-2L)))
+    )
     assert(ManifestLists.read(io, "l").map(_.addedRowsCount) == Vector(None))
   }
 
@@ -278,7 +289,13 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val entries = (0 until 20000).iterator.map(i => added(dataFile(s"f$i", Some(i % 9L))))
     val content = ManifestContent.Data
     val written =
-      Manifests.write(intact, "m.avro", FormatVersion.V2, content, schema, byId, 7L, entries, AvroCodec.Uncompressed)
+      Manifests.write(
+        intact,
+        "m.avro",
+        ManifestHeader(FormatVersion.V2, content, schema, byId, 7L),
+        entries,
+        AvroCodec.Uncompressed
+      )
     val bytes = intact.read("m.avro")
     val stream = new CountingStream(bytes)
     val file = AvroContainerReader.open(AvroSource.of("m.avro", stream))
@@ -293,7 +310,12 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val intact = new MemoryFileIO
     val entry = added(dataFile("a"))
     val data = ManifestContent.Data
-    val written = Manifests.write(intact, "m.avro", FormatVersion.V2, data, schema, byId, 7L, Iterator(entry))
+    val written = Manifests.write(
+      intact,
+      "m.avro",
+      ManifestHeader(FormatVersion.V2, data, schema, byId, 7L),
+      Iterator(entry)
+    )
     val bytes = intact.read("m.avro")
     Seq(0, 3, 100, bytes.length - 20, bytes.length - 1).foreach { length =>
       val io = new MemoryFileIO

@@ -33,6 +33,7 @@ import iceberglite.table.action.{
   SetRef
 }
 import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.action.ReadRows
 
 /** Compares the results and the conflicts of table operations in iceberg-lite and in Apache Iceberg. */
 class ActionsPeerSuite extends AnyFunSuite {
@@ -98,7 +99,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       val mine = positionDeletes("mine", s.a)
       val filter = Expression.and(category("a"), idBelow(10))
       s.pair.onBoth(s"delete after $name, ${level.name}")(
-        new RowDelta(Vector(mine), isolation = since(s.read, level), read = filter)
+        new RowDelta(Vector(mine), isolation = since(s.read, level), read = ReadRows(filter))
       ) { t =>
         val delta = t.newRowDelta().addDeletes(s.pair.deletes(mine)).validateFromSnapshot(s.peerReadSnapshotId)
           .conflictDetectionFilter(Theirs.and(Theirs.equal("category", "a"), Theirs.lessThan("id", 10L)))

@@ -12,6 +12,7 @@ import iceberglite.spec.FormatVersion.{V1, V3}
 import iceberglite.spec.file.ManifestFile
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
+import iceberglite.tree.manifestlist.ManifestListHeader
 
 /** Tests that iceberg-lite and Apache Iceberg read each other's manifest lists, and write equal manifest lists. */
 class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -61,7 +62,12 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val io = new MemoryFileIO
     val row = firstRowId(version)
     val (_, written) =
-      ManifestLists.write(io, Path, version, SnapshotId, Some(SnapshotId - 1), SequenceNumber, row, manifests)
+      ManifestLists.write(
+        io,
+        Path,
+        ManifestListHeader(version, SnapshotId, Some(SnapshotId - 1), SequenceNumber, row),
+        manifests
+      )
     (io.read(Path), written)
   }
 

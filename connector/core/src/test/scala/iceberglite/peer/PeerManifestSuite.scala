@@ -17,6 +17,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.Type
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
+import iceberglite.tree.manifestlist.ManifestHeader
 
 /** Tests that iceberg-lite and Apache Iceberg read each other's manifests, and write equal manifests. */
 class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -108,7 +109,12 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       entries: Seq[ManifestEntry]
   ): (ManifestFile, Array[Byte]) = {
     val io = new MemoryFileIO
-    val written = Manifests.write(io, Path, version, content, schema, spec, SnapshotId, entries.iterator)
+    val written = Manifests.write(
+      io,
+      Path,
+      ManifestHeader(version, content, schema, spec, SnapshotId),
+      entries.iterator
+    )
     (written, io.read(Path))
   }
 

@@ -29,6 +29,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.Isolation
+import iceberglite.table.action.ReadRows
 
 /**
  * Tests that data losses and wrong results which users reported for other implementations do not occur in iceberg-lite,
@@ -191,10 +192,11 @@ class KnownFailuresSuite extends AnyFunSuite {
     val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
     val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"), fileOf("b", "b1"))))
     val since = Some(Isolation(IsolationLevel.Serializable, read.metadata.currentSnapshotId))
-    f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.inCategory("b")))
-    f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.inCategory("a")))
+    def inCategory(category: String): ReadRows = ReadRows(OverwriteWork.inCategory(category))
+    f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, inCategory("b")))
+    f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, inCategory("a")))
     assert(f.livePaths == Vector("a1", "a2", "b1", "b2"))
-    val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.inCategory("b"))
+    val conflicting = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, inCategory("b"))
     assert(intercept[ConcurrentChange](f.commit(read, conflicting)).getMessage.contains("category = 'b'"))
   }
 

@@ -6,6 +6,7 @@ import iceberglite.spec.file.{Content, ContentFile, Metrics}
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.{RemoveFiles, RewriteManifests, RowDelta}
+import iceberglite.table.action.ReadRows
 
 /** Operations of simulated writers that delete or update single rows, or remove single files. */
 object RowWork {
@@ -96,7 +97,13 @@ object RowWork {
           val files = rows.keys.toVector.sorted.map(path => state.newFile(state.contents.file(path).category))
           val chosen = isolation(state)
           val added = files.map(_.file) ++ deletes.added
-          val action = new RowDelta(added, deletes.removed, chosen, isRowByRow = true, affectedDataFiles = rows.keySet)
+          val action = new RowDelta(
+            added,
+            deletes.removed,
+            chosen,
+            ReadRows.All.copy(isRowByRow = true),
+            affectedDataFiles = rows.keySet
+          )
           Plan(Vector(action), Vector(Effect.RowsDeleted(rows, files, chosen.map(_.level))))
       }
   }

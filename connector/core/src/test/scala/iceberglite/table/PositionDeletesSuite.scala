@@ -12,6 +12,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.action.ReadRows
 
 /** Tests [[iceberglite.table.action.RowDelta]] with position and equality delete files of two concurrent writers. */
 class PositionDeletesSuite extends AnyFunSuite {
@@ -26,7 +27,7 @@ class PositionDeletesSuite extends AnyFunSuite {
   }
 
   private def change(read: Table, level: IsolationLevel, files: ContentFile*): RowDelta =
-    new RowDelta(files.toVector, isolation = since(read, level), read = idBelow(20), isRowByRow = true)
+    new RowDelta(files.toVector, isolation = since(read, level), read = ReadRows(idBelow(20), isRowByRow = true))
 
   private def rejection(body: => Any): String = intercept[IcebergError](body) match {
     case error @ (_: ValidationFailed | _: ConcurrentChange) => error.getMessage

@@ -12,6 +12,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.Isolation
+import iceberglite.table.action.ReadRows
 
 /** Tests [[iceberglite.table.action.RowDelta]] with deletion vectors of two or three concurrent writers. */
 class RowDeltaSuite extends AnyFunSuite {
@@ -127,8 +128,7 @@ class RowDeltaSuite extends AnyFunSuite {
       def update(name: String, row: Long): RowDelta = new RowDelta(
         t.vectors(s"$name.puffin", low -> Seq(row)) :+ file(name, records = 1, ids = (row, row)),
         isolation = isolation(read),
-        read = idBelow(2),
-        isRowByRow = rowByRow
+        read = ReadRows(idBelow(2), isRowByRow = rowByRow)
       )
       t.commitOn(read, update("theirs", 5L))
       val table = t.commitOn(read, update("mine", 1L))
@@ -144,8 +144,7 @@ class RowDeltaSuite extends AnyFunSuite {
       def update(name: String): RowDelta = new RowDelta(
         t.vectors(s"$name.puffin", low -> Seq(4L)) :+ file(name, records = 1, ids = (50, 50)),
         isolation = since(read, level),
-        read = idBelow(9),
-        isRowByRow = true
+        read = ReadRows(idBelow(9), isRowByRow = true)
       )
       t.commitOn(read, update("theirs"))
       assert(rejection(t.commitOn(read, update("mine"))).contains("deletes row 4 of low"))
@@ -165,7 +164,7 @@ class RowDeltaSuite extends AnyFunSuite {
     )
     t.commitOn(read, update)
     def mine(row: Long, isolation: Option[Isolation]): RowDelta =
-      new RowDelta(t.vectors(s"$row$isolation.puffin", low -> Seq(row)), isolation = isolation, read = idBelow(5))
+      new RowDelta(t.vectors(s"$row$isolation.puffin", low -> Seq(row)), isolation = isolation, read = ReadRows(idBelow(5)))
     assert(rejection(t.commitOn(read, mine(4L, snapshot(read)))).contains("deletes row 4 of low"))
     assert(rejection(t.commitOn(read, mine(4L, serializable(read)))).contains("added new"))
     assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))
@@ -191,7 +190,7 @@ class RowDeltaSuite extends AnyFunSuite {
       val merge = new RowDelta(
         t.vectors("mine.puffin", low -> Seq(1L)) :+ file("new", ids = (50, 50)),
         isolation = since(read, level),
-        read = idBelow(10)
+        read = ReadRows(idBelow(10))
       )
       if (level == IsolationLevel.Snapshot) assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L, 5L))
       else assert(rejection(t.commitOn(read, merge)).contains("added the delete file theirs.puffin"))
@@ -208,7 +207,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val merge = new RowDelta(
       t.vectors("mine.puffin", low -> Seq(1L)) :+ file("new", ids = (50, 50)),
       isolation = serializable(read),
-      read = idBelow(10)
+      read = ReadRows(idBelow(10))
     )
     assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L))
   }
@@ -218,7 +217,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val read = t.table
     t.append(file("new", ids = (5, 6)))
     def mine(below: Long, isolation: Option[Isolation]): RowDelta =
-      new RowDelta(t.vectors(s"$below.puffin", low -> Seq(1L)), isolation = isolation, read = idBelow(below))
+      new RowDelta(t.vectors(s"$below.puffin", low -> Seq(1L)), isolation = isolation, read = ReadRows(idBelow(below)))
     assert(rejection(t.commitOn(read, mine(10, serializable(read)))).contains("added new"))
     t.commitOn(read, mine(5, serializable(read)))
     t.commitOn(read, mine(9, snapshot(read)))

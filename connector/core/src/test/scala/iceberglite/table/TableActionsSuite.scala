@@ -25,6 +25,7 @@ import iceberglite.table.action.{
   UpgradeVersion
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
+import iceberglite.table.action.ReadRows
 
 /** Tests appends, format version upgrades, and transactions with several actions. */
 class TableActionsSuite extends AnyFunSuite {
@@ -93,7 +94,7 @@ class TableActionsSuite extends AnyFunSuite {
     val table = t.commitOn(
       read,
       new MergeAppend(Vector(file("mine", ids = (0, 9)))),
-      new RowDelta(t.vectors("d.puffin", low -> Seq(3L)), isolation = serializable(read), read = idBelow(10))
+      new RowDelta(t.vectors("d.puffin", low -> Seq(3L)), isolation = serializable(read), read = ReadRows(idBelow(10)))
     )
     assert(t.deleted(table, low) == Vector(3L) && liveFiles(table).contains("mine"))
   }

@@ -21,6 +21,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
+import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader}
 
 /** A table whose metadata exists only in memory. A commit writes only the metadata tree of the new snapshot. */
 final class TestTable(
@@ -93,8 +94,13 @@ final class TestTable(
     }
     val (list, path) = (s"mem:/t/metadata/list-$id.avro", s"mem:/t/metadata/m-$id.avro")
     val (data, spec) = (ManifestContent.Data, metadata.spec)
-    val manifest = Manifests.write(io, path, FormatVersion.V2, data, metadata.schema, spec, id, entries.iterator)
-    ManifestLists.write(io, list, FormatVersion.V2, id, Some(id - 1), id, None, Vector(manifest))
+    val manifest = Manifests.write(
+      io,
+      path,
+      ManifestHeader(FormatVersion.V2, data, metadata.schema, spec, id),
+      entries.iterator
+    )
+    ManifestLists.write(io, list, ManifestListHeader(FormatVersion.V2, id, Some(id - 1), id, None), Vector(manifest))
     val (parent, summary) = (Some(id - 1).filter(_ > 0), Map("operation" -> "overwrite"))
     setCurrent(Snapshot(id, parent, id, id, Some(list), Vector.empty, summary, Some(0)))
   }
@@ -180,7 +186,7 @@ object TestTable {
   /** Returns how many manifests were created, kept and replaced. */
   def counts(written: WrittenTree): (Int, Int, Int) = {
     val list = listOf(written)
-    (list.createdCount, list.keptCount, list.replacedCount)
+    (list.turnover.created, list.turnover.kept, list.turnover.replaced)
   }
 
   def nameOf(file: ContentFile): String = file.path.split('/').last.stripSuffix(".parquet")

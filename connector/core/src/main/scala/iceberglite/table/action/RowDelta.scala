@@ -11,6 +11,19 @@ import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
 
 /**
+ * The rows that a row-level statement reads.
+ *
+ * @param filter an unbound filter for these rows
+ * @param isRowByRow whether the change to a row depends only on that row, as in UPDATE without subqueries; if so,
+ *   concurrent deletes of other rows do not conflict
+ */
+final case class ReadRows(filter: Expression, caseSensitive: Boolean = true, isRowByRow: Boolean = false)
+
+object ReadRows {
+  val All: ReadRows = ReadRows(AlwaysTrue)
+}
+
+/**
  * Commits the delete files and data files of a merge-on-read DELETE, UPDATE or MERGE.
  *
  * If another commit also added a deletion vector for the same data file, the two vectors are merged, and the merged
@@ -23,9 +36,7 @@ import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
  * @param removed data files that the writer has replaced, and delete files that it has merged into the new delete files
  * @param isolation the concurrent changes to reject; if absent, only the validity of the snapshot is checked, and the
  *   last writer wins
- * @param read an unbound filter for the rows that the statement reads
- * @param isRowByRow whether the change to a row depends only on that row, as in UPDATE without subqueries; if so,
- *   concurrent deletes of other rows do not conflict
+ * @param read the rows that the statement reads
  * @param affectedDataFiles the paths of the data files that added position deletes apply to. If the set is empty,
  *   position deletes whose entry does not reference a data file are assumed to apply to every data file in their
  *   partition and within their bounds
@@ -37,10 +48,8 @@ final class RowDelta(
     added: Vector[ContentFile],
     removed: Vector[ContentFile] = Vector.empty,
     isolation: Option[Isolation] = None,
-    read: Expression = AlwaysTrue,
-    isRowByRow: Boolean = false,
+    read: ReadRows = ReadRows.All,
     affectedDataFiles: Set[String] = Set.empty,
-    caseSensitive: Boolean = true,
     requiredSpec: Option[Int] = None,
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
@@ -88,7 +97,7 @@ final class RowDelta(
       history: BranchHistory,
       context: CommitContext
   ): Unit = if (history.concurrentCommits(isolation.since).nonEmpty) {
-    val readFilter = new RowFilter(read, caseSensitive, base)
+    val readFilter = new RowFilter(read.filter, read.caseSensitive, base)
     isolation.check(history, context, readFilter, rejectedConflicts(isolation.level))
     pairsToCompare(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
@@ -109,7 +118,7 @@ final class RowDelta(
    */
   private def rejectedConflicts(level: IsolationLevel): Set[ConflictKind] = level match {
     case IsolationLevel.Snapshot => Set.empty
-    case IsolationLevel.Serializable if rows.isEmpty || isRowByRow => Set(ConflictKind.AddedRows)
+    case IsolationLevel.Serializable if rows.isEmpty || read.isRowByRow => Set(ConflictKind.AddedRows)
     case IsolationLevel.Serializable =>
       Set(ConflictKind.AddedRows, ConflictKind.AddedDeletes, ConflictKind.RemovedFiles)
   }

@@ -31,7 +31,13 @@ object EncodedEntries extends EntryCodec {
     val spec = specs.of(part)
     val sources = specs.sources
     val partitionSources = sources.copy(fields = spec.fields.flatMap(_.sourceIds).distinct.flatMap(sources.byId.get))
-    Manifests.write(sink, part.path, Version, part.content, partitionSources, spec, 0L, entries, FastCodec)
+    Manifests.write(
+      sink,
+      part.path,
+      ManifestHeader(Version, part.content, partitionSources, spec, 0L),
+      entries,
+      FastCodec
+    )
     ByteBuffer.allocate(Integer.BYTES + encoded.length).putInt(pruned).put(encoded).array
   }
 

@@ -20,11 +20,7 @@ final private[manifestlist] class ManifestListCopy(table: TreeTable, copy: TreeC
     Manifests.write(
       table.io,
       copy.writePath(part.path),
-      version,
-      part.content,
-      table.schema,
-      part.spec,
-      part.manifest.addedSnapshotId,
+      ManifestHeader(version, part.content, table.schema, part.spec, part.manifest.addedSnapshotId),
       entries,
       codec
     ).length

@@ -62,7 +62,7 @@ final private[manifestlist] class ManifestListWriter(
     val filtered = filteredData ++ filterAll(deletes, removedDataFiles(filteredData))
     val newManifests = table.pool.map(groupFiles(addedFiles))(newManifest)
     val unchanged = filtered.flatMap(_.kept)
-    val replaced = changes.rewrite.flatMap(rewriter.rewriteChosen(unchanged, _, earlier.flatMap(_.replaced)))
+    val replaced = changes.rewrite.flatMap(rewriter.rewriteChosen(unchanged, _, earlier.flatMap(_.reusable.replaced)))
     val written = newManifests.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
     val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.isKept(m))), written.map(_.manifest)))
     val all = written.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
@@ -75,12 +75,10 @@ final private[manifestlist] class ManifestListWriter(
       added = changes.allAdded,
       removed = filtered.flatMap(_.removed),
       manifests = listed,
-      newManifests = newManifests.map(_._1),
-      replaced = replaced.map(_.replacement),
+      reusable = ReusableManifests(newManifests.map(_._1), replaced.map(_.replacement)),
       written = files.paths,
-      createdCount = all.size - carriedOver,
-      keptCount = carriedOver,
-      replacedCount = parents.count(_.hasLiveFiles) - carriedOver
+      turnover =
+        ManifestTurnover(all.size - carriedOver, carriedOver, parents.count(_.hasLiveFiles) - carriedOver)
     )
   }
 
@@ -105,11 +103,7 @@ final private[manifestlist] class ManifestListWriter(
     val (_, listed) = ManifestLists.write(
       files,
       listPath,
-      version,
-      header.snapshotId,
-      header.parent.map(_.snapshotId),
-      header.sequenceNumber,
-      header.firstRowId,
+      ManifestListHeader(version, header.snapshotId, header.parent.map(_.snapshotId), header.sequenceNumber, header.firstRowId),
       complete,
       codec
     )
@@ -237,7 +231,7 @@ final private[manifestlist] class ManifestListWriter(
 
   /** Returns a manifest that lists the files. An earlier attempt may have written it. */
   private def newManifest(files: Vector[AddedFile]): (NewManifest, WrittenManifest) =
-    earlier.flatMap(_.newManifests.find(_.matches(files, version))) match {
+    earlier.flatMap(_.reusable.ofAddedFiles.find(_.matches(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
       case None =>
         val (specId, content) = specAndContent(files.head.file)
@@ -251,11 +245,7 @@ final private[manifestlist] class ManifestListWriter(
     val manifest = Manifests.write(
       files,
       path,
-      version,
-      content,
-      table.schema,
-      spec,
-      header.snapshotId,
+      ManifestHeader(version, content, table.schema, spec, header.snapshotId),
       rows.iterator,
       codec
     )

@@ -46,27 +46,21 @@ object ManifestLists {
    * Writes the manifest list of a snapshot. Manifests that the snapshot adds get the sequence number of the snapshot.
    * In version 3, data manifests without a first row id get a first row id.
    *
-   * @param sequenceNumber the sequence number of the snapshot; not used in version 1
-   * @param firstRowId the first row id of the snapshot; required in version 3
    * @param manifests the manifests of the snapshot; in version 2 and later, they must have all counts
    * @return the length of the file, and the manifests with the assigned values
    */
   def write(
       to: FileSink,
       path: String,
-      version: FormatVersion,
-      snapshotId: Long,
-      parentId: Option[Long],
-      sequenceNumber: Long,
-      firstRowId: Option[Long],
+      header: ManifestListHeader,
       manifests: Seq[ManifestFile],
       codec: AvroCodec = AvroCodec.Default
   ): (Long, Vector[ManifestFile]) = {
-    val numbered = manifests.toVector.map(m => withNumbers(m, version, snapshotId, sequenceNumber))
+    val numbered = manifests.toVector.map(withNumbers(_, header))
     val assigned =
-      if (version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None)) else withRowIds(numbered, firstRowId)
-    val metadata = header(version, snapshotId, parentId, sequenceNumber, firstRowId)
-    (writeAssigned(to, path, version, metadata, assigned, codec), assigned)
+      if (header.version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None))
+      else withRowIds(numbered, header.firstRowId)
+    (writeAssigned(to, path, header, assigned, codec), assigned)
   }
 
   /**
@@ -81,47 +75,26 @@ object ManifestLists {
       manifests: Vector[ManifestFile],
       codec: AvroCodec
   ): Unit = {
-    val metadata =
-      header(version, snapshot.snapshotId, snapshot.parentSnapshotId, snapshot.sequenceNumber, snapshot.firstRowId)
-    writeAssigned(to, path, version, metadata, manifests, codec)
+    writeAssigned(to, path, ManifestListHeader.of(version, snapshot), manifests, codec)
     ()
   }
 
   private def writeAssigned(
       to: FileSink,
       path: String,
-      version: FormatVersion,
-      metadata: Seq[(String, String)],
+      header: ManifestListHeader,
       manifests: Vector[ManifestFile],
       codec: AvroCodec
   ): Long = {
-    val writer = new AvroContainerWriter(schemas(version), metadata, codec)
-    manifests.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
+    val writer = new AvroContainerWriter(schemas(header.version), header.keyValues, codec)
+    manifests.foreach(m => writer.add(ManifestFileColumns.write(m, _, header.version)))
     val bytes = writer.finish()
     to.write(path, bytes)
     bytes.length.toLong
   }
 
-  /** Returns the key-value metadata of the Avro file. */
-  private def header(
-      version: FormatVersion,
-      snapshotId: Long,
-      parentId: Option[Long],
-      sequenceNumber: Long,
-      firstRowId: Option[Long]
-  ): Seq[(String, String)] =
-    Seq("snapshot-id" -> snapshotId.toString, "parent-snapshot-id" -> parentId.fold("null")(_.toString)) ++
-      (if (version >= FormatVersion.V2) Seq("sequence-number" -> sequenceNumber.toString) else Seq.empty) ++
-      firstRowId.filter(_ => version >= FormatVersion.V3).map(id => "first-row-id" -> id.toString) ++
-      Seq("format-version" -> version.toString)
-
-  private def withNumbers(
-      manifest: ManifestFile,
-      version: FormatVersion,
-      snapshotId: Long,
-      sequenceNumber: Long
-  ): ManifestFile =
-    if (version == FormatVersion.V1) {
+  private def withNumbers(manifest: ManifestFile, header: ManifestListHeader): ManifestFile =
+    if (header.version == FormatVersion.V1) {
       if (manifest.content != ManifestContent.Data) {
         throw InvalidArgument(
           "manifest",
@@ -132,17 +105,17 @@ object ManifestLists {
       manifest.copy(sequenceNumber = 0L, minSequenceNumber = 0L)
     } else {
       val unassigned = manifest.sequenceNumber == Manifests.Unassigned
-      if (unassigned && manifest.addedSnapshotId != snapshotId) {
+      if (unassigned && manifest.addedSnapshotId != header.snapshotId) {
         throw InvalidArgument(
           "manifest",
           manifest.path,
-          s"Snapshot ${manifest.addedSnapshotId} and not $snapshotId added it, so it must have a sequence number"
+          s"Snapshot ${manifest.addedSnapshotId} and not ${header.snapshotId} added it, so it must have a sequence number"
         )
       }
       manifest.copy(
-        sequenceNumber = if (unassigned) sequenceNumber else manifest.sequenceNumber,
+        sequenceNumber = if (unassigned) header.sequenceNumber else manifest.sequenceNumber,
         minSequenceNumber =
-          if (manifest.minSequenceNumber == Manifests.Unassigned) sequenceNumber else manifest.minSequenceNumber
+          if (manifest.minSequenceNumber == Manifests.Unassigned) header.sequenceNumber else manifest.minSequenceNumber
       )
     }
 

@@ -17,7 +17,6 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
 import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.Added
-import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.StructType
@@ -33,8 +32,6 @@ object Manifests {
   val Unassigned: Long = -1L
 
   private val Role = "manifest"
-  private val SpecIdKey = "partition-spec-id"
-  private val ContentKey = "content"
 
   /** The length in bytes above which manifests are streamed: twice the usual target size. */
   private val MaxUnstreamedBytes = 16L << 20
@@ -144,7 +141,7 @@ object Manifests {
     private var entryCount = 0L
     private val entries =
       try {
-        file.metadata.get(ContentKey).filter(_ != manifest.content.name).foreach { other =>
+        file.metadata.get(ManifestHeader.ContentKey).filter(_ != manifest.content.name).foreach { other =>
           throw AvroFault(s"It lists $other, but according to the manifest list, it lists ${manifest.content.name}")
         }
         ManifestDecoder.of(file.schema, spec.partitionType(schema)).entries(file, manifest)
@@ -198,8 +195,8 @@ object Manifests {
   def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
     try
-      file.metadata.get(SpecIdKey).fold(0) { text =>
-        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is not a number"))
+      file.metadata.get(ManifestHeader.SpecIdKey).fold(0) { text =>
+        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its ${ManifestHeader.SpecIdKey} is $text, which is not a number"))
       }
     finally file.close()
   }
@@ -207,26 +204,20 @@ object Manifests {
   /**
    * Writes a new manifest.
    *
-   * @param schema the table's schema, which is stored in the file and determines the types of partition values
-   * @param snapshotId the id of the commit's snapshot, which entries without a snapshot id get
    * @param entries the entries; in version 2 and later, existing and deleted entries must have their sequence numbers
    * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
    */
   def write(
       to: FileSink,
       path: String,
-      version: FormatVersion,
-      content: ManifestContent,
-      schema: Schema,
-      spec: PartitionSpec,
-      snapshotId: Long,
+      header: ManifestHeader,
       entries: Iterator[ManifestEntry],
       codec: AvroCodec = AvroCodec.Default
   ): ManifestFile = {
-    val (partitionType, all) = PartitionTypes.ofEntries(spec, schema, entries)
+    import header.{content, snapshotId, spec, version}
+    val (partitionType, all) = PartitionTypes.ofEntries(spec, header.schema, entries)
     val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
-    val writer =
-      new AvroContainerWriter(schemas((version, partitionType)), header(version, content, schema, spec), codec)
+    val writer = new AvroContainerWriter(schemas((version, partitionType)), header.keyValues, codec)
     val summaries = new FieldSummaries(partitionType)
     val counts = new ManifestCounts
     all.foreach { entry =>
@@ -240,18 +231,6 @@ object Manifests {
     to.write(path, bytes)
     counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
   }
-
-  /**
-   * Returns the key-value metadata of the Avro file. Version 1 supports only data manifests and does not store the
-   * content type.
-   */
-  private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
-    "schema" -> SchemaJson.toJson(schema),
-    "schema-id" -> schema.schemaId.toString,
-    "partition-spec" -> PartitionSpecJson.fieldsToJson(spec),
-    SpecIdKey -> spec.specId.toString,
-    "format-version" -> version.toString
-  ) ++ (if (version > FormatVersion.V1) Seq(ContentKey -> content.name) else Seq.empty)
 
   private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {
     if ((entry.file.content == Content.Data) != (content == ManifestContent.Data)) {

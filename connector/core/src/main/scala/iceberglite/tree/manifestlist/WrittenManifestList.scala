@@ -36,14 +36,29 @@ final private[iceberglite] case class ManifestReplacement(
 )
 
 /**
+ * The manifests of an attempt that a later attempt can reuse.
+ *
+ * @param ofAddedFiles the manifests of the added files
+ * @param replaced the rewritten manifests; absent if no rewrite was requested or no manifest was chosen
+ */
+final private[iceberglite] case class ReusableManifests(
+    ofAddedFiles: Vector[NewManifest],
+    replaced: Option[ManifestReplacement]
+)
+
+/**
+ * Compares the manifests of a snapshot to those of its parent.
+ *
+ * @param created number of manifests of the snapshot that are not in the parent snapshot
+ * @param kept number of manifests of the parent that are carried over
+ * @param replaced number of manifests with live files that the parent lists and the snapshot does not
+ */
+final private[iceberglite] case class ManifestTurnover(created: Int, kept: Int, replaced: Int)
+
+/**
  * A manifest list and the manifests that an attempt has written.
  *
  * @param manifests all manifests of the snapshot
- * @param newManifests the manifests of the added files
- * @param replaced the rewritten manifests; absent if no rewrite was requested or no manifest was chosen
- * @param createdCount number of manifests of the snapshot that are not in the parent snapshot
- * @param keptCount number of manifests of the parent that are carried over
- * @param replacedCount number of manifests with live files that the parent lists and the snapshot does not
  */
 final private[iceberglite] case class WrittenManifestList(
     override val pointer: String,
@@ -51,20 +66,17 @@ final private[iceberglite] case class WrittenManifestList(
     override val added: Vector[ContentFile],
     override val removed: Vector[ManifestEntry],
     manifests: Vector[ManifestFile],
-    newManifests: Vector[NewManifest],
-    replaced: Option[ManifestReplacement],
+    reusable: ReusableManifests,
     override val written: Vector[String],
-    createdCount: Int,
-    keptCount: Int,
-    replacedCount: Int
+    turnover: ManifestTurnover
 ) extends WrittenTree {
-  override def changesFiles: Boolean = super.changesFiles || replaced.nonEmpty
+  override def changesFiles: Boolean = super.changesFiles || reusable.replaced.nonEmpty
 
   override lazy val references: Set[String] = manifests.map(_.path).toSet + pointer
 
   override def summary: Map[String, String] = Map(
-    "manifests-created" -> createdCount.toString,
-    "manifests-kept" -> keptCount.toString,
-    "manifests-replaced" -> replacedCount.toString
-  ) ++ replaced.map("entries-processed" -> _.processed.toString)
+    "manifests-created" -> turnover.created.toString,
+    "manifests-kept" -> turnover.kept.toString,
+    "manifests-replaced" -> turnover.replaced.toString
+  ) ++ reusable.replaced.map("entries-processed" -> _.processed.toString)
 }

@@ -21,7 +21,7 @@ class DamagedManifestSuite extends AnyFunSuite {
     val entries = (0 until 50).iterator.map(i => added(dataFile(s"f$i", Some(i.toLong))))
     val path = "m.avro"
     val content = ManifestContent.Data
-    committed(Manifests.write(io, path, FormatVersion.V2, content, schema, byId, 7L, entries, codec), 3L)
+    committed(Manifests.write(io, path, ManifestHeader(FormatVersion.V2, content, schema, byId, 7L), entries, codec), 3L)
   }
 
   private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
@@ -74,7 +74,12 @@ class DamagedManifestSuite extends AnyFunSuite {
 
   test("the error for another kind of Avro file names the missing fields", ManifestRules.damaged) {
     val lists = new MemoryFileIO
-    ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(validManifest))
+    ManifestLists.write(
+      lists,
+      "snap.avro",
+      ManifestListHeader(FormatVersion.V2, 1L, None, 1L, None),
+      Seq(validManifest)
+    )
     assert(messageOf(lists.read("snap.avro"), validManifest).contains("data_file (field 2)"))
     assert(readList(bytes).failed.get.getMessage.contains("manifest_path (field 500)"))
   }
@@ -108,7 +113,13 @@ class DamagedManifestSuite extends AnyFunSuite {
   test("reading a manifest list with randomly changed bytes succeeds or throws an IcebergError") {
     val lists = new MemoryFileIO
     val many = (0 until 20).map(i => validManifest.copy(path = s"m$i.avro"))
-    ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Uncompressed)
+    ManifestLists.write(
+      lists,
+      "l",
+      ManifestListHeader(FormatVersion.V3, 1L, None, 1L, Some(0L)),
+      many,
+      AvroCodec.Uncompressed
+    )
     val original = lists.read("l")
     val random = new Random(3)
     (0 until 2000).foreach { i =>

@@ -32,7 +32,12 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def writtenAndRead(metrics: Seq[MetricMaps]): Vector[Metrics] = {
     val io = new MemoryFileIO
     val entries = metrics.iterator.zipWithIndex.map { case (m, i) => added(dataFile(s"f$i").copy(metrics = m)) }
-    val manifest = Manifests.write(io, "m", FormatVersion.V2, ManifestContent.Data, schema, byId, 7L, entries)
+    val manifest = Manifests.write(
+      io,
+      "m",
+      ManifestHeader(FormatVersion.V2, ManifestContent.Data, schema, byId, 7L),
+      entries
+    )
     Manifests.read(io, committed(manifest, 1L), Map(0 -> byId), schema).map(_.file.metrics).toVector
   }
 

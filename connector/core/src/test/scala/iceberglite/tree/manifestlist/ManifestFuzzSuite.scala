@@ -35,7 +35,13 @@ class ManifestFuzzSuite extends AnyFunSuite {
       }
     }
     val listed =
-      Manifests.write(io, "m.avro", version, ManifestContent.Data, schema, byId, 7L, entries.iterator, codec(name))
+      Manifests.write(
+        io,
+        "m.avro",
+        ManifestHeader(version, ManifestContent.Data, schema, byId, 7L),
+        entries.iterator,
+        codec(name)
+      )
     (committed(listed, if (numbered) 9L else 0L, Some(1000L)), io.read("m.avro"))
   }
 
@@ -54,11 +60,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
     val listed = Manifests.write(
       io,
       "m.avro",
-      FormatVersion.V3,
-      ManifestContent.Deletes,
-      schema,
-      byId,
-      7L,
+      ManifestHeader(FormatVersion.V3, ManifestContent.Deletes, schema, byId, 7L),
       entries,
       AvroCodec.Uncompressed
     )
@@ -99,11 +101,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
       Manifests.write(
         io,
         "m.avro",
-        FormatVersion.V2,
-        content,
-        wideSchema,
-        wideSpec,
-        7L,
+        ManifestHeader(FormatVersion.V2, content, wideSchema, wideSpec, 7L),
         entries,
         AvroCodec.Uncompressed
       )
@@ -138,7 +136,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
     val many = (0 until 20).map(i => listed.copy(path = s"m$i.avro", firstRowId = None))
     val lists = codecs.map { name =>
       val io = new MemoryFileIO
-      ManifestLists.write(io, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, codec(name))
+      ManifestLists.write(io, "l", ManifestListHeader(FormatVersion.V3, 1L, None, 1L, Some(0L)), many, codec(name))
       io.read("l")
     }
     Fuzz.bytes("manifest list", 2000, lists.toVector) { bytes =>

@@ -256,7 +256,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val t = new TestTable(schema)
     t.append(file("a"))
     val path = "mem:/t/metadata/cut.avro"
-    ManifestLists.write(t.io, path, FormatVersion.V2, 1, None, 1, None, Vector.empty)
+    ManifestLists.write(t.io, path, ManifestListHeader(FormatVersion.V2, 1, None, 1, None), Vector.empty)
     val snapshot = t.metadata.snapshots.last
     def manifests(total: String): Vector[ManifestFile] = t.reader.manifests(
       snapshot.copy(manifestList = Some(path), summary = snapshot.summary + ("total-data-files" -> total))

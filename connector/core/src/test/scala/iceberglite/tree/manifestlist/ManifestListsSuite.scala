@@ -48,7 +48,7 @@ class ManifestListsSuite extends AnyFunSuite {
   private def write(version: FormatVersion, firstRowId: Option[Long], manifests: ManifestFile*) = {
     val io = new MemoryFileIO
     val (length, assigned) =
-      ManifestLists.write(io, "snap.avro", version, 99L, Some(98L), 12L, firstRowId, manifests)
+      ManifestLists.write(io, "snap.avro", ManifestListHeader(version, 99L, Some(98L), 12L, firstRowId), manifests)
     assert(length == io.read("snap.avro").length)
     (io, assigned)
   }

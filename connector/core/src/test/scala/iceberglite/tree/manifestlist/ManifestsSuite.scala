@@ -27,7 +27,7 @@ class ManifestsSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)
 
   private def write(io: FileIO, version: FormatVersion, entries: ManifestEntry*): ManifestFile =
-    Manifests.write(io, "m.avro", version, Data, schema, byId, 7L, entries.iterator)
+    Manifests.write(io, "m.avro", ManifestHeader(version, Data, schema, byId, 7L), entries.iterator)
 
   private def read(io: FileIO, manifest: ManifestFile): Vector[ManifestEntry] =
     Manifests.read(io, manifest, specs, schema).toVector
@@ -197,11 +197,7 @@ class ManifestsSuite extends AnyFunSuite {
     val manifest = Manifests.write(
       io,
       "d.avro",
-      V3,
-      ManifestContent.Deletes,
-      schema,
-      byId,
-      7L,
+      ManifestHeader(V3, ManifestContent.Deletes, schema, byId, 7L),
       Iterator(added(vector), added(equality))
     )
     val readBack = read(io, committed(manifest, 1L, firstRowId = None))
@@ -217,7 +213,12 @@ class ManifestsSuite extends AnyFunSuite {
     val file =
       dataFile("p").copy(content = Content.PositionDeletes, sortOrderId = Some(1), firstRowId = Some(5L))
     val manifest =
-      Manifests.write(io, "d.avro", V3, ManifestContent.Deletes, schema, byId, 7L, Iterator(added(file)))
+      Manifests.write(
+        io,
+        "d.avro",
+        ManifestHeader(V3, ManifestContent.Deletes, schema, byId, 7L),
+        Iterator(added(file))
+      )
     val readBack = read(io, committed(manifest, 1L)).head.file
     assert(readBack.sortOrderId.isEmpty && readBack.firstRowId.isEmpty)
   }
@@ -226,7 +227,7 @@ class ManifestsSuite extends AnyFunSuite {
     val io = new MemoryFileIO
     val first = committed(write(io, V2, added(dataFile("a")), added(dataFile("b"))), 3L)
     val carried = read(io, first).map(_.copy(status = Existing))
-    val second = Manifests.write(io, "n.avro", V2, Data, schema, byId, 8L, carried.iterator)
+    val second = Manifests.write(io, "n.avro", ManifestHeader(V2, Data, schema, byId, 8L), carried.iterator)
     val readBack = read(io, committed(second, 4L))
     assert(readBack.map(e => comparable(e.file)) == carried.map(e => comparable(e.file)))
     assert(readBack.forall(e => e.sequenceNumber.contains(3L) && e.snapshotId.contains(7L)))
@@ -246,9 +247,14 @@ class ManifestsSuite extends AnyFunSuite {
     assertThrows[InvalidArgument](write(io, V2, added(file)))
     val deletes = ManifestContent.Deletes
     assertThrows[InvalidArgument] {
-      Manifests.write(io, "d.avro", V2, deletes, schema, byId, 7L, Iterator(added(dataFile("a"))))
+      Manifests.write(io, "d.avro", ManifestHeader(V2, deletes, schema, byId, 7L), Iterator(added(dataFile("a"))))
     }
-    assertThrows[InvalidArgument](Manifests.write(io, "d.avro", V1, deletes, schema, byId, 7L, Iterator(added(file))))
+    assertThrows[InvalidArgument](Manifests.write(
+      io,
+      "d.avro",
+      ManifestHeader(V1, deletes, schema, byId, 7L),
+      Iterator(added(file))
+    ))
     assert(io.paths.isEmpty)
   }
 

@@ -32,7 +32,7 @@ class PartitionCodecSuite extends AnyFunSuite {
   ): PartitionTuple = {
     val io = new MemoryFileIO
     val file = dataFile("a").copy(specId = spec.specId, partition = tuple)
-    val manifest = Manifests.write(io, "m.avro", V2, Data, written, spec, 7L, Iterator(added(file)))
+    val manifest = Manifests.write(io, "m.avro", ManifestHeader(V2, Data, written, spec, 7L), Iterator(added(file)))
     Manifests.read(io, committed(manifest, 1L), Map(spec.specId -> spec), current).next().file.partition
   }
 
@@ -75,7 +75,12 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(roundTrip(date, byDay, table(TimestampType), table(TimestampType)) == date)
     val io = new MemoryFileIO
     val file = dataFile("a").copy(partition = tupleOf(IntLiteral(17)))
-    val manifest = Manifests.write(io, "m.avro", V2, Data, table(IntType), asInt, 7L, Iterator(added(file)))
+    val manifest = Manifests.write(
+      io,
+      "m.avro",
+      ManifestHeader(V2, Data, table(IntType), asInt, 7L),
+      Iterator(added(file))
+    )
     val readBack = Manifests.read(io, committed(manifest, 1L), Map(0 -> byDay), table(TimestampType)).next()
     assert(readBack.file.partition == date)
   }
@@ -104,7 +109,12 @@ class PartitionCodecSuite extends AnyFunSuite {
     val io = new MemoryFileIO
     val file = dataFile("a").copy(partition = tuple)
     val manifest =
-      Manifests.write(io, "m.avro", V2, Data, schema, PartitionSpec(0, fields), 7L, Iterator(added(file)))
+      Manifests.write(
+        io,
+        "m.avro",
+        ManifestHeader(V2, Data, schema, PartitionSpec(0, fields), 7L),
+        Iterator(added(file))
+      )
     val reordered = PartitionSpec(0, PartitionField(1, 1005, "new", Identity) +: fields.reverse)
     val readBack = Manifests.read(io, committed(manifest, 1L), Map(0 -> reordered), schema).next().file.partition
     assert(readBack == PartitionTuple(Vector(None, Some(StringLiteral("x")), Some(LongLiteral(1)))))
@@ -145,7 +155,12 @@ class PartitionCodecSuite extends AnyFunSuite {
     val schema = Schema(0, Vector(NestedField.optional(1, "a", LongType), NestedField.optional(2, "b", StringType)))
     val spec =
       PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(2, 1001, "b", Identity)))
-    val empty = Manifests.write(io, "e.avro", FormatVersion.V1, Data, schema, spec, 7L, Iterator.empty)
+    val empty = Manifests.write(
+      io,
+      "e.avro",
+      ManifestHeader(FormatVersion.V1, Data, schema, spec, 7L),
+      Iterator.empty
+    )
     val listed = committed(empty.copy(path = "m.avro", length = 1L), 0L)
     val readBack = Manifests.read(io, listed, Map(0 -> spec), schema).toVector.head
     assert(readBack.file.partition == PartitionTuple(Vector(Some(LongLiteral(4L)), Some(StringLiteral("x")))))
@@ -161,14 +176,19 @@ class PartitionCodecSuite extends AnyFunSuite {
     val io = new MemoryFileIO
     val values = Seq(IntLiteral(5), LongLiteral(1L << 40))
     val entries = values.map(v => added(dataFile("a").copy(partition = tupleOf(v))))
-    val manifest = Manifests.write(io, "m.avro", V2, Data, table(LongType), byC, 7L, entries.iterator)
+    val manifest = Manifests.write(
+      io,
+      "m.avro",
+      ManifestHeader(V2, Data, table(LongType), byC, 7L),
+      entries.iterator
+    )
     val summary = manifest.partitions.toVector.flatten.head
     assert(summary.lowerBound.contains(SingleValue.encode(LongLiteral(5L))))
     assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(1L << 40))))
     val decimal = FieldSummary(containsNull = false, Some(false), Some(bytes(0, 0x96)), Some(bytes(0, 0x96)))
     val scaled = added(dataFile("a").copy(partition = tupleOf(DecimalLiteral(new java.math.BigDecimal("1.5")))))
     val ofDecimal = table(DecimalType(9, 2))
-    val written = Manifests.write(io, "d.avro", V2, Data, ofDecimal, byC, 7L, Iterator(scaled))
+    val written = Manifests.write(io, "d.avro", ManifestHeader(V2, Data, ofDecimal, byC, 7L), Iterator(scaled))
     assert(written.partitions.contains(Vector(decimal)))
   }
 

@@ -116,10 +116,10 @@ object WriteOptions {
   val Isolation: SparkOption[IsolationLevel] = declared(SparkOption
     .derived[IsolationLevel](
       "isolation-level",
-      s"It must be one of ${IsolationLevel.all.map(_.name).mkString(", ")}",
+      s"It must be one of ${IsolationLevel.all.mkString(", ")}",
       "Isolation level at which an overwrite is validated against concurrent commits",
       "no validation"
-    )(text => IsolationLevel.all.find(_.name.equalsIgnoreCase(text))))
+    )(IsolationLevel.parse))
 
   val ValidateFromSnapshot: SparkOption[Long] = declared(SparkOption
     .derived[Long](

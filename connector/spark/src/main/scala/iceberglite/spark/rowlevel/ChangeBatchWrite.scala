@@ -13,6 +13,7 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
 import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
+import iceberglite.table.action.ReadRows
 
 /**
  * The batch write of one merge-on-read statement. Its tasks create data files and delete files, and one commit adds all
@@ -34,23 +35,27 @@ final private[rowlevel] class ChangeBatchWrite(
   override protected def errorName: String = table.name
 
   private lazy val deleteTarget = DeleteFileTarget(
-    statement.hasVectors,
-    statement.granularity,
-    statement.deleteFormat,
-    statement.deleteTargetSize,
-    DeleteFileProperties.of(table.properties),
+    deleteForm(ChangeBatchWrite.SentBytesOfTask),
     writeCommit.locations,
     table.io,
     table.metadata.specsById,
     changedFiles.existingDeletes,
-    table.name,
-    ChangeBatchWrite.SentBytesOfTask
+    table.name
   )
+
+  private def deleteForm(sentBytes: Long): DeleteForm =
+    if (statement.hasVectors) DeleteForm.Vectors(sentBytes)
+    else DeleteForm.PositionFiles(
+      statement.granularity,
+      statement.deleteFormat,
+      statement.deleteTargetSize,
+      DeleteFileProperties.of(table.properties)
+    )
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = in {
     val tasks = math.max(1, info.numPartitions)
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
-    val deletes = deleteTarget.copy(sentBytes = sentBytes)
+    val deletes = deleteTarget.copy(form = deleteForm(sentBytes))
     new ChangeWriterFactory(
       rowPlan.map(TaskWriterFactory.of(_, writeCommit.operationId)),
       deletes,
@@ -85,8 +90,7 @@ final private[rowlevel] class ChangeBatchWrite(
     added ++ deletes.files,
     changedFiles.replacedDeletes(deletes.dataFiles),
     Some(statement.isolation),
-    changedFiles.filter,
-    isRowByRow = statement.isRowByRow,
+    ReadRows(changedFiles.filter, isRowByRow = statement.isRowByRow),
     affectedDataFiles = deletes.unreferencedDataFiles,
     to = statement.target.snapshotTarget
   )

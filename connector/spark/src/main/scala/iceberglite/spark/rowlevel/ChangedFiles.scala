@@ -86,8 +86,10 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
     val sent = written.flatMap(_.vectors)
     val dataFiles = (files.flatMap(_._1.dataFiles) ++ sent.map(_.dataFile)).toSet
     val (entries, replaced) =
-      if (target.vectors) mergeVectors(files.map(_._2), sent, target, operationId, onCreate)
-      else mergePositions(files, target, operationId, onCreate)
+      target.form match {
+        case DeleteForm.Vectors(_) => mergeVectors(files.map(_._2), sent, target, operationId, onCreate)
+        case form: DeleteForm.PositionFiles => mergePositions(files, form, target, operationId, onCreate)
+      }
     MergedDeletes(entries, dataFiles, replaced)
   }
 
@@ -131,21 +133,23 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
    */
   private def mergePositions(
       written: Vector[(WrittenDeletes, ContentFile)],
+      form: DeleteForm.PositionFiles,
       target: DeleteFileTarget,
       operationId: String,
       onCreate: String => Unit
   ): (Vector[ContentFile], Vector[String]) = {
     val groups = written.groupBy { case (w, file) =>
-      target.granularity match {
+      form.granularity match {
         case DeleteGranularity.OfFile => w.dataFiles.head
         case DeleteGranularity.OfPartition => (file.specId, file.partition)
       }
     }.values.toVector
-    val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
+    val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= form.targetSize)
     val groupNumbers = Iterator.from(0)
     val mergedFiles = small.flatMap { group =>
       val groupNumber = groupNumbers.next()
-      target.mergePositionDeletes(group, new DataFileNames(groupNumber, 0L, s"$operationId-united", _), onCreate)
+      val names = new DataFileNames(groupNumber, 0L, s"$operationId-united", _)
+      target.mergePositionDeletes(form, group, names, onCreate)
     }
     val files = kept.flatten.map(_._2)
     val mergedEntries = mergedFiles.map(w => w.contentFile(dataFile(w.dataFiles.head)))

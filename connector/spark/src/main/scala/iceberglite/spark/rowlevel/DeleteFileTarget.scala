@@ -11,27 +11,42 @@ import iceberglite.spec.property.DeleteGranularity
 import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 
+/** The form in which the deletes of a statement are written. */
+sealed private[rowlevel] trait DeleteForm extends Serializable
+private[rowlevel] object DeleteForm {
+
+  /**
+   * Deletion vectors (version 3).
+   *
+   * @param sentBytes maximum number of bytes of deletion vectors that a task sends to the driver instead of writing them
+   *   to a file
+   */
+  final case class Vectors(sentBytes: Long) extends DeleteForm
+
+  /** Position delete files. @param properties the table properties for writing these files */
+  final case class PositionFiles(
+      granularity: DeleteGranularity,
+      format: FileFormat,
+      targetSize: Long,
+      properties: Map[String, String]
+  ) extends DeleteForm {
+    def extension: String = s"-deletes${format.extension}"
+  }
+}
+
 /**
  * The settings for writing delete files. The driver sends them to the tasks of a statement.
  *
- * @param vectors whether deletes are deletion vectors (version 3)
  * @param existingDeletes for each data file, by path, the existing deletes that are merged with its new deletes
  * @param table the name of the table, for messages
- * @param sentBytes maximum number of bytes of deletion vectors that a task sends to the driver instead of writing them
- *   to a file
  */
 final private[rowlevel] case class DeleteFileTarget(
-    vectors: Boolean,
-    granularity: DeleteGranularity,
-    format: FileFormat,
-    targetSize: Long,
-    properties: Map[String, String],
+    form: DeleteForm,
     locations: DataLocations,
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     existingDeletes: Map[String, Vector[DeleteFile]],
-    table: String,
-    sentBytes: Long
+    table: String
 ) {
 
   /**
@@ -60,26 +75,25 @@ final private[rowlevel] case class DeleteFileTarget(
       (d.group, (path, d.positions.union(reader.of(path, existingDeletes.getOrElse(path, Vector.empty)).positions)))
     }
     if (files.isEmpty) TaskDeletes.Empty
-    else if (vectors) messageOf(files.map(_._2)).getOrElse {
-      TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), onCreate), Array.empty)
-    }
-    else {
-      val taskNames = names(extension)
-      val groups = granularity match {
-        case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
-        case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
-      }
-      TaskDeletes(groups.flatMap(writePositions(_, taskNames, onCreate)).toArray, Array.empty)
+    else form match {
+      case DeleteForm.Vectors(sentBytes) => messageOf(files.map(_._2), sentBytes).getOrElse {
+          TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), onCreate), Array.empty)
+        }
+      case positions: DeleteForm.PositionFiles =>
+        val taskNames = names(positions.extension)
+        val groups = positions.granularity match {
+          case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
+          case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
+        }
+        TaskDeletes(groups.flatMap(writePositions(positions, _, taskNames, onCreate)).toArray, Array.empty)
     }
   }
-
-  private def extension: String = s"-deletes${format.extension}"
 
   /**
    * Returns a message to the driver that contains the deletion vectors; absent if the vectors are too large for a
    * message.
    */
-  private def messageOf(files: Vector[DeletedPositions]): Option[TaskDeletes] =
+  private def messageOf(files: Vector[DeletedPositions], sentBytes: Long): Option[TaskDeletes] =
     if (files.iterator.map(_._2.heapBytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => DeletionVectorMessage(path, p.toBytes) }.toArray))
 
@@ -89,6 +103,7 @@ final private[rowlevel] case class DeleteFileTarget(
    * @param written the deletes of the tasks, each with the metadata of its delete file
    */
   def mergePositionDeletes(
+      form: DeleteForm.PositionFiles,
       written: Vector[(WrittenDeletes, ContentFile)],
       names: String => DataFileNames,
       onCreate: String => Unit
@@ -99,7 +114,7 @@ final private[rowlevel] case class DeleteFileTarget(
         written.collect { case (w, file) if w.dataFiles.contains(path) => DeleteFile(file, 0L, Vector.empty) }
       (path, reader.of(path, deletes).positions)
     }
-    writePositions(files, names(extension), onCreate)
+    writePositions(form, files, names(form.extension), onCreate)
   }
 
   /** The path of a data file, and the positions of its deleted rows. */
@@ -122,11 +137,12 @@ final private[rowlevel] case class DeleteFileTarget(
 
   /** Writes position delete files of one partition, one after the other. */
   private def writePositions(
+      form: DeleteForm.PositionFiles,
       files: Vector[DeletedPositions],
       names: DataFileNames,
       onCreate: String => Unit
   ): Vector[WrittenDeletes] = {
-    val writer = new PositionDeleteFiles(io, format, properties)
-    writer.writeAll(() => newPath(names, onCreate), files.iterator, targetSize).map(WrittenDeletes.ofPositions)
+    val writer = new PositionDeleteFiles(io, form.format, form.properties)
+    writer.writeAll(() => newPath(names, onCreate), files.iterator, form.targetSize).map(WrittenDeletes.ofPositions)
   }
 }

@@ -24,35 +24,46 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.{Action, Table}
 import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.RecordApplicationVersion
 
 /**
+ * The columns of a statement's table.
+ *
+ * @param resolved the columns when the statement was resolved
+ * @param merge the changes to the columns that are committed with the rows; absent if there are none
+ */
+final private[iceberglite] case class StatementColumns(resolved: Schema, merge: Option[SchemaMerge])
+
+/**
  * A DELETE, UPDATE or MERGE, and the table for which it is planned.
  *
  * @param table the table at the time of planning
- * @param schema the columns of the table when the statement was resolved
+ * @param columns the columns of the table, and the statement's changes to them
  * @param target the branch that the statement reads and commits to
  * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
- * @param merge the changes to the table's columns that are committed with the rows; `table` already has these changes
  * @param followUps the maintenance that may follow the commit
  */
 final private[iceberglite] class RowLevelStatement(
     val table: Table,
-    val schema: Schema,
+    columns: StatementColumns,
     val command: Command,
     val target: WriteAuditPublish.Target,
     val session: SparkSession,
     val context: StatementContext,
     val options: StatementOptions,
-    val merge: Option[SchemaMerge],
     val followUps: Seq[CommitFollowUp]
 ) extends ErrorBoundary {
 
   override protected def errorName: String = table.name
+
+  /** The columns of the table when the statement was resolved. */
+  val schema: Schema = columns.resolved
+
+  /** The changes to the columns that are committed with the rows. `table` already has these changes. */
+  val merge: Option[SchemaMerge] = columns.merge
 
   /** The properties of the statement that are determined from its plan. */
   val analysis: StatementAnalysis = context.analysis
@@ -90,7 +101,7 @@ final private[iceberglite] class RowLevelStatement(
   /** The isolation level, and the snapshot after which commits of other writers count as concurrent. */
   val isolation: Isolation =
     Isolation(
-      options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
+      options.isolation.getOrElse(setting(properties.Isolation)),
       options.validateFromSnapshot.orElse(snapshot.map(_.snapshotId))
     )
 

@@ -53,6 +53,7 @@ import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupport
 import iceberglite.spec.partition.Void
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
+import iceberglite.spark.rowlevel.StatementColumns
 
 /**
  * A table, or an earlier snapshot of a table, for Spark.
@@ -258,13 +259,12 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       throw CommitConflict(name, "its columns changed after the statement was analyzed")
     val statement = new RowLevelStatement(
       tableToRead,
-      resolvedSchema,
+      StatementColumns(resolvedSchema, merge),
       command,
       writeTarget,
       session,
       context,
       target.options,
-      merge,
       target.followUps
     )
     context.start(statement)

@@ -1,9 +1,8 @@
 package iceberglite.spec.property
 
-import iceberglite.spec.IcebergError.InvalidArgument
-
 /** Determines which concurrent changes a write tolerates (spec: "Optimistic Concurrency"). */
-sealed abstract class IsolationLevel(val name: String)
+sealed abstract class IsolationLevel(name: String) extends NamedValue(name)
+
 object IsolationLevel {
 
   /** Rejects concurrent changes that add or remove rows that match the write's filter. */
@@ -14,8 +13,6 @@ object IsolationLevel {
 
   val all: Seq[IsolationLevel] = Seq(Serializable, Snapshot)
 
-  /** @throws InvalidArgument if the name is unknown; the message lists the valid levels */
-  def parse(name: String): IsolationLevel = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
-    throw InvalidArgument("isolation level", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
-  )
+  /** Returns the level with a name, in any case; absent if there is none. */
+  def parse(name: String): Option[IsolationLevel] = NamedValue.parse(all, name)
 }

@@ -1,7 +1,7 @@
 package iceberglite.spec.property
 
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.property.TableProperty.{oneOf, optional, property, size}
+import iceberglite.spec.property.TableProperty.{memberOf, optional, property, size}
 
 /** The table properties of DELETE, UPDATE and MERGE. */
 object RowLevelProperty {
@@ -15,12 +15,11 @@ object RowLevelProperty {
       s"Mode of ${command.toUpperCase}: rewrite data files with changed rows, or write delete files",
       text => RowLevelMode.all.find(_.name.equalsIgnoreCase(text.trim))
     )
-    val Isolation: TableProperty[String] = oneOf(
+    val Isolation: TableProperty[IsolationLevel] = memberOf(
       s"write.$command.isolation-level",
-      "serializable",
+      IsolationLevel.Serializable,
       s"Isolation level at which ${command.toUpperCase} is validated against concurrent commits",
-      "serializable",
-      "snapshot"
+      IsolationLevel.all
     )
     val Distribution: TableProperty[Option[DistributionMode]] = optional(
       s"write.$command.distribution-mode",

@@ -28,14 +28,6 @@ private[property] trait TablePropertyFactories {
     MetricsMode.parse
   )
 
-  private[property] def oneOf(key: String, default: String, doc: String, values: String*) = property(
-    key,
-    default,
-    s"It must be one of ${values.mkString(", ")}",
-    doc,
-    text => values.find(_.equalsIgnoreCase(text))
-  )
-
   /** Creates a property with a fixed list of values. @param values all members, in the order of messages */
   private[property] def memberOf[A <: NamedValue](key: String, default: A, doc: String, values: Seq[A]) =
     property(key, default.name, NamedValue.expected(values), doc, NamedValue.parse(values, _))
