@@ -164,7 +164,11 @@ class RowDeltaSuite extends AnyFunSuite {
     )
     t.commitOn(read, update)
     def mine(row: Long, isolation: Option[Isolation]): RowDelta =
-      new RowDelta(t.vectors(s"$row$isolation.puffin", low -> Seq(row)), isolation = isolation, read = ReadRows(idBelow(5)))
+      new RowDelta(
+        t.vectors(s"$row$isolation.puffin", low -> Seq(row)),
+        isolation = isolation,
+        read = ReadRows(idBelow(5))
+      )
     assert(rejection(t.commitOn(read, mine(4L, snapshot(read)))).contains("deletes row 4 of low"))
     assert(rejection(t.commitOn(read, mine(4L, serializable(read)))).contains("added new"))
     assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))

@@ -103,7 +103,13 @@ final private[manifestlist] class ManifestListWriter(
     val (_, listed) = ManifestLists.write(
       files,
       listPath,
-      ManifestListHeader(version, header.snapshotId, header.parent.map(_.snapshotId), header.sequenceNumber, header.firstRowId),
+      ManifestListHeader(
+        version,
+        header.snapshotId,
+        header.parent.map(_.snapshotId),
+        header.sequenceNumber,
+        header.firstRowId
+      ),
       complete,
       codec
     )

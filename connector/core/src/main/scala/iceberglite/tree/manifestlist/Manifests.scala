@@ -196,7 +196,9 @@ object Manifests {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
     try
       file.metadata.get(ManifestHeader.SpecIdKey).fold(0) { text =>
-        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its ${ManifestHeader.SpecIdKey} is $text, which is not a number"))
+        Try(text.trim.toInt).getOrElse(
+          throw AvroFault(s"Its ${ManifestHeader.SpecIdKey} is $text, which is not a number")
+        )
       }
     finally file.close()
   }

@@ -21,7 +21,10 @@ class DamagedManifestSuite extends AnyFunSuite {
     val entries = (0 until 50).iterator.map(i => added(dataFile(s"f$i", Some(i.toLong))))
     val path = "m.avro"
     val content = ManifestContent.Data
-    committed(Manifests.write(io, path, ManifestHeader(FormatVersion.V2, content, schema, byId, 7L), entries, codec), 3L)
+    committed(
+      Manifests.write(io, path, ManifestHeader(FormatVersion.V2, content, schema, byId, 7L), entries, codec),
+      3L
+    )
   }
 
   private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
