@@ -128,7 +128,8 @@ class SourceRulesSuite extends AnyFunSuite {
     "spec/metadata/Snapshot.scala:Snapshot",
     "spec/file/ContentFile.scala:ContentFile",
     "spec/file/ContentFile.scala:ManifestFile",
-    "maintenance/PartitionStatistics.scala:PartitionStatistics"
+    "maintenance/PartitionStatistics.scala:PartitionStatistics",
+    "tree/root/ContentEntry.scala:ContentEntry"
   )
 
   /** Records with a field for each option, for each reported number or for each value that a task needs. */

@@ -138,7 +138,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     if (keys.isEmpty) PartitionTuple.Empty else PartitionTuple(keys.map(_.flatMap(valueOf(_, e))))
   }
 
-  private def valueOf(key: PartitionKey, e: ContentEntry): Option[Literal] = {
+  private def valueOf(key: PartitionFieldKey, e: ContentEntry): Option[Literal] = {
     val stats = e.stats.get(key.id).getOrElse(throw EntryFault(
       s"The entry of ${e.location} has no statistics of the column or expression ${key.id}, which determine a " +
         s"partition value of the partition spec ${e.specId}"

@@ -9,20 +9,22 @@ import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
  *
  * @param path the path of the root
  * @param length the length of the root in bytes
+ * @param group what the entries of the part have in common
  * @param loaded the entries of the part; absent on executors, which read the root
  * @param selected the keys of the entries that the part contains; absent if it contains all
  */
 final private[root] class InlinePart(
     override val path: String,
     override val length: Long,
-    override val content: ManifestContent,
-    override val specId: Int,
+    group: InlinePart.Group,
     columns: StatsColumns,
     specs: PartitionSpecs,
     summary: InlinePart.Summary,
     loaded: Option[Vector[ContentEntry]],
     selected: Option[Set[String]]
 ) extends FilePart {
+  override def content: ManifestContent = group.content
+  override def specId: Int = group.specId
   override def id: String = s"$path#${content.name}#$specId"
   override def liveFiles: Option[Long] = Some(summary.liveFiles)
   override def sequenceNumber: Long = summary.sequenceNumber
@@ -46,15 +48,15 @@ final private[root] class InlinePart(
   }
 
   private def read(io: FileIO): Vector[ContentEntry] =
-    RootManifests.read(io, path, columns).entries.filter(InlinePart.isIn(content, specId))
+    RootManifests.read(io, path, columns).entries.filter(InlinePart.isIn(group))
 
   /** Returns the part with only the entries whose keys are given. */
   def only(keys: Set[String]): InlinePart =
-    new InlinePart(path, length, content, specId, columns, specs, summary, loaded, Some(keys))
+    new InlinePart(path, length, group, columns, specs, summary, loaded, Some(keys))
 
   override def forReading: FilePart = {
     val short = InlinePart.Summary(summary.liveFiles, sequenceNumber, minSequenceNumber, None, Metrics.Empty)
-    new InlinePart(path, length, content, specId, columns, specs.only(specId), short, None, selected)
+    new InlinePart(path, length, group, columns, specs.only(specId), short, None, selected)
   }
 
   override private[tree] def cacheKey(io: FileIO): PartKey =
@@ -62,6 +64,9 @@ final private[root] class InlinePart(
 }
 
 private[root] object InlinePart {
+
+  /** What the entries of a part have in common. */
+  final case class Group(content: ManifestContent, specId: Int)
 
   /** What is known of the live entries of a part. */
   final case class Summary(
@@ -80,19 +85,19 @@ private[root] object InlinePart {
       columns: StatsColumns,
       specs: PartitionSpecs
   ): Vector[InlinePart] = {
-    val keys = entries.flatMap(e => contentOf(e.content).map(_ -> e.specId)).distinct
-    keys.map { case (content, specId) =>
-      val own = entries.filter(isIn(content, specId))
-      val summary = summarize(own.filter(_.isLive), specId, columns)
-      new InlinePart(path, length, content, specId, columns, specs, summary, Some(own), None)
+    val groups = entries.flatMap(e => contentOf(e.content).map(Group(_, e.specId))).distinct
+    groups.map { group =>
+      val own = entries.filter(isIn(group))
+      val summary = summarize(own.filter(_.isLive), group.specId, columns)
+      new InlinePart(path, length, group, columns, specs, summary, Some(own), None)
     }
   }
 
   /** Returns the key of a file. Several deletion vectors may be in one Puffin file. */
   def key(e: ManifestEntry): String = s"${e.file.path}#${e.file.contentOffset.mkString}"
 
-  private def isIn(content: ManifestContent, specId: Int)(e: ContentEntry): Boolean =
-    e.specId == specId && contentOf(e.content).contains(content)
+  private def isIn(group: Group)(e: ContentEntry): Boolean =
+    e.specId == group.specId && contentOf(e.content).contains(group.content)
 
   private def contentOf(content: EntryContent): Option[ManifestContent] = content match {
     case EntryContent.Data => Some(ManifestContent.Data)

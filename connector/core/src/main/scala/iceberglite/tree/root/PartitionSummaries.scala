@@ -22,7 +22,7 @@ private[root] object PartitionSummaries {
     if (summaries.forall(_.isDefined)) Some(summaries.flatten) else None
   }
 
-  private def summary(stats: FieldStats, key: PartitionKey): Option[FieldSummary] = {
+  private def summary(stats: FieldStats, key: PartitionFieldKey): Option[FieldSummary] = {
     def bound(value: Option[Literal]) =
       value.flatMap(LiteralConversion.to(_, key.partitionType)).map(SingleValue.encode)
     val result = FieldSummary(

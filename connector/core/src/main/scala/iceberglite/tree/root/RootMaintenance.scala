@@ -12,7 +12,7 @@ import iceberglite.tree.{ManifestRewrite, TreeTable}
 final private[root] class RootMaintenance(
     table: TreeTable,
     columns: StatsColumns,
-    leaves: LeafWriter,
+    leaves: LeafManifestWriter,
     limits: RootLimits
 ) {
   private val files = new EntryFiles(columns)
@@ -103,7 +103,7 @@ final private[root] class RootMaintenance(
   private def sorted(group: Vector[LeafPart], by: ManifestRewrite): Vector[ContentEntry] = {
     val order = by.order(table.specs.of(group.head))
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
-    val runs = LeafWriter.runs(live(group).sortBy(_.file.partition)(order), target)
+    val runs = LeafManifestWriter.runs(live(group).sortBy(_.file.partition)(order), target)
     table.pool.map(runs)(run => leaves.write(run.map(files.toContent), Existing))
   }
 

@@ -18,7 +18,7 @@ final private[root] class RootWriter(
 ) {
   private val files = new EntryFiles(columns)
   private val output = new ParallelWriter(table.io, header.metadataPath, table.pool)
-  private val leaves = new LeafWriter(header, columns, output)
+  private val leaves = new LeafManifestWriter(header, columns, output)
   private val rowIds = new NextRowId(header.firstRowId.getOrElse(0L))
 
   def run(): WrittenRoot = output.complete(writeAll())
@@ -40,8 +40,7 @@ final private[root] class RootWriter(
       addedRows = header.firstRowId.map(first => rowIds.next - first),
       added = changes.allAdded,
       removed = removals.removed,
-      root = root,
-      length = bytes.length.toLong,
+      root = RootContent(root, bytes.length.toLong),
       newLeaves = newLeaves,
       rewritten = kept.rewritten,
       written = output.paths
@@ -76,7 +75,10 @@ final private[root] class RootWriter(
     val groups = added.map(group).distinct.map(byGroup)
     val (small, large) = groups.partition(_.size <= limits.maxInlineFiles)
     val runs =
-      large.flatMap(LeafWriter.runs(_, TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)))
+      large.flatMap(LeafManifestWriter.runs(
+        _,
+        TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
+      ))
     (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
   }
 

@@ -44,7 +44,7 @@ private[root] object StatsColumn {
  * @param all the columns and expressions, in ascending order of their ids
  * @param keys for each partition spec id, the id with the statistics of each partition field; absent for a void field
  */
-final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[Int, Vector[Option[PartitionKey]]])
+final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[Int, Vector[Option[PartitionFieldKey]]])
     extends Serializable {
   val byId: Map[Int, StatsColumn] = all.map(c => c.id -> c).toMap
 
@@ -52,7 +52,7 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
   def only(ids: Set[Int]): StatsColumns = new StatsColumns(all.filter(c => ids(c.id)), keys)
 
   /** Returns the keys of the fields of a partition spec. @throws EntryFault if the table does not have the spec */
-  def keysOf(specId: Int): Vector[Option[PartitionKey]] = keys.getOrElse(
+  def keysOf(specId: Int): Vector[Option[PartitionFieldKey]] = keys.getOrElse(
     specId,
     throw EntryFault(
       s"An entry has the partition spec $specId, but the specs of the table are ${keys.keys.toVector.sorted.mkString(", ")}"
@@ -66,7 +66,7 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
  * @param id the id of the source column (transform identity) or of the expression
  * @param partitionType the type of the partition values
  */
-final private[root] case class PartitionKey(id: Int, isIdentity: Boolean, partitionType: PrimitiveType)
+final private[root] case class PartitionFieldKey(id: Int, isIdentity: Boolean, partitionType: PrimitiveType)
 
 private[root] object StatsColumns {
 
@@ -112,11 +112,11 @@ private[root] object StatsColumns {
       spec: PartitionSpec,
       sources: PartitionSpecs,
       expressions: Vector[TableExpression]
-  ): Vector[Option[PartitionKey]] = spec.fields.zip(spec.partitionType(sources.sources).fields).map {
+  ): Vector[Option[PartitionFieldKey]] = spec.fields.zip(spec.partitionType(sources.sources).fields).map {
     case (field, typed) => (field.transform, typed.fieldType) match {
         case (Void, _) => None
-        case (Identity, t: PrimitiveType) => Some(PartitionKey(field.sourceId, isIdentity = true, t))
-        case (_, t: PrimitiveType) => Some(PartitionKey(expressionOf(field, expressions), isIdentity = false, t))
+        case (Identity, t: PrimitiveType) => Some(PartitionFieldKey(field.sourceId, isIdentity = true, t))
+        case (_, t: PrimitiveType) => Some(PartitionFieldKey(expressionOf(field, expressions), isIdentity = false, t))
         case (_, _) => None
       }
   }

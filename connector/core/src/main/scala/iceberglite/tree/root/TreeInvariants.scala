@@ -73,7 +73,7 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
   /** I7: the counts of a leaf are those of its entries, and its statistics contain those of every live file. */
   private def leafStats: Vector[TreeViolation] = files.leaves.filter(_.isColumnar).flatMap { leaf =>
     val own = RootManifests.read(io, leaf.path, files.columns).entries
-    val counted = LeafWriter.count(own, leaf.sequenceNumber)
+    val counted = LeafManifestWriter.count(own, leaf.sequenceNumber)
     val isTooHigh = leaf.minSequenceNumber > counted.minSequenceNumber
     val found = leaf.leaf.manifest.map(_.copy(minSequenceNumber = counted.minSequenceNumber))
     check("I7", !found.contains(counted), s"The counts of ${leaf.path} differ from $counted") ++

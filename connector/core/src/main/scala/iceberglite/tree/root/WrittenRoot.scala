@@ -16,10 +16,15 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
 }
 
 /**
+ * A root as written.
+ *
+ * @param length the length of its file in bytes
+ */
+final private[root] case class RootContent(entries: Vector[ContentEntry], length: Long)
+
+/**
  * The root and the leaves that an attempt has written.
  *
- * @param root the entries of the root
- * @param length the length of the root in bytes
  * @param newLeaves the leaves of added files, with the entries that they have before a commit
  * @param rewritten the rewrite of leaves that the commit requested; absent if it chose no leaves
  */
@@ -28,22 +33,21 @@ final private[root] case class WrittenRoot(
     override val addedRows: Option[Long],
     override val added: Vector[ContentFile],
     override val removed: Vector[ManifestEntry],
-    root: Vector[ContentEntry],
-    length: Long,
+    root: RootContent,
     newLeaves: Vector[NewLeaf],
     rewritten: Option[RewrittenLeaves],
     override val written: Vector[String]
 ) extends WrittenTree {
-  override lazy val references: Set[String] = root.filter(_.manifest.isDefined).map(_.location).toSet + pointer
+  override lazy val references: Set[String] = root.entries.filter(_.manifest.isDefined).map(_.location).toSet + pointer
 
   override def changesFiles: Boolean = super.changesFiles || rewritten.nonEmpty
 
   override def summary: Map[String, String] =
-    Map(RootFiles.LengthKey -> length.toString) ++ rewritten.toVector.flatMap {
+    Map(RootFiles.LengthKey -> root.length.toString) ++ rewritten.toVector.flatMap {
       result =>
         Map(
           "manifests-created" -> result.written.size,
-          "manifests-kept" -> (root.count(_.manifest.isDefined) - result.written.size),
+          "manifests-kept" -> (root.entries.count(_.manifest.isDefined) - result.written.size),
           "manifests-replaced" -> result.replaced,
           "entries-processed" -> result.written.map(_.recordCount).sum
         ).map { case (key, count) => key -> count.toString }

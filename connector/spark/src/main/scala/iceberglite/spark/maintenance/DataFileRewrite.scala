@@ -130,15 +130,19 @@ final private[iceberglite] class DataFileRewrite(
         options.keepsSequenceNumber,
         Some(carrier)
       )
-      val summary =
-        EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
-      // A thread that waits for the commit of another thread can be interrupted. It has not committed anything yet.
-      commits.lockInterruptibly()
-      try {
-        newestOwn = carrier.attempt(newestOwn.transaction(summary).add(action).commit())
-        newestOwn
-      } finally commits.unlock()
+      commitInTurn(action, carrier)
     } finally search.close()
+  }
+
+  /** Commits after the commits of other threads of this rewrite. A thread that waits for them can be interrupted. */
+  private def commitInTurn(action: RewriteFiles, carrier: RecordingCarrier): Table = {
+    val summary =
+      EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
+    commits.lockInterruptibly()
+    try {
+      newestOwn = carrier.attempt(newestOwn.transaction(summary).add(action).commit())
+      newestOwn
+    } finally commits.unlock()
   }
 
   /** Rewrites groups in one commit. */

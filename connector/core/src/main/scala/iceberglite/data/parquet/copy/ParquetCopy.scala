@@ -109,11 +109,11 @@ object ParquetCopy {
   }
 
   /** Reads the footers; absent if a file is not supported. */
-  private def open(files: Vector[CopiedFile], io: FileIO): Option[Vector[SourceFile]] = {
-    val sources = Vector.newBuilder[SourceFile]
+  private def open(files: Vector[CopiedFile], io: FileIO): Option[Vector[CopySource]] = {
+    val sources = Vector.newBuilder[CopySource]
     var chunks = 0
     val isSupported = files.forall { file =>
-      val source = SourceFile.open(io, file)
+      val source = CopySource.open(io, file)
       sources += source
       chunks += source.groups.iterator.map(_.chunks.size).sum
       source.isSupported && chunks <= MaxChunks

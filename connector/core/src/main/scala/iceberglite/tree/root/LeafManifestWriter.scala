@@ -7,7 +7,7 @@ import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, TreeHeader}
 
 /** Writes leaf manifests. Several threads may use it. */
-final private[root] class LeafWriter(
+final private[root] class LeafManifestWriter(
     header: TreeHeader,
     columns: StatsColumns,
     output: ParallelWriter
@@ -42,12 +42,12 @@ final private[root] class LeafWriter(
       recordCount = entries.size.toLong,
       fileSizeInBytes = Some(bytes.length.toLong),
       stats = StatsAggregate.of(entries.filter(_.isLive)),
-      manifest = Some(LeafWriter.count(entries, header.sequenceNumber))
+      manifest = Some(LeafManifestWriter.count(entries, header.sequenceNumber))
     )
   }
 }
 
-private[root] object LeafWriter {
+private[root] object LeafManifestWriter {
 
   /** Splits the entries of files into runs of about the target size of a leaf, in bytes. */
   def runs(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {

@@ -13,7 +13,7 @@ import iceberglite.parquet.ParquetInput
 import iceberglite.storage.{FileIO, StorageErrors}
 
 /** A file to copy, with its footer. */
-final private[copy] class SourceFile(val copied: CopiedFile, val input: InputFile, footer: ParquetMetadata) {
+final private[copy] class CopySource(val copied: CopiedFile, val input: InputFile, footer: ParquetMetadata) {
   val schema: MessageType = footer.getFileMetaData.getSchema
 
   def createdBy: String = footer.getFileMetaData.getCreatedBy
@@ -31,21 +31,21 @@ final private[copy] class SourceFile(val copied: CopiedFile, val input: InputFil
    * truncate them.
    */
   def isSupported: Boolean =
-    Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(SourceFile.isReadable))
+    Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(CopySource.isReadable))
 }
 
-private[copy] object SourceFile {
+private[copy] object CopySource {
   private val Encodings = Set("PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY")
 
   /** Reads the footer of a file. @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged */
-  def open(io: FileIO, copied: CopiedFile): SourceFile = {
+  def open(io: FileIO, copied: CopiedFile): CopySource = {
     val input = ParquetInput.of(io, copied.path)
     StorageErrors.wrapReadErrors(copied.path) {
       val reader = ParquetFileReader.open(input)
       val footer =
         try reader.getFooter
         finally reader.close()
-      val file = new SourceFile(copied, input, footer)
+      val file = new CopySource(copied, input, footer)
       file.groups.foreach(group => GuardedPages.check(group.block, input.getLength))
       file
     }
@@ -61,7 +61,7 @@ private[copy] object SourceFile {
  *
  * @param firstPosition the position of the first row in the file
  */
-final private[copy] class SourceGroup(val file: SourceFile, val block: BlockMetaData, val firstPosition: Long) {
+final private[copy] class SourceGroup(val file: CopySource, val block: BlockMetaData, val firstPosition: Long) {
 
   /** The column chunks by path. */
   val chunks: Map[Vector[String], ColumnChunkMetaData] =
