@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.{ViewRequirement, ViewUpdate}
 import iceberglite.spec.update.ViewUpdate._
-import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewMetadata
 import iceberglite.table.{Environment, RetryPolicy, TableIdentifier, ViewChange, ViewState}
 
 /**
@@ -69,21 +69,24 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
 
   /** Sets and removes properties of a view. */
   def alterProperties(id: TableIdentifier, set: Map[String, String], remove: Set[String]): ViewState =
-    change(id) { _ =>
-      (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) ++
-        (if (remove.isEmpty) Vector.empty else Vector(RemoveProperties(remove)))
-    }
+    change(id)(_ => propertyUpdates(set, remove))
+
+  private def propertyUpdates(set: Map[String, String], remove: Set[String]): Vector[ViewUpdate] =
+    (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) ++
+      (if (remove.isEmpty) Vector.empty else Vector(RemoveProperties(remove)))
 
   /**
    * Makes an earlier version current. The version log gets an entry; no version is added.
    *
-   * @param properties returns the properties to set with the version
+   * @param ofVersion the properties that belong to a version: each gets the value from the version's summary, and is
+   *   removed if the summary does not have it
    * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
    */
-  def rollback(id: TableIdentifier, versionId: Int)(properties: ViewVersion => Map[String, String]): ViewState =
+  def rollback(id: TableIdentifier, versionId: Int, ofVersion: Set[String]): ViewState =
     change(id) { base =>
-      val set = properties(base.version(versionId))
-      (if (set.isEmpty) Vector.empty else Vector(SetProperties(set))) :+ SetCurrentViewVersion(versionId)
+      val set = base.version(versionId).summary.filterKeys(ofVersion).map(identity)
+      val remove = (ofVersion -- set.keySet).intersect(base.properties.keySet)
+      propertyUpdates(set, remove) :+ SetCurrentViewVersion(versionId)
     }
 
   /**

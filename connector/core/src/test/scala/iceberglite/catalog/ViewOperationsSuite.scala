@@ -63,15 +63,15 @@ class ViewOperationsSuite extends AnyFunSuite {
     assert(catalog.listViews(Vector("db")) == Vector(View) && catalog.viewExists(View))
     assert(!catalog.tableExists(View) && catalog.listTables(Vector("db")).isEmpty)
     views.createOrReplace(View, define("SELECT 2 n"), Map("c" -> "d"), None)
-    val rolledBack = views.rollback(View, created.currentVersionId)(_ => Map("e" -> "f")).metadata
+    val rolledBack = views.rollback(View, created.currentVersionId, Set("c", "e")).metadata
     assert(catalog.loadView(View).metadata == rolledBack && query(rolledBack) == "SELECT 1 n")
     assert(rolledBack.versions.map(_.versionId) == Vector(1, 2) && rolledBack.uuid == created.uuid)
     assert(rolledBack.versionLog.map(_.versionId) == Vector(1, 2, 1))
-    assert(rolledBack.properties.filterKeys(Set("a", "c", "e")) == Map("a" -> "b", "c" -> "d", "e" -> "f"))
-    val altered = views.alterProperties(View, Map("a" -> "x"), Set("c")).metadata
-    assert(altered.properties.get("a").contains("x") && !altered.properties.contains("c"))
+    assert(rolledBack.properties.filterKeys(Set("a", "c", "e")) == Map("a" -> "b"))
+    val altered = views.alterProperties(View, Map("c" -> "x"), Set("a")).metadata
+    assert(altered.properties.get("c").contains("x") && !altered.properties.contains("a"))
     assert(altered.versionLog == rolledBack.versionLog)
-    intercept[NotFound](views.rollback(View, 7)(_ => Map.empty))
+    intercept[NotFound](views.rollback(View, 7, Set.empty))
     assert(catalog.dropView(View) && !catalog.dropView(View) && catalog.listViews(Vector("db")).isEmpty)
     intercept[NotFound](catalog.loadView(View))
     intercept[NotFound](views.replace(View, define("SELECT 1 n"), Map.empty))

@@ -1,6 +1,7 @@
 package iceberglite.spark.view
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.iceberglite.ViewChecks
 import org.apache.spark.sql.types.{StructField, StructType}
 
@@ -40,10 +41,17 @@ private[view] object ViewColumns {
     query.map(_.name).mkString(",")
   }
 
-  /** Returns the names of the query's columns. */
-  def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Seq[String] = {
+  /** Returns the names of the query's columns, if the version or the view has them. */
+  def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Option[Seq[String]] = {
     def named(properties: Map[String, String]): Option[Seq[String]] =
       properties.get(QueryColumnNames).map(_.split(",", -1).toSeq).filter(_.size == columns.size)
-    named(version.summary).orElse(named(view.properties)).getOrElse(columns.fieldNames.toSeq)
+    named(version.summary).orElse(named(view.properties))
   }
+
+  /**
+   * Returns the names of the columns of a query whose names were not stored. They are found by position, if the query
+   * still has as many columns as the view, and otherwise by the names of the view's columns.
+   */
+  def queryNames(query: LogicalPlan, columns: StructType): Seq[String] =
+    if (query.resolved && query.output.size == columns.size) query.output.map(_.name) else columns.fieldNames.toSeq
 }

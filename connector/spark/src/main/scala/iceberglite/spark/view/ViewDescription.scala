@@ -30,7 +30,7 @@ private[view] object ViewDescription {
   def details(name: ViewName, view: ViewMetadata): Seq[(String, String)] = {
     val version = view.currentVersion
     val defaults = version.defaultCatalog.getOrElse(name.catalog.name) +: version.defaultNamespace
-    val queryNames = ViewColumns.queryNames(view, version, columns(view))
+    val queryNames = ViewColumns.queryNames(view, version, columns(view)).getOrElse(Seq.empty)
     Seq(
       "Catalog" -> name.catalog.name,
       "Namespace" -> name.ident.namespace.mkString("."),

@@ -45,17 +45,15 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
 
   /**
    * Makes an earlier version of the view current. The property with the names of the query's columns, which other
-   * engines read, gets the value that belongs to the version.
+   * engines read, gets the value that belongs to the version. It is removed if the version does not have it: REST
+   * servers may not keep the summaries of versions.
    *
    * @return the metadata before and after the change
    * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
    */
   def rollback(versionId: Int): (ViewMetadata, ViewMetadata) = {
     val before = views.loadView(id).metadata
-    val after = operations.rollback(id, versionId) { version =>
-      version.summary.filterKeys(_ == ViewColumns.QueryColumnNames).map(identity)
-    }
-    (before, after.metadata)
+    (before, operations.rollback(id, versionId, Set(ViewColumns.QueryColumnNames)).metadata)
   }
 
   /** Whether statements about the name are Spark's: it is in the session catalog, and is no name of an Iceberg view. */

@@ -30,8 +30,9 @@ private[view] object ViewPlan {
     val query = ViewQuery.parse(session, view, version)
     query.collectWithSubqueries { case nested: UnresolvedRelation => nested }.foreach(_.setTagValue(Path, path))
     val fields = SparkTypes.toSpark(state.metadata.schema)
-    val names = ViewColumns.queryNames(state.metadata, version, fields)
     val analyzed = session.sessionState.analyzer.execute(query)
+    val names = ViewColumns.queryNames(state.metadata, version, fields)
+      .getOrElse(ViewColumns.queryNames(analyzed, fields))
     val plan = SubqueryAlias(view.parts, Project(columns(view, fields, names), analyzed))
     plan.setTagValue(Path, path)
     plan

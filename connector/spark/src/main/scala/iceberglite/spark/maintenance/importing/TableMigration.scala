@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.connector.catalog.{CatalogExtension, Identifier, TableCatalog}
 
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.IcebergError.{AlreadyExists, Unsupported}
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, Unsupported}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.SummaryKey
 
@@ -55,6 +55,9 @@ final private[iceberglite] class TableMigration private (
   }
 
   private def start(properties: Map[String, String]): Long = {
+    if (catalog.isIcebergTable(ident)) {
+      throw InvalidArgument("table", TableMigration.nameOf(ident), "It is an Iceberg table and need not be migrated")
+    }
     val location = ImportSource.table(session, ident).location
     if (catalog.tableExists(backup)) throw AlreadyExists(
       ObjectKind.Table,
