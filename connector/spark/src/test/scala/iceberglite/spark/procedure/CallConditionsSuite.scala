@@ -48,16 +48,17 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
   private def valueOf(parameter: Parameter[_]): String = parameter.parameterType match {
     case ParameterType.Text if parameter.name.endsWith("prefix") => s"'file:/${parameter.name}'"
     case ParameterType.Text => s"'$ns.none'"
-    case ParameterType.Id => "7"
+    case ParameterType.Id | ParameterType.Count => "7"
     case ParameterType.Time => "current_timestamp()"
     case other => fail(s"no value of the type $other")
   }
 
-  /** Conditions of procedures that fail for another reason before they look for the table. */
+  /** Conditions of procedures that fail for another reason before they look for the table, or that need a view. */
   private val earlier: Map[String, (String, String)] = Map(
     "restore" -> ("INVALID_PARAMETER_VALUE" -> "22023"),
     "register_table" -> ("ICEBERG_LITE.UNREADABLE_FILE" -> "58030"),
-    "migrate" -> ("ICEBERG_LITE.UNSUPPORTED" -> "0A000")
+    "migrate" -> ("ICEBERG_LITE.UNSUPPORTED" -> "0A000"),
+    "rollback_view" -> ("VIEW_NOT_FOUND" -> "42P01")
   )
 
   for (procedure <- Procedures.all) test(s"${procedure.name} reports a missing table with an error condition") {

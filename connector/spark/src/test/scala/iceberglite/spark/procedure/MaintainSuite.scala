@@ -158,7 +158,8 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     def planned = call(t, "dry_run => true")
     for (i <- 0 until 3) {
       assert(statusOf(planned, "compute_table_stats") == "skipped", s"after $i updates")
-      sql(s"UPDATE $t SET n = id WHERE id BETWEEN ${i * 100} AND ${i * 100 + 98}")
+      sql(s"UPDATE ${peer(t)} SET n = id WHERE id BETWEEN ${i * 100} AND ${i * 100 + 98}")
+      sql(s"REFRESH TABLE $t")
     }
     assert(statusOf(planned, "compute_table_stats") == "planned")
   }
