@@ -77,7 +77,10 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     }
   }
 
-  /** Interprets an error response to a conditional `PUT`. Returns false if the response means that the key exists. */
+  /**
+   * Interprets an error response to a conditional `PUT`. Returns false if the key exists or another request is creating
+   * it.
+   */
   private def resultOf(path: Path, error: AmazonServiceException): Boolean = error.getStatusCode match {
     case PreconditionFailed | Conflict => false
     case NotImplemented => throw unsupported(path)

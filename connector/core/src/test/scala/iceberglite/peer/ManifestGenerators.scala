@@ -63,7 +63,10 @@ object ManifestGenerators {
     transform <- Gen.oneOf(transforms(t))
   } yield (column.id, transform)
 
-  /** Generates partition specs with at most one field per column, whose names have characters invalid in Avro names. */
+  /**
+   * Generates partition specs with at most one field per column, and the names of the fields contain characters that
+   * are invalid in Avro names.
+   */
   def spec(id: Int): Gen[PartitionSpec] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, partitionField)).map { parts =>
     val fields = parts.groupBy(_._1).map(_._2.head).toVector.zipWithIndex.map { case ((source, transform), i) =>
       PartitionField(source, 1000 + i * 2, s"$i.c$source/${transform.toString.take(3)}é", transform)

@@ -110,7 +110,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Checks that planning on a cluster gives the same tasks, with or without metrics. */
   private def checkCluster(scan: TableScan, plan: ScanPlan): Unit = {
-    // A cluster does not return the snapshots that added the files.
+    // A plan made on a cluster does not state which snapshot added a file.
     def withoutMetrics(p: ScanPlan) =
       p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty), addedBy = 0L))
     val onCluster = scan.copy(cluster = Some(new CopyingCluster)).plan()
@@ -143,7 +143,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(cases)(check(_, FormatVersion.V2, new ManifestCache(1 << 20)))
   }
 
-  test("the random cases skipped many files and manifests") {
+  test("the plans of the random cases skip many files and manifests") {
     val least = if (Sampling.isFast) 10 else 100
     assert(skippedManifests > least && prunedFiles > 5 * least)
   }

@@ -1,6 +1,8 @@
 package iceberglite.tree
 
-/** Runs each operation immediately and in the calling thread, so that the order of storage requests is deterministic. */
+/**
+ * Runs each operation immediately and in the calling thread, so that the order of storage requests is deterministic.
+ */
 object SequentialPool extends MetadataPool {
   override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] = items.iterator.map(f).toVector
 

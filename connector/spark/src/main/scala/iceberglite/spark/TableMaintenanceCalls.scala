@@ -96,8 +96,8 @@ trait TableMaintenanceCalls {
   /**
    * Deletes files in the table's directory to which the table's metadata does not refer.
    *
-   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours ago;
-   *   by default 3 days ago
+   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours
+   *   ago; by default 3 days ago
    * @param location a directory that the table owns; by default its location
    * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
    *   16, which is also the highest number

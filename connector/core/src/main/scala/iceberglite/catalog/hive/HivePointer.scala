@@ -96,7 +96,9 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
       case error if SwapSupport.isModified(error) => PointerMove.Conflict
       case e: InvalidOperationException if isMissing(e) => PointerMove.Conflict
       case e: InvalidOperationException if isIncompatible(e) && changed.getSd.getCols != table.getSd.getCols =>
-        log.info(s"The Hive Metastore rejected the new columns of $name, so it keeps the old: ${HiveFailure.text(e)}")
+        log.info(
+          s"The Hive Metastore rejected the new columns of $name, so it keeps the old columns: ${HiveFailure.text(e)}"
+        )
         changed.getSd.setCols(table.getSd.getCols)
         alter(table, changed, expected)
     }

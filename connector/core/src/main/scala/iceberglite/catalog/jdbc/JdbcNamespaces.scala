@@ -4,8 +4,8 @@ import java.sql.SQLException
 
 /**
  * The properties of a catalog's namespaces. A namespace that was created explicitly has at least the marker property
- * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog
- * tables if they are missing.
+ * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.schemaVersion`, because its first evaluation creates the
+ * catalog tables if they are missing.
  */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._

@@ -23,8 +23,8 @@ private[catalog] object RowKind {
 
 /**
  * The rows of a catalog's tables and views. Unless stated otherwise, rows of other catalogs (column `catalog_name`) are
- * ignored. The methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog tables if they are
- * missing.
+ * ignored. The methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog tables if they
+ * are missing.
  */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._

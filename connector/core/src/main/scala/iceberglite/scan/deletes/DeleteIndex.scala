@@ -34,9 +34,9 @@ final private[scan] class DeleteIndex private (
   val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
   /**
-   * Returns a function that finds the deletes of a data file with a data sequence number. Files of the same manifest and
-   * partition share the partition tuple, so that the function looks up the deletes of the partition only once for all of
-   * them. The function is not thread-safe.
+   * Returns a function that finds the deletes of a data file with a data sequence number. Files of the same manifest
+   * and partition share the partition tuple, so that the function looks up the deletes of the partition only once for
+   * all of them. The function is not thread-safe.
    */
   def lookup: (ContentFile, Long) => Vector[DeleteFile] = {
     val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]

@@ -77,7 +77,7 @@ final private[root] case class ManifestStats(
  * @param vector the bytes of a deletion vector; absent for other content
  * @param manifest the counts of a leaf manifest; absent for other content
  * @param referencedFile the data file or the leaf manifest to which a deletion vector applies. For a delete manifest,
- *   the data manifest that it is affiliated to
+ *   the data manifest that it is affiliated with
  * @param firstRowId the row id of the first row of a data file. For a data manifest, the first row id of its added
  *   files without one
  */

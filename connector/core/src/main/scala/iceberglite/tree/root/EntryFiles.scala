@@ -152,7 +152,9 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
 
   private def isColumn(id: Int): Boolean = columns.byId.get(id).exists(_.isColumn)
 
-  /** Completes the upper bounds of identity columns, which other writers may omit, because they equal the lower bounds. */
+  /**
+   * Completes the upper bounds of identity columns, which other writers may omit, because they equal the lower bounds.
+   */
   private def upperCompleted(e: ContentEntry): ContentStats = {
     val identities = columns.keysOf(e.specId).flatten.filter(_.isIdentity).map(_.id)
     identities.foldLeft(e.stats) { (stats, id) =>

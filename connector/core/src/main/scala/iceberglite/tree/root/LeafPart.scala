@@ -59,7 +59,7 @@ final private[root] class LeafPart(
   /** Reads the entries that the deletion vector does not remove, with their positions in the file. */
   def positioned(io: FileIO): Iterator[(Long, ManifestEntry)] = select(io, !vector.isDeleted(_))
 
-  /** Reads the entries at the given positions, also if the deletion vector removes them. */
+  /** Reads the entries at the given positions, even if the deletion vector removes them. */
   def at(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] = select(io, positions.isDeleted).map(_._2)
 
   /**

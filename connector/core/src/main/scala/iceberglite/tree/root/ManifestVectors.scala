@@ -49,7 +49,7 @@ private[root] object ManifestVectors {
     positions
   }
 
-  /** The maximum size of a vector in a Puffin file, in bytes; a leaf has at most some millions of entries. */
+  /** The maximum size of a vector in a Puffin file, in bytes; a leaf has at most a few million entries. */
   private val MaxBytes = 16L << 20
 
   private def copy(buffer: ByteBuffer): Array[Byte] = {

@@ -11,8 +11,8 @@ private[root] object PartitionSummaries {
     FieldSummary(containsNull = true, containsNan = Some(false), lowerBound = None, upperBound = None)
 
   /**
-   * Returns a summary for each partition field of the given partition spec; absent if the statistics of any field are incomplete, because
-   * in a summary, absent bounds mean that all values are null or NaN.
+   * Returns a summary for each partition field of the given partition spec; absent if the statistics of any field are
+   * incomplete, because in a summary, absent bounds mean that all values are null or NaN.
    */
   def of(specId: Int, stats: ContentStats, columns: StatsColumns): Option[Vector[FieldSummary]] = {
     val summaries = columns.keysOf(specId).map {

@@ -92,7 +92,9 @@ final private[root] class RootFiles(
     case other => super.changesIn(other)
   }
 
-  /** Returns the entries that the snapshot removed from a leaf, with the status `deleted` and the id of the snapshot. */
+  /**
+   * Returns the entries that the snapshot removed from a leaf, with the status `deleted` and the id of the snapshot.
+   */
   private def removedFrom(leaf: LeafPart): Iterator[ManifestEntry] = {
     val removed = vectors.get(leaf.path).map(_.changed).getOrElse(DeletionVector.Empty)
     if (removed.isEmpty) Iterator.empty

@@ -19,7 +19,7 @@ final private[root] class RootMaintenance(
 
   /**
    * Moves the oldest files of the root to leaves, if the root has too many files. The deletion vectors of these files
-   * move to a delete manifest that is affiliated to the data manifest of the files.
+   * move to a delete manifest that is affiliated with the data manifest of the files.
    *
    * @param entries the entries that the commit carries over
    */
@@ -143,7 +143,9 @@ final private[root] class RootMaintenance(
       .filter(_.map(_.length).sum <= limits.maxMergeBytes)
   }
 
-  /** Returns the size class of a leaf: leaves in a class have about `mergeCount` times as many entries as in the last. */
+  /**
+   * Returns the size class of a leaf: leaves in a class have about `mergeCount` times as many entries as in the last.
+   */
   private def tier(entries: Long): Int =
     (math.log(math.max(1.0, entries.toDouble)) / math.log(math.max(2, limits.mergeCount).toDouble)).toInt
 

@@ -7,7 +7,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.tree.{PartFilter, SnapshotFiles, TreeTable}
 
 /**
- * A rule for metadata trees of version 4 that a tree violates.
+ * A violated rule for metadata trees of version 4.
  *
  * @param rule the number of the rule, such as `I4`
  */

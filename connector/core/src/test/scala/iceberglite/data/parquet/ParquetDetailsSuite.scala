@@ -13,7 +13,10 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{DataInput, TemporaryDirectory}
 
-/** Tests detailed Parquet properties, and checks their effect on written files with Parquet's own reader. */
+/**
+ * Tests the table properties for Bloom filters, statistics, dictionaries and pages of Parquet files, and checks their
+ * effect on written files with Parquet's own reader.
+ */
 class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val schema = schemaOf(
     required(1, "id", LongType),

@@ -148,8 +148,8 @@ class RootTreeSuite extends AnyFunSuite {
   }
 
   /**
-   * Commits random changes, with small limits. The first commits write manifest lists, and the others write roots. After
-   * each commit, [[RootTable.commit]] checks the invariants of the tree.
+   * Commits random changes, with small limits. The first commits write manifest lists, and the others write roots.
+   * After each commit, [[RootTable.commit]] checks the invariants of the tree.
    */
   private def checkHistory(seed: Int, commits: Int): Unit = {
     val random = new Random(seed)

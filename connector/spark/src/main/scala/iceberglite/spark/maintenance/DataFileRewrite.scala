@@ -165,8 +165,8 @@ final private[iceberglite] class DataFileRewrite(
 }
 
 /**
- * Carries deletes over, and records whether this failed. It may fail with any error, because it runs Spark jobs. Such an
- * error always precedes the commit of an attempt, so that the files of the rewrite can be removed.
+ * Carries deletes over, and records whether this failed. It may fail with any error, because it runs Spark jobs. Such
+ * an error always precedes the commit of an attempt, so that the files of the rewrite can be removed.
  */
 final private class RecordingCarrier(moves: DeleteCarrier, writeCommit: WriteCommit) extends DeleteCarrier {
   private var hasFailed = false

@@ -95,7 +95,9 @@ private[maintenance] object HilbertKey {
    */
   private val Seed = 0x5deece66d1f3aL
 
-  /** The number of characters or bytes of a value that determine its ordinal, so that a sample of long values is small. */
+  /**
+   * The number of characters or bytes of a value that determine its ordinal, so that a sample of long values is small.
+   */
   private val PrefixLength = 256
 
   /**

@@ -28,8 +28,8 @@ private[maintenance] object RewriteCommits {
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
-   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If commits succeeded before,
-   *   the error has their result as a suppressed [[EarlierCommits]]
+   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If commits succeeded
+   *   before, the error has their result as a suppressed [[EarlierCommits]]
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,

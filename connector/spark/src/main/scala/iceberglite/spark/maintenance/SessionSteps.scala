@@ -99,8 +99,8 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
   }
 
   /**
-   * Returns the result of a rewrite. If the rewrite fails after some of its commits, returns the result of these commits
-   * and the message of the error.
+   * Returns the result of a rewrite. If the rewrite fails after some of its commits, returns the result of these
+   * commits and the message of the error.
    */
   private def committed[R: ClassTag](rewrite: => R): (R, Option[String]) =
     try {

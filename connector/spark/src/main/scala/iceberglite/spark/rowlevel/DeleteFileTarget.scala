@@ -18,8 +18,8 @@ private[rowlevel] object DeleteForm {
   /**
    * Deletion vectors (version 3).
    *
-   * @param sentBytes maximum number of bytes of deletion vectors that a task sends to the driver instead of writing them
-   *   to a file
+   * @param sentBytes maximum number of bytes of deletion vectors that a task sends to the driver instead of writing
+   *   them to a file
    */
   final case class Vectors(sentBytes: Long) extends DeleteForm
 

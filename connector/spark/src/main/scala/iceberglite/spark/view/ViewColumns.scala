@@ -14,8 +14,9 @@ import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 private[view] object ViewColumns {
 
   /**
-   * The key with the names of the query's columns, separated by commas. Apache Iceberg stores it as a property of the
-   * view. This connector also stores it in the summary of each version, because the names belong to the version.
+   * The key of the names of the query's columns. The value is a list separated by commas. Apache Iceberg stores it as a
+   * property of the view. This connector also stores it in the summary of each version, because the names belong to the
+   * version.
    */
   val QueryColumnNames = "spark.query-column-names"
 
@@ -49,7 +50,7 @@ private[view] object ViewColumns {
   }
 
   /**
-   * Returns the names of the columns of a query whose names were not stored. They are found by position, if the query
+   * Returns the names of a query's columns, if no names were stored. They are found by position, if the query
    * still has as many columns as the view, and otherwise by the names of the view's columns.
    */
   def queryNames(query: LogicalPlan, columns: StructType): Seq[String] =

@@ -56,7 +56,10 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
     (before, operations.rollback(id, versionId, Set(ViewColumns.QueryColumnNames)).metadata)
   }
 
-  /** Whether statements about the name are Spark's: it is in the session catalog, and is no name of an Iceberg view. */
+  /**
+   * Whether statements about the name are Spark's: it is in the session catalog, and is not the name of an Iceberg
+   * view.
+   */
   def belongsToSpark: Boolean =
     catalog.name == CatalogNames.SessionCatalog && SparkErrors.in(toString)(find().isEmpty)
 }

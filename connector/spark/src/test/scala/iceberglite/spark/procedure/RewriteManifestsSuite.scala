@@ -108,7 +108,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     assert(contents(t, 2) == before)
   }
 
-  test("a dry run states the numbers and changes nothing") {
+  test("a dry run returns the counts of a rewrite and changes nothing") {
     val t = fragmented()
     assertUnchanged(t)(assert(rewrite(t, "dry_run => true") == ((4, 1))))
     assert(rewrite(t) == ((4, 1)) && rewrite(t, "dry_run => true") == ((0, 0)))

@@ -219,7 +219,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       loaded.manageSnapshots().createTag("x", loaded.currentSnapshot.snapshotId).commit()
       val merge = s"USING (SELECT id, n + 1 AS n FROM $t.tag_x) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n"
       val error = intercept[Exception](sql(s"MERGE INTO $t t $merge"))
-      assert(messages(error).contains("its columns changed after the statement was analyzed. Run it again"))
+      assert(messages(error).contains("its columns changed after the statement was analyzed. Run the statement again"))
       sql(s"MERGE INTO $t t $merge")
       assert(rows(s"SELECT n, c FROM $t WHERE id = 100").map(_.toString) == Seq("[101,7]"))
     }

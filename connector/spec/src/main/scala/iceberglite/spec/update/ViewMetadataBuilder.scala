@@ -156,8 +156,8 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Checks dialects in the same way as Apache Iceberg. An engine that replaces a view must not remove queries in the
-   * SQL dialects of other engines.
+   * Checks, as Apache Iceberg does, that the new version keeps the dialects of the replaced version. An engine that
+   * replaces a view must not remove queries in the SQL dialects of other engines.
    */
   private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
     val lost = before.dialects.diff(m.currentVersion.dialects)

@@ -27,7 +27,9 @@ private[copy] trait OutputColumn {
   def finish(file: ParquetFileWriter): Unit
 }
 
-/** Copies pages, which stay compressed. The dictionaries of files differ, so the pages must not be dictionary-encoded. */
+/**
+ * Copies pages, which stay compressed. The dictionaries of files differ, so the pages must not be dictionary-encoded.
+ */
 final private[copy] class PageColumn(
     column: ColumnDescriptor,
     fileSettings: ParquetFileSettings,

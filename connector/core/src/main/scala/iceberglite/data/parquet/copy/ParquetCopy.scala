@@ -19,7 +19,7 @@ import iceberglite.storage.{FileIO, StorageErrors}
  * are large enough and not dictionary-encoded. The values of other columns are decoded and encoded, without assembling
  * rows.
  *
- * The row groups of old files are combined to row groups of at most the size that the table requests. Old row groups
+ * The row groups of old files are combined into row groups of at most the size that the table requests. Old row groups
  * are not divided. Therefore, two consecutive row groups of a new file together always exceed this size.
  */
 final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: Vector[CopiedRows], path: String) {
@@ -80,7 +80,7 @@ object ParquetCopy {
   /** The maximum number of column chunks of the old files, which limits the memory for their footers. */
   private val MaxChunks = 200000
 
-  /** The maximum size of an old row group that is not divided, relative to the size that the table requests. */
+  /** The maximum size of an old row group in a copy, relative to the size that the table requests. */
   private val MaxGroupRatio = 1.5
 
   /**
@@ -137,7 +137,7 @@ object ParquetCopy {
   }
 }
 
-/** Decides of which columns the pages are copied to a row group. */
+/** Decides for which columns of a row group pages are copied. */
 final private[copy] class PageRule(fileSettings: ParquetFileSettings, groups: Vector[SourceGroup]) {
   private val rows = groups.iterator.map(_.rows).sum
 

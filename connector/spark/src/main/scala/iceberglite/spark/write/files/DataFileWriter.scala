@@ -35,8 +35,8 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
   def open(path: String): DataFileWriter
 
   /**
-   * Returns the new files that contain the rows of existing files in the same order; absent if the rows must be read and
-   * written one by one.
+   * Returns the new files that contain the rows of existing files in the same order; absent if the rows must be read
+   * and written one by one.
    *
    * @param files the existing files, at least one, which have the format of the new files
    * @param targetSize the target size of a new file in bytes
