@@ -45,5 +45,5 @@ SELECT partition.p FROM ${catalog}.db.t.files VERSION AS OF ${first};
 a
 b
 
--- error whole history
+-- error This metadata table does not support time travel
 SELECT * FROM ${catalog}.db.t.snapshots VERSION AS OF ${first};

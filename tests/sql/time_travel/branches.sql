@@ -32,5 +32,5 @@ SELECT record_count FROM ${catalog}.db.t.branch_main.files;
 1
 1
 
--- error whole history
+-- error This metadata table does not support time travel
 SELECT name, type FROM ${catalog}.db.t.branch_main.refs;
