@@ -33,7 +33,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     throw InvalidArgument(
       s"time travel of $name",
       travel.selector,
-      "This metadata table does not support time travel; remove VERSION AS OF, TIMESTAMP AS OF, the branch, the tag or the read option"
+      "This metadata table does not support time travel; remove the version, timestamp, branch, tag or read option"
     )
   }
 
