@@ -625,7 +625,7 @@ class TableProcedures(ABC):
         return [ComputeTableStats(*row) for row in rows]
 
     def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
-        """Run the actions that are due according to the metadata table `health`, in order of the gain per rewritten byte.
+        """Run the actions that are due according to the metadata table `health`, by their gain per rewritten byte.
 
         Args:
             options: budget, and options of the rewrite of data files: max-bytes, max-seconds, remove-orphan-files,

@@ -8,6 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.v2.DataSourceRDD
+import org.apache.spark.sql.iceberglite.TaskInput
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.spark.cluster.ClusterJob
@@ -115,7 +116,8 @@ final private class PackRdd(
     case PackPartition(rowsOfTask, copy) =>
       val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
       try {
-        if (!copy.exists(files => writer.copy(files.files, files.partition))) writeRows(rowsOfTask, context, writer)
+        val copied = copy.exists(files => TaskInput.counted(writer.copy(files.files, files.partition)))
+        if (!copied) writeRows(rowsOfTask, context, writer)
         writer.commit() match {
           case written: WrittenFiles => Iterator.single(ClusterJob.serialize(written.files.toVector))
           case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")

@@ -21,7 +21,7 @@ object MaintainProcedure extends Procedure {
 
   override val name = "maintain"
   override val description =
-    "Run the actions that are due according to the metadata table `health`, in order of the gain per rewritten byte"
+    "Run the actions that are due according to the metadata table `health`, by their gain per rewritten byte"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, maintainOptions, dryRun)
 
   override val output: StructType = StructType(Seq(
