@@ -65,8 +65,15 @@ private[maintenance] object PackJob {
  * The files of a Spark task whose rows may be copied column by column: no row of them is deleted.
  *
  * @param partition the partition of all rows
+ * @param bytes the sum of the lengths of the files in bytes
+ * @param records the number of their rows, as far as it is known
  */
-final private[maintenance] case class FilesToCopy(files: Vector[CopiedFile], partition: PartitionTuple)
+final private[maintenance] case class FilesToCopy(
+    files: Vector[CopiedFile],
+    partition: PartitionTuple,
+    bytes: Long,
+    records: Long
+)
 
 private[maintenance] object FilesToCopy {
 
@@ -86,9 +93,11 @@ private[maintenance] object FilesToCopy {
       task.isWholeFile && task.deletes.isEmpty && task.file.format == format && task.file.keyMetadata.isEmpty &&
       (!hasLineage || task.file.firstRowId.isDefined)
     }
-    if (isComplete)
-      Some(FilesToCopy(tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage))), partition))
-    else None
+    if (isComplete) {
+      val files = tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage)))
+      val records = tasks.map(_.file).filter(_.hasRecordCount).map(_.recordCount).sum
+      Some(FilesToCopy(files, partition, tasks.map(_.file.fileSizeInBytes).sum, records))
+    } else None
   }
 
   private def lineageOf(task: FileScanTask, hasLineage: Boolean): Option[InheritedLineage] =
@@ -116,8 +125,10 @@ final private class PackRdd(
     case PackPartition(rowsOfTask, copy) =>
       val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
       try {
-        val copied = copy.exists(files => TaskInput.counted(writer.copy(files.files, files.partition)))
-        if (!copied) writeRows(rowsOfTask, context, writer)
+        copy.filter(files => writer.copy(files.files, files.partition)) match {
+          case Some(copied) => TaskInput.add(copied.bytes, copied.records)
+          case None => writeRows(rowsOfTask, context, writer)
+        }
         writer.commit() match {
           case written: WrittenFiles => Iterator.single(ClusterJob.serialize(written.files.toVector))
           case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")
