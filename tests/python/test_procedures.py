@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException
@@ -36,13 +37,18 @@ def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
     assert [a.snapshot_id for a in three_commits.ancestors_of(second)] == [second, first]
 
 
+def condition(error: Any) -> tuple[str, str]:
+    """Return the condition and the SQL state. PySpark declares that its method for the state returns nothing."""
+    return error.getErrorClass(), error.getSqlState()
+
+
 def test_the_error_of_a_procedure_has_a_condition_and_a_sql_state(spark: SparkSession, three_commits: Table) -> None:
     with pytest.raises(AnalysisException) as unknown:
         three_commits.rollback_to_snapshot(7)
-    assert (unknown.value.getErrorClass(), unknown.value.getSqlState()) == ("ICEBERG_LITE.SNAPSHOT_NOT_FOUND", "42704")
+    assert condition(unknown.value) == ("ICEBERG_LITE.SNAPSHOT_NOT_FOUND", "42704")
     with pytest.raises(AnalysisException) as missing:
         spark.sql("CALL lite.system.rewrite_manifests('db.no_such_table')")
-    assert (missing.value.getErrorClass(), missing.value.getSqlState()) == ("TABLE_OR_VIEW_NOT_FOUND", "42P01")
+    assert condition(missing.value) == ("TABLE_OR_VIEW_NOT_FOUND", "42P01")
 
 
 def test_a_state_is_restored_with_a_report_of_what_changed(spark: SparkSession, three_commits: Table) -> None:
