@@ -1,9 +1,7 @@
 package iceberglite.catalog
 
-import scala.util.Try
-
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, UnreadableFile}
-import iceberglite.spec.{IcebergError, ObjectKind}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.MetadataCompression
 import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{Cleanup, EmptyDirectories, Environment, TableLocations, ViewChange, ViewState}
@@ -24,6 +22,7 @@ final private[catalog] class HadoopViews(
     tableExists: () => Boolean
 ) {
   private val directory = TableLocations.inside(location, "metadata")
+  private val creation = new ExclusiveCreation(io, view)
 
   def exists: Boolean = numbers.nonEmpty
 
@@ -43,7 +42,7 @@ final private[catalog] class HadoopViews(
     if (base.isEmpty) rejectExisting()
     val number = base.fold(1)(b => numberOf(b.metadataLocation) + 1)
     val path = pathOf(number)
-    if (!createFile(path, MetadataFiles.viewBytes(next, MetadataCompression.Uncompressed))) {
+    if (!creation.create(path, MetadataFiles.viewBytes(next, MetadataCompression.Uncompressed))) {
       if (base.isEmpty) rejectExisting()
       throw CommitConflict(view, s"version $number already exists ($path)")
     }
@@ -76,8 +75,8 @@ final private[catalog] class HadoopViews(
   )
 
   /** Withdraws a new view, i.e. deletes its metadata file, if a table with the same name was created concurrently. */
-  private def withdrawIfTable(path: String): Unit = if (tableExists()) {
-    io.delete(path)
+  private def withdrawIfTable(path: String): Unit = if (creation.orUnknown(path)(tableExists())) {
+    Cleanup.delete(io, Vector(path))
     throw tableWithSameName
   }
 
@@ -86,23 +85,14 @@ final private[catalog] class HadoopViews(
    * concurrently, or the base is so old that later commits removed it and the file of the following version.
    */
   private def withdrawIfReplaced(base: ViewState, path: String): Unit = {
-    val current = Try(read(base.metadataLocation)).toOption
-    if (!current.exists(_.metadata.uuid == base.metadata.uuid)) {
-      io.delete(path)
+    val isSameView = creation.orUnknown(path) {
+      VersionFiles.ifExists(io, base.metadataLocation)(read(base.metadataLocation))
+        .exists(_.metadata.uuid == base.metadata.uuid)
+    }
+    if (!isSameView) {
+      Cleanup.delete(io, Vector(path))
       throw CommitConflict(view, s"${base.metadataLocation} is no longer a version of the view")
     }
-  }
-
-  /**
-   * Creates the file. If it is unclear whether the call succeeded, the content of the file shows which commit created
-   * the file.
-   *
-   * @return false if another commit created the file
-   */
-  private def createFile(path: String, contents: Array[Byte]): Boolean = {
-    def isOwn: Option[Boolean] = Try(io.read(path)).toOption.map(java.util.Arrays.equals(_, contents))
-    try io.createExclusively(path, contents) || isOwn.contains(true)
-    catch { case failed: IcebergError => isOwn.getOrElse(throw failed) }
   }
 
   private def read(path: String): ViewState = ViewState(MetadataFiles.readView(io, path), path)

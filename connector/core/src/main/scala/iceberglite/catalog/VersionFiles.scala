@@ -94,25 +94,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   def readIfExists(path: String): Option[TableVersion] =
-    ifExists(path)(TableVersion(MetadataFiles.read(io, path), path))
-
-  /**
-   * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
-   * afterwards, the read is retried. Such a failure can occur if commits delete old metadata files, because a delayed
-   * writer can briefly create a deleted file again.
-   */
-  def ifExists[A](path: String)(read: => A): Option[A] = {
-    @tailrec def attempt(retries: Int): Option[A] = {
-      val found =
-        try Some(Some(read))
-        catch { case e: UnreadableFile => if (!io.exists(path)) Some(None) else if (retries == 0) throw e else None }
-      found match {
-        case Some(result) => result
-        case None => attempt(retries - 1)
-      }
-    }
-    attempt(VersionFiles.MaxRereads)
-  }
+    VersionFiles.ifExists(io, path)(TableVersion(MetadataFiles.read(io, path), path))
 
   /**
    * Reads a version under any of its possible file names. Early releases of Apache Iceberg use the last of these names.
@@ -183,4 +165,22 @@ private[catalog] object VersionFiles {
 
   /** The cost of a listing that contains no version. A listing that contains a version has the cost 1. */
   private val EmptyListingCost = 5
+
+  /**
+   * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
+   * afterwards, the read is retried. Such a failure can occur if commits delete old metadata files, because a delayed
+   * writer can briefly create a deleted file again.
+   */
+  def ifExists[A](io: FileIO, path: String)(read: => A): Option[A] = {
+    @tailrec def attempt(retries: Int): Option[A] = {
+      val found =
+        try Some(Some(read))
+        catch { case e: UnreadableFile => if (!io.exists(path)) Some(None) else if (retries == 0) throw e else None }
+      found match {
+        case Some(result) => result
+        case None => attempt(retries - 1)
+      }
+    }
+    attempt(MaxRereads)
+  }
 }

@@ -1,10 +1,6 @@
 package iceberglite.catalog
 
-import java.util.Arrays
-
-import scala.util.control.NonFatal
-
-import iceberglite.spec.{IcebergError, ObjectKind}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.{MetadataCompression, TableProperty}
@@ -25,6 +21,7 @@ final private[catalog] class VersionedTable(
     environment: Environment = Environment.system
 ) {
   private val files = new VersionFiles(io, location)
+  private val creation = new ExclusiveCreation(io, table)
 
   /** Whether the table exists; see [[VersionFiles.exists]]. */
   def exists: Boolean = files.exists
@@ -40,7 +37,7 @@ final private[catalog] class VersionedTable(
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     val path = files.pathOf(number, codec)
     base.fold(rejectExistingMetadata())(rejectOutdatedBase(_, next.metadata))
-    if (!createFile(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
+    if (!creation.create(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
     val committed = TableVersion(next.metadata, path)
     base.fold(withdrawIfDuplicate(number, path)) { b =>
       withdrawIfOvertaken(b, committed, number)
@@ -93,59 +90,13 @@ final private[catalog] class VersionedTable(
    * they have created their files, so that at most one file remains.
    */
   private def withdrawIfDuplicate(number: Int, path: String): Unit = {
-    val duplicate = orUnknown(path) {
+    val duplicate = creation.orUnknown(path) {
       val found = MetadataCompression.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
       found.foreach(_ => io.delete(path))
       found
     }
     duplicate.foreach(otherPath => throw versionExists(number, otherPath))
   }
-
-  /**
-   * Creates the file. If it is unclear whether the call succeeded, the content of the file shows which commit created
-   * the file.
-   *
-   * @return false if another commit created the file
-   */
-  private def createFile(path: String, contents: Array[Byte]): Boolean = tryCreate(path, contents) match {
-    case Right(true) => true
-    // Storage that retries a successful request may report that the file already exists.
-    case Right(false) => isOwnFile(path, contents).getOrElse(false)
-    case Left(failed: StorageFailed) => isOwnFile(path, contents).getOrElse(throw failed)
-    case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)
-    case Left(definite: IcebergError) => throw definite
-    case Left(NonFatal(e)) => retryCreate(path, contents, e)
-    case Left(fatal) => throw unknown(path, fatal.toString, Some(fatal))
-  }
-
-  /**
-   * Retries the creation with the same name and content. If the file exists afterwards, its content shows which commit
-   * created the file. If not, the outcome is unknown.
-   */
-  private def retryCreate(path: String, contents: Array[Byte], failure: Throwable): Boolean =
-    isOwnFile(path, contents).getOrElse {
-      tryCreate(path, contents).right.toOption.filter(identity).orElse(isOwnFile(path, contents))
-        .getOrElse(throw unknown(path, String.valueOf(failure.getMessage), Some(failure)))
-    }
-
-  private def tryCreate(path: String, contents: Array[Byte]): Either[Throwable, Boolean] =
-    try Right(io.createExclusively(path, contents))
-    catch { case e: Throwable => Left(e) }
-
-  /** Whether this commit created the file; `None` if the file does not exist. */
-  private def isOwnFile(path: String, contents: Array[Byte]): Option[Boolean] =
-    orUnknown(path)(files.ifExists(path)(io.read(path)).map(Arrays.equals(_, contents)))
-
-  /** Runs a check after a commit that may have succeeded. If the check fails, the outcome of the commit is unknown. */
-  private def orUnknown[A](path: String)(check: => A): A =
-    try check
-    catch {
-      case unknownState: CommitStateUnknown => throw unknownState
-      case e: Throwable => throw unknown(path, s"the table's metadata cannot be read (${e.getMessage})", Some(e))
-    }
-
-  private def unknown(path: String, reason: String, cause: Option[Throwable]): CommitStateUnknown =
-    CommitStateUnknown(table, Some(path), reason, cause)
 
   /**
    * Rejects a base that is no longer the newest version of the table. The version number of the base is not sufficient
@@ -182,7 +133,7 @@ final private[catalog] class VersionedTable(
    * would then fork the history of the table. Therefore the commit is kept only if the newest version is based on it.
    */
   private def withdrawIfOvertaken(base: TableVersion, committed: TableVersion, number: Int): Unit = {
-    val isOvertaken = orUnknown(committed.metadataLocation) {
+    val isOvertaken = creation.orUnknown(committed.metadataLocation) {
       (deletesOldVersions(base) || isOldBase(base, committed.metadata)) && highest(base).exists(_ > number) &&
       files.newestByListing().exists(newest =>
         !follows(newest, base, committed).getOrElse(throw logTooShort(newest, committed))
@@ -201,7 +152,7 @@ final private[catalog] class VersionedTable(
    * clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
-    val isReplaced = orUnknown(committed.metadataLocation) {
+    val isReplaced = creation.orUnknown(committed.metadataLocation) {
       !isUnreplaced(base) && !files.newestByListing().exists(isLaterVersion(_, base, committed))
     }
     if (isReplaced) {
@@ -231,10 +182,11 @@ final private[catalog] class VersionedTable(
    */
   private def isUnreplaced(base: TableVersion): Boolean = base.metadata.uuid match {
     case None => isSame(base, files.readIfExists(base.metadataLocation))
-    case uuid => files.ifExists(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
+    case uuid =>
+      VersionFiles.ifExists(io, base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
   }
 
-  private def logTooShort(newest: TableVersion, committed: TableVersion): CommitStateUnknown = unknown(
+  private def logTooShort(newest: TableVersion, committed: TableVersion): CommitStateUnknown = creation.unknown(
     committed.metadataLocation,
     s"the log of ${newest.metadataLocation} does not go back that far (${TableProperty.PreviousVersionsMax.key})",
     None

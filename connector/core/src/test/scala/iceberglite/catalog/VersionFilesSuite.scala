@@ -20,7 +20,7 @@ class VersionFilesSuite extends AnyFunSuite {
   }
 
   private def read(io: FileIOWrapper): Option[Int] =
-    new VersionFiles(io, "mem:/t").ifExists(path)(io.read(path).length)
+    VersionFiles.ifExists(io, path)(io.read(path).length)
 
   test("a file that appears after an attempt to read it is read again") {
     val delayed = new UnreadableAtFirst(failures = 1)

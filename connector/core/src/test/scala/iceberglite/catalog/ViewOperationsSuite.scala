@@ -2,13 +2,14 @@ package iceberglite.catalog
 
 import java.util.concurrent.{Callable, Executors, TimeUnit}
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Sampling
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitStateUnknown, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
@@ -16,7 +17,7 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.spec.update.ViewRequirement
 import iceberglite.spec.view.{ViewMetadata, ViewRepresentation}
 import iceberglite.table.TestTables._
-import iceberglite.table.{TableIdentifier, TestTables, ViewChange}
+import iceberglite.table.{Crash, Fault, FaultyFileIO, TableIdentifier, TestTables, ViewChange}
 
 /** Tests the changes to views in every kind of catalog. */
 class ViewOperationsSuite extends AnyFunSuite {
@@ -156,5 +157,39 @@ class ViewOperationsSuite extends AnyFunSuite {
       assert(store.files.paths.exists(_.endsWith("/db/v/metadata/v1.view.json")))
       assert(catalog.dropView(View) && !store.files.paths.exists(_.contains("/db/v/")))
     }
+  }
+
+  for (fault <- Fault.all)
+    test(
+      s"after a fault ($fault) in a file-system catalog, a failed change has no effect unless the outcome is unknown"
+    ) {
+      everyCall(fault, Vector.empty, views => views.create(View, define("SELECT 1 n"), Map.empty, None))
+      everyCall(fault, Vector("SELECT 0 n"), views => views.replace(View, define("SELECT 1 n"), Map.empty))
+    }
+
+  /** Runs the change repeatedly. In each run, injects the fault into the next one of the change's storage calls. */
+  @tailrec
+  private def everyCall(fault: Fault, existing: Vector[String], change: ViewOperations => Any, at: Int = 1): Unit = {
+    val calls = CatalogFixture.Hadoop.withStore { store =>
+      val clean = open(CatalogFixture.Hadoop, store)
+      existing.foreach(query => operations(clean).create(View, define(query), Map.empty, None))
+      val faulty = new FaultyFileIO(store.files, at, fault)
+      val properties = CatalogFixture.Hadoop.properties(store)
+      val catalog = views(Catalogs.open("lite", properties, faulty, TestTables.environment))
+      val outcome =
+        try Right(change(operations(catalog)))
+        catch { case e: Throwable => Left(e) }
+      val found = if (clean.viewExists(View)) Vector(query(clean.loadView(View).metadata)) else Vector.empty
+      withClue(s"$fault at call $at gave $outcome: ") {
+        outcome match {
+          case Right(_) => assert(found == Vector("SELECT 1 n"))
+          case Left(_: CommitStateUnknown | _: Crash | _: OutOfMemoryError) =>
+            assert(found == existing || found == Vector("SELECT 1 n"))
+          case Left(_) => assert(found == existing)
+        }
+      }
+      faulty.calls
+    }
+    if (calls >= at) everyCall(fault, existing, change, at + 1)
   }
 }
