@@ -23,6 +23,7 @@ import iceberglite.catalog.hive.HiveCatalog
 import iceberglite.spark.catalog.Providers
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.UnstagedTable
+import iceberglite.spark.view.SessionViews
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.TableCreation
 
@@ -223,7 +224,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     if (
       icebergCatalog.namespaceExists(namespace) &&
-      (icebergCatalog.listTables(namespace).nonEmpty || hasIcebergViews(namespace))
+      (icebergCatalog.listTables(namespace).nonEmpty || SessionViews.names(icebergCatalog, namespace).nonEmpty)
     ) {
       throw new NonEmptyNamespaceException(namespace)
     }
@@ -237,10 +238,6 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def loadFunction(ident: Identifier): UnboundFunction =
     try icebergCatalog.loadFunction(ident)
     catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
-
-  private def hasIcebergViews(namespace: Array[String]): Boolean =
-    try viewCatalog.exists(_.listViews(namespace.toVector).nonEmpty)
-    catch { case _: Unsupported => false } // a JDBC catalog whose layout has no views
 
   /**
    * Rejects an Iceberg view of the Hive Metastore, which Spark would read as a view of its own, with other default

@@ -97,6 +97,21 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("SHOW VIEWS lists Spark's views if the Iceberg catalog cannot store views") {
+    val directory = newDirectory()
+    val s = session(
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:$directory/old.db",
+      "warehouse" -> directory.toUri.toString,
+      "jdbc.schema-version" -> "V0"
+    )
+    s.sql("CREATE DATABASE without_views")
+    s.sql("CREATE VIEW without_views.theirs AS SELECT 1 AS id")
+    assert(values(s.sql("SHOW VIEWS IN without_views").select("viewName")) == Seq("theirs"))
+    s.sql("DROP VIEW without_views.theirs")
+    s.sql("DROP DATABASE without_views")
+  }
+
   test("an iceberg-lite table and a table of Spark cannot have the same name") {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")

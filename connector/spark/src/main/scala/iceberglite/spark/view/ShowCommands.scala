@@ -8,8 +8,6 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
-import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.ObjectKind
 
 /**
  * `SHOW VIEWS`, which also shows the temporary views of the session and, in the session catalog, the views of Spark.
@@ -33,11 +31,8 @@ final private[view] case class ShowIcebergViews(
 
   private def icebergViews: Seq[String] = {
     val names =
-      try catalog.viewCatalog.toSeq.flatMap(_.listViews(namespace.toVector)).map(_.name)
-      catch {
-        // The namespaces of the session catalog belong to Spark, which checks whether they exist.
-        case NotFound(ObjectKind.Namespace, _, _) if isSessionCatalog => Nil
-      }
+      if (isSessionCatalog) SessionViews.names(catalog, namespace)
+      else catalog.viewCatalog.toSeq.flatMap(_.listViews(namespace.toVector)).map(_.name)
     pattern.fold(names)(StringUtils.filterPattern(names, _))
   }
 
