@@ -1,7 +1,11 @@
 package iceberglite.data.parquet
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.{ByteBuffer, ByteOrder}
+
 import scala.collection.JavaConverters._
 
+import org.apache.parquet.format.Util
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -10,6 +14,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.data.parquet.copy.ParquetCopy
 import iceberglite.data.{CopiedFile, InheritedLineage, Record, RecordGenerators, WrittenFile}
 import iceberglite.parquet.ParquetMetrics
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.NestedField.{optional, required}
@@ -131,8 +136,8 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     val Vector(copied) = copy(files, flat).get
     withReader(copied) { reader =>
       val index = reader.readColumnIndex(reader.getFooter.getBlocks.get(0).getColumns.get(0))
-      def longs(buffers: java.util.List[java.nio.ByteBuffer]) =
-        buffers.asScala.map(_.duplicate().order(java.nio.ByteOrder.LITTLE_ENDIAN).getLong)
+      def longs(buffers: java.util.List[ByteBuffer]) =
+        buffers.asScala.map(_.duplicate().order(ByteOrder.LITTLE_ENDIAN).getLong)
       assert(longs(index.getMinValues) == Seq(0, 30) && longs(index.getMaxValues) == Seq(29, 59))
     }
   }
@@ -212,5 +217,52 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     val expected = (0 until 30).map(i => Record.of(i.toLong, 1000L + i, 5L)) ++
       (30 until 60).map(i => if (i % 2 == 0) Record.of(i.toLong, 1970L + i, 6L) else Record.of(i.toLong, i * 10L, 1L))
     assert(read(copied.path, table) == expected)
+  }
+
+  test("a new row group ends when its values take more bytes than in the old files") {
+    // Each file has a small dictionary. The dictionary of all values exceeds its limit, so that the values are plain.
+    val text = schemaOf(required(1, "s", StringType))
+    val files = (0 until 8).map { i =>
+      write(text, (0 until 2000).map(k => Record.of(s"$i-${k % 20}-" + "x" * 100)), Map.empty)
+    }
+    val size = withReader(files.head)(_.getFooter.getBlocks.get(0).getCompressedSize)
+    val properties = Map(
+      "write.parquet.dict-size-bytes" -> "4000",
+      "write.parquet.compression-codec" -> "uncompressed",
+      "write.parquet.row-group-size-bytes" -> "300000"
+    )
+    assert(files.size * size < 300000)
+    val Vector(copied) = copy(files, text, properties).get
+    val groups = withReader(copied)(_.getFooter.getBlocks.asScala.map(_.getTotalByteSize))
+    assert(groups.size > 1 && groups.forall(_ < 600000), groups)
+    assert(read(copied.path, text) == files.flatMap(f => read(f.path, text)))
+  }
+
+  test("a column chunk with another number of rows than its row group is an error that names the file") {
+    val schema = schemaOf(required(1, "id", LongType), optional(2, "s", StringType))
+    val rows = (0 until 30).map(i => Record.of(i.toLong, s"value ${i % 3}"))
+    val file = write(schema, rows, smallPages)
+    for (properties <- Seq(smallPages, smallPages + ("write.parquet.compression-level" -> "9"))) {
+      val damaged = withRowCount(file, 29)
+      val error = intercept[UnreadableFile](copy(Seq(damaged), schema, properties))
+      assert(error.getMessage.contains(damaged.path) && error.getMessage.contains("29 rows"))
+    }
+  }
+
+  /** Returns a copy of a file whose footer claims another number of rows in the row group. */
+  private def withRowCount(file: WrittenFile, rows: Long): WrittenFile = {
+    val bytes = io.read(file.path)
+    val length = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
+    val footer = Util.readFileMetaData(new ByteArrayInputStream(bytes, bytes.length - 8 - length, length))
+    footer.getRow_groups.get(0).setNum_rows(rows)
+    val out = new ByteArrayOutputStream
+    out.write(bytes, 0, bytes.length - 8 - length)
+    Util.writeFileMetaData(footer, out)
+    val newLength = out.size - (bytes.length - 8 - length)
+    out.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(newLength).array)
+    out.write("PAR1".getBytes("US-ASCII"))
+    val path = newPath()
+    io.write(path, out.toByteArray)
+    file.copy(path = path)
   }
 }

@@ -3,8 +3,8 @@ package iceberglite.data.parquet.copy
 import scala.collection.JavaConverters._
 
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ParquetMetadata}
-import org.apache.parquet.io.InputFile
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, CompressionCodecName, ParquetMetadata}
+import org.apache.parquet.io.{InputFile, ParquetDecodingException}
 import org.apache.parquet.schema.MessageType
 
 import iceberglite.data.CopiedFile
@@ -27,8 +27,8 @@ final private[copy] class CopySource(val copied: CopiedFile, val input: InputFil
   }
 
   /**
-   * Whether the pages have a form that [[ChunkPages]] reads, and the statistics are those of a library which does not
-   * truncate them.
+   * Whether the pages have a form that [[ChunkPages]] reads, and the statistics are those of a library that does not
+   * truncate them by default.
    */
   def isSupported: Boolean =
     Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(CopySource.isReadable))
@@ -69,6 +69,20 @@ final private[copy] class SourceGroup(val file: CopySource, val block: BlockMeta
 
   def rows: Long = block.getRowCount
 
-  /** The number of bytes in the file. */
-  val bytes: Long = chunks.values.iterator.map(_.getTotalSize).sum
+  /** The length of the part of the file that contains the column chunks. */
+  val span: Long =
+    if (chunks.isEmpty) 0L
+    else
+      chunks.values.iterator.map(c => c.getStartingPos + c.getTotalSize).max - chunks.values.map(_.getStartingPos).min
+
+  /** The expected number of bytes in a file with the given codec. */
+  def bytesIn(codec: CompressionCodecName): Long = chunks.values.iterator.map { chunk =>
+    if (codec == CompressionCodecName.UNCOMPRESSED) chunk.getTotalUncompressedSize else chunk.getTotalSize
+  }.sum
+
+  /** Checks the number of rows in a column chunk, so that a damaged file does not shift the rows of other files. */
+  def checkRows(chunk: ColumnChunkMetaData, chunkRows: Long): Unit =
+    if (chunkRows != rows) throw new ParquetDecodingException(
+      s"Column ${chunk.getPath} has $chunkRows rows, but its row group has $rows rows"
+    )
 }

@@ -12,7 +12,7 @@ import org.apache.parquet.compression.CompressionCodecFactory
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath}
 import org.apache.parquet.hadoop.{ColumnChunkPageWriteStore, ParquetFileWriter}
 import org.apache.parquet.internal.column.columnindex.{ColumnIndexBuilder, OffsetIndexBuilder}
-import org.apache.parquet.io.DelegatingSeekableInputStream
+import org.apache.parquet.io.{DelegatingSeekableInputStream, ParquetDecodingException}
 
 import iceberglite.data.parquet.{ParquetFileSettings, UnboundedPages}
 import iceberglite.spec.schema.MetadataColumns
@@ -22,6 +22,9 @@ private[copy] trait OutputColumn {
 
   /** Adds the values of a row group of an old file. */
   def add(group: SourceGroup, bytes: GroupBytes): Unit
+
+  /** The number of bytes that were added, as they will be in the file or, at the end of the chunk, before encoding. */
+  def bufferedSize: Long
 
   /** Writes the column chunk to the file. */
   def finish(file: ParquetFileWriter): Unit
@@ -52,6 +55,7 @@ final private[copy] class PageColumn(
 
   override def add(group: SourceGroup, bytes: GroupBytes): Unit = {
     val chunk = group.chunks(path)
+    if (column.getMaxRepetitionLevel == 0) group.checkRows(chunk, chunk.getValueCount)
     val slice = bytes.chunk(chunk)
     values match {
       case counted: FloatingColumn =>
@@ -80,7 +84,12 @@ final private[copy] class PageColumn(
   private def addPages(chunk: ColumnChunkMetaData, bytes: GroupBytes): Unit = {
     val (bounds, offsets) = (bytes.columnIndex(chunk), bytes.offsetIndex(chunk))
     val (nullPages, nulls) = (bounds.getNullPages, bounds.getNullCounts)
-    (0 until offsets.getPageCount).foreach { i =>
+    val count = offsets.getPageCount
+    val sizes = Seq(nullPages, nulls, bounds.getMinValues, bounds.getMaxValues).map(Option(_).map(_.size))
+    if (sizes.exists(!_.contains(count))) {
+      throw new ParquetDecodingException(s"The indexes of ${chunk.getPath} have different numbers of pages")
+    }
+    (0 until count).foreach { i =>
       val page = Statistics.getBuilderForReading(leaf).withNumNulls(nulls.get(i))
       if (!nullPages.get(i)) {
         page.withMin(array(bounds.getMinValues.get(i))).withMax(array(bounds.getMaxValues.get(i)))
@@ -89,7 +98,7 @@ final private[copy] class PageColumn(
       val position = size + offsets.getOffset(i) - chunk.getStartingPos
       offsetIndex.add(position, offsets.getCompressedPageSize(i), rows + offsets.getFirstRowIndex(i))
     }
-    pages += offsets.getPageCount
+    pages += count
   }
 
   private def array(buffer: java.nio.ByteBuffer): Array[Byte] = {
@@ -97,6 +106,8 @@ final private[copy] class PageColumn(
     buffer.duplicate().get(bytes)
     bytes
   }
+
+  override def bufferedSize: Long = size
 
   override def finish(file: ParquetFileWriter): Unit = {
     val stats = new EncodingStats.Builder().addDataEncoding(Encoding.PLAIN, pages).build()
@@ -131,8 +142,7 @@ final private[copy] class ValueColumn(
     column: ColumnDescriptor,
     fileSettings: ParquetFileSettings,
     values: ColumnValues,
-    codecs: CompressionCodecFactory,
-    ordinal: Int
+    codecs: CompressionCodecFactory
 ) extends OutputColumn {
   private val path = column.getPath.toVector
   private val schema = CopySchema.single(fileSettings.messageType, path)
@@ -141,9 +151,7 @@ final private[copy] class ValueColumn(
     schema,
     fileSettings.properties.getAllocator,
     fileSettings.properties.getColumnIndexTruncateLength,
-    fileSettings.properties.getPageWriteChecksumEnabled,
-    null,
-    ordinal
+    fileSettings.properties.getPageWriteChecksumEnabled
   )
   private val store = fileSettings.properties.newColumnWriteStore(schema, new UnboundedPages(pages), pages)
   private val writer = store.getColumnWriter(column)
@@ -153,10 +161,12 @@ final private[copy] class ValueColumn(
     case Some(chunk) =>
       val own = group.file.schema.getColumnDescription(path.toArray)
       val reader = ChunkPages.values(group, own, bytes.chunk(chunk), codecs)
-      copy(reader, chunk.getValueCount, own.getMaxDefinitionLevel, inherited(group))
+      val copied = copy(reader, chunk.getValueCount, own.getMaxDefinitionLevel, inherited(group))
+      group.checkRows(chunk, copied)
     case None =>
-      val inheritedValue =
-        inherited(group).getOrElse(throw new IllegalStateException(s"No column ${path.mkString(".")}"))
+      val inheritedValue = inherited(group).getOrElse(
+        throw new ParquetDecodingException(s"A row group has no column ${path.mkString(".")}")
+      )
       var i = 0L
       while (i < group.rows) {
         writer.write(inheritedValue(i), 0, present)
@@ -170,13 +180,18 @@ final private[copy] class ValueColumn(
    *
    * @param defined the definition level of a value in the old file
    * @param inherited the values of rows for which the chunk has no value
+   * @return the number of rows
    */
-  private def copy(reader: ColumnReader, total: Long, defined: Int, inherited: Option[Long => Long]): Unit = {
+  private def copy(reader: ColumnReader, total: Long, defined: Int, inherited: Option[Long => Long]): Long = {
     var i = 0L
+    var rows = 0L
     while (i < total) {
       val repetition = reader.getCurrentRepetitionLevel
       val definition = reader.getCurrentDefinitionLevel
-      if (repetition == 0 && i > 0) store.endRecord()
+      if (repetition == 0) {
+        if (i > 0) store.endRecord()
+        rows += 1
+      }
       if (definition == defined) values.copy(reader, writer, repetition, present)
       else if (inherited.isDefined) writer.write(inherited.get(i), repetition, present)
       else writer.writeNull(repetition, definition)
@@ -184,6 +199,7 @@ final private[copy] class ValueColumn(
       i += 1
     }
     if (total > 0) store.endRecord()
+    rows
   }
 
   /** Returns the value that a row inherits, by the index of the row in the row group. */
@@ -194,6 +210,8 @@ final private[copy] class ValueColumn(
         case MetadataColumns.LastUpdatedSequenceNumber.id => _ => lineage.sequenceNumber
       }
     }
+
+  override def bufferedSize: Long = store.getBufferedSize
 
   override def finish(file: ParquetFileWriter): Unit = {
     store.flush()

@@ -1,5 +1,6 @@
 package iceberglite.data.parquet.copy
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 import scala.collection.mutable
 
@@ -19,8 +20,8 @@ import iceberglite.storage.{FileIO, StorageErrors}
  * are large enough and not dictionary-encoded. The values of other columns are decoded and encoded, without assembling
  * rows.
  *
- * The row groups of old files are combined into row groups of at most the size that the table requests. Old row groups
- * are not divided. Therefore, two consecutive row groups of a new file together always exceed this size.
+ * The row groups of old files are combined into row groups of about the size that the table requests. Old row groups
+ * are not divided.
  */
 final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: Vector[CopiedRows], path: String) {
   private val codecs = new GuardedPages.Codecs(path)
@@ -32,38 +33,50 @@ final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: V
       val file = target.writer(fileSettings)
       val columns = fileSettings.messageType.getColumns.asScala.toVector
       val values = columns.map(column => ColumnValues.of(column.getPrimitiveType))
-      rows.groups.zipWithIndex.foreach { case (group, ordinal) =>
-        writeGroup(file, group, columns.zip(values), ordinal)
-      }
+      rows.groups.foreach(writeGroups(file, _, columns.zip(values)))
       file.end(fileSettings.keyValues.asJava)
       val floating = columns.zip(values).flatMap { case (column, v) =>
-        v.floating.map(column.getPrimitiveType.getId.intValue -> _)
+        Option(column.getPrimitiveType.getId).flatMap(id => v.floating.map(id.intValue -> _))
       }
       CopiedParquet(FinishedParquet(file.getFooter, target.length), floating.toMap)
     } finally StorageErrors.quietly(target.close())
   }
 
-  private def writeGroup(
+  /** Writes old row groups to one new row group or, if their values take more bytes than expected, to several. */
+  @tailrec private def writeGroups(
       file: ParquetFileWriter,
       groups: Vector[SourceGroup],
-      columns: Vector[(ColumnDescriptor, ColumnValues)],
-      ordinal: Int
+      columns: Vector[(ColumnDescriptor, ColumnValues)]
   ): Unit = {
     val rule = new PageRule(fileSettings, groups)
     val copied = columns.map(_._1).filter(rule.copiesPages)
     val outputs = columns.map { case (column, values) =>
       if (copied.contains(column)) new PageColumn(column, fileSettings, values, codecs)
-      else new ValueColumn(column, fileSettings, values, codecs, ordinal)
+      else new ValueColumn(column, fileSettings, values, codecs)
     }
-    groups.foreach { group =>
+    val added = addUntilFull(groups, outputs, copied)
+    file.startBlock(groups.iterator.take(added).map(_.rows).sum)
+    outputs.foreach(_.finish(file))
+    file.endBlock()
+    if (added < groups.size) writeGroups(file, groups.drop(added), columns)
+  }
+
+  /** Adds at least one old row group, until the new one has its maximum size. @return the number of old row groups */
+  private def addUntilFull(
+      groups: Vector[SourceGroup],
+      outputs: Vector[OutputColumn],
+      copied: Vector[ColumnDescriptor]
+  ): Int = {
+    var added = 0
+    do {
+      val group = groups(added)
       StorageErrors.wrapReadErrors(group.file.copied.path) {
         val bytes = GroupBytes.read(group, copied.map(column => group.chunks(column.getPath.toVector)))
         outputs.foreach(_.add(group, bytes))
       }
-    }
-    file.startBlock(groups.iterator.map(_.rows).sum)
-    outputs.foreach(_.finish(file))
-    file.endBlock()
+      added += 1
+    } while (added < groups.size && outputs.iterator.map(_.bufferedSize).sum < fileSettings.settings.rowGroupSize)
+    added
   }
 
   def close(): Unit = codecs.release()
@@ -101,10 +114,12 @@ object ParquetCopy {
     schema <- CopySchema.of(fileSettings.messageType, sources.map(_.schema))
     groups = sources.flatMap(_.groups).filter(_.rows > 0)
     rowGroupSize = fileSettings.settings.rowGroupSize
-    if groups.nonEmpty && groups.forall(g => g.bytes <= math.min(targetSize.toDouble, rowGroupSize * MaxGroupRatio))
+    codec = fileSettings.codec
+    limit = math.min(targetSize.toDouble, rowGroupSize * MaxGroupRatio)
+    if groups.nonEmpty && groups.forall(group => math.max(group.span, group.bytesIn(codec)) <= limit)
   } yield {
-    val blocks = combined(groups, rowGroupSize)(_.bytes)
-    val rows = combined(blocks, targetSize)(_.iterator.map(_.bytes).sum).map(new CopiedRows(_))
+    val blocks = combined(groups, rowGroupSize)(_.bytesIn(codec))
+    val rows = combined(blocks, targetSize)(_.iterator.map(_.bytesIn(codec)).sum).map(new CopiedRows(_))
     new ParquetCopy(fileSettings.copy(messageType = schema), rows, files.head.path)
   }
 
