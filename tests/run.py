@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from runner.budget import Budget
+from runner.hanging import Deadline, thread_dump
 from runner.machine import Watch, temporary
 from runner.reports import Suite, count, failures, read, slowest, summary
 from servers.shared import SHARED, share
@@ -32,6 +33,8 @@ REPORTS = BUILD / "test-reports"
 LEFT_OUT = BUILD / "left-out"
 PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
+#: A run of both tiers takes 40 minutes on two cores, and CI ends it after 90 minutes.
+DEADLINE_MINUTES = 75
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 SLOW = (
     "tests that kill writers and drivers, tests that retry tasks in a separate process, Spark's own suites, "
@@ -128,7 +131,7 @@ class Run:
 
     def _kill(self, after: str, suite: str, test: str) -> None:
         for pid in self._watch.jvms():
-            dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, check=False).stdout
+            dump = thread_dump(pid)
             if f".{suite}." in dump or f".{suite}$" in dump:
                 file = BUILD / f"hanging-{suite}.txt"
                 file.write_text(dump)
@@ -189,7 +192,8 @@ def main() -> int:
             SHARED: str(directory / "servers"),
         }
         run = Run(shlex.split(options.sbt), tiers, environment, watch, options.style)
-        run.run()
+        with Deadline(DEADLINE_MINUTES, watch, BUILD, run.failures.append):
+            run.run()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = used.ru_utime + used.ru_stime
     found = suites(tiers)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from runner.budget import Budget
+from runner.hanging import Deadline
+from runner.machine import Watch
 from runner.reports import Case, Suite, count, failures, read
 
 RULES = {
@@ -84,3 +88,32 @@ def test_the_processor_time_of_a_run_is_limited(budget: Budget) -> None:
     (problem,) = budget.minutes("fast", 21 * 60)
     assert "21.0 core-minutes of 20" in problem
     assert budget.minutes("all", 21 * 60) == []
+
+
+HANGING = """package iceberglite;
+public class HangingSuite {
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("started");
+    Thread.sleep(1000000);
+  }
+}
+"""
+
+
+def test_a_run_that_takes_too_long_is_ended_and_its_running_suites_are_reported(tmp_path: Path) -> None:
+    source = tmp_path / "HangingSuite.java"
+    source.write_text(HANGING)
+    reported: list[str] = []
+    with Watch() as watch:
+        command = ["java", "-Diceberglite.project=core", "-Diceberglite.tier=slow", str(source)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            watch.roots[process.pid] = "build"
+            assert process.stdout is not None
+            assert process.stdout.readline() == "started\n"
+            while not watch.jvms():
+                time.sleep(0.05)
+            with Deadline(0, watch, tmp_path, reported.append):
+                assert process.wait(60) == -9
+    assert reported[0] == "the run was ended after 0 minutes"
+    assert reported[1].startswith(f"core slow (process {process.pid}) was still running: iceberglite.HangingSuite (")
+    assert "HangingSuite.main" in (tmp_path / f"hanging-core-slow-{process.pid}.txt").read_text()

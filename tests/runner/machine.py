@@ -87,6 +87,19 @@ class Watch(threading.Thread):
         alive = {pid: int(stat[19]) for pid, stat in _processes().items()}
         return [pid for (pid, start), label in self._labels.items() if label and alive.get(pid) == start]
 
+    def descendants(self) -> dict[int, str]:
+        """Return the running processes of this run with their command lines."""
+        found = {}
+        for pid in _processes():
+            with contextlib.suppress(OSError):
+                if self._below(pid):
+                    found[pid] = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").strip()
+        return found
+
+    def label(self, pid: int) -> str:
+        """Return the label of a test JVM that `jvms` returned."""
+        return next((label for (found, _), label in self._labels.items() if found == pid and label), "unknown")
+
     def _sample(self) -> None:
         stats = _processes()
         trees: dict[tuple[int, int], tuple[str, float]] = {}
