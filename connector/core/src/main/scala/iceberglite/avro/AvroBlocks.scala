@@ -5,8 +5,9 @@ import java.util.Arrays
 /**
  * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
  *
- * @param tracksPositions whether the positions of records in the file are needed. If true, the headers of the blocks
- *   before the part are read to count the records; if false, the blocks before the part are not read
+ * @param tracksPositions whether the positions of records are needed, i.e. the number of records before each record in
+ *   the file. If true, the headers of the blocks before the part are read to count the records; if false, the blocks
+ *   before the part are not read
  */
 final private[iceberglite] case class AvroPart(start: Long, length: Long, tracksPositions: Boolean) {
   def endsBefore(position: Long): Boolean = position - start >= length
@@ -40,7 +41,10 @@ final private[iceberglite] class AvroBlocks(
   /** The record count that the header of the current block states. */
   var records: Long = 0L
 
-  /** The position of the current block's first record in the file. It is valid only if the part tracks positions. */
+  /**
+   * The position of the current block's first record: the number of records before it in the file. It is valid only if
+   * the part tracks positions.
+   */
   def firstRecord: Long = recordsSeen - records
 
   /** Decompresses the next block. Returns false at the end of the part. */

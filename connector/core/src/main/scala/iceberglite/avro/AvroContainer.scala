@@ -22,7 +22,10 @@ private[iceberglite] object AvroContainer {
   /** Limits for an Avro file that is read as a whole. */
   val Bounds: ReadBounds = ReadBounds("an Avro file", ReadBounds.MaxBytes, _.startsWith(Magic))
 
-  /** Maximum size of a block in bytes. A longer block means a damaged file or a decompression bomb. */
+  /**
+   * Maximum size of a block in bytes, before and after decompression. A larger block indicates a damaged file or a
+   * decompression bomb.
+   */
   val MaxBlockBytes: Int = 1 << 27
 
   /**
@@ -83,8 +86,8 @@ final private[iceberglite] class AvroContainerReader private (
  *
  * @param maxExpansion maximum ratio of the decompressed size of the file to its stored size, which is checked only if
  *   the decompressed size exceeds [[AvroContainer.MaxBlockBytes]]; absent for no limit
- * @param allowsEmptyRecords whether records may be encoded in zero bytes. If they may, the record count of a block is
- *   not limited by the size of the block
+ * @param allowsEmptyRecords whether records may be encoded in zero bytes. If so, the record count of a block is not
+ *   limited by the size of the block
  */
 final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], allowsEmptyRecords: Boolean)
 
@@ -113,8 +116,8 @@ final private[iceberglite] class DecodedRecords[A](
   private var nextPosition = 0L
 
   /**
-   * The position of the next record in the file. It is valid only if the part tracks positions, or begins at the start
-   * of the file.
+   * The position of the next record: the number of records before it in the file. It is valid only if the part tracks
+   * positions, or begins at the start of the file.
    */
   def position: Long = nextPosition
 

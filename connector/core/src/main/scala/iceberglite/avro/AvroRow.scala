@@ -89,10 +89,13 @@ final private[iceberglite] class AvroRow(size: Int) {
     objects(column.slot).asInstanceOf[AvroRow]
   }
 
-  /** Returns the position of a skipped value in the block, in the form `start << 32 | end`. */
+  /**
+   * Returns the start and end positions in the block of a value that was skipped and is decoded later, in the form
+   * `start << 32 | end`.
+   */
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
-  /** Returns the decoder for the skipped value whose position [[range]] returns. */
+  /** Returns the decoder for a skipped value; [[range]] returns the positions of the value. */
   def decoderOfSkipped(column: StructColumn[_, _]): AnyRef = {
     requirePresent(column)
     objects(column.slot)

@@ -31,8 +31,8 @@ private[iceberglite] object LiteralDecoder {
   /**
    * Returns a decoder that converts values from the type in the file to `target`. The target type may differ from the
    * type in the file, because the column may have been promoted later (spec: "Schema Evolution"). If the type in the
-   * file cannot be promoted to `target`, the values keep the type in the file. For example, this is the case if the
-   * source column of a partition field was dropped, because its type is then unknown.
+   * file cannot be promoted to `target`, the values keep the type in the file. For example, if the source column of a
+   * partition field was dropped, the type of the partition field is `unknown`, and no value can be promoted to it.
    *
    * @param field the name of the field, for messages
    */

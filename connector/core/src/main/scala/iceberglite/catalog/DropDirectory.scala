@@ -58,8 +58,9 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private def metadataFiles: Vector[String] = io.list(metadata).filterNot(_.isDirectory).map(_.path)
 
   /**
-   * Rejects symbolic links. If the table's directory is a symbolic link, it may be a second name of another table's
-   * directory. The same is true if a parent directory is a symbolic link to another directory in the same parent.
+   * Rejects a path whose symbolic links may lead to the directory of another table. This is possible if the table's
+   * directory is itself a symbolic link. It is also possible if a directory above the table is a symbolic link, and the
+   * target of the link is inside the directory that contains the link.
    */
   private def rejectSymbolicLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector

@@ -9,7 +9,8 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed}
 import iceberglite.storage.FileIO
 
 /**
- * The commits of a file-system catalog: the creation of a metadata file, which only one writer can create.
+ * Commits to file-system catalogs. A commit creates a metadata file exclusively, so that only one of several concurrent
+ * writers succeeds.
  *
  * @param name the name of the table or view, for messages
  */

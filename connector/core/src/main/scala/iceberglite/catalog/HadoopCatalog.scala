@@ -238,7 +238,7 @@ final class HadoopCatalog(
 
 object HadoopCatalog extends CatalogFamily {
 
-  /** The maximum number of files that an error message lists. */
+  /** The maximum number of files and directories that an error message lists. */
   private val MaxShownNames = 5
 
   override val catalogType: String = "hadoop"

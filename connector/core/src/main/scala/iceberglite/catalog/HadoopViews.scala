@@ -9,7 +9,7 @@ import iceberglite.table.{Cleanup, EmptyDirectories, Environment, TableLocations
 /**
  * The metadata files of one view of a file-system catalog, `metadata/v<V>.view.json`. As for tables, a writer commits
  * version V by creating the file of version V, which only one writer can create. The names differ from those of tables,
- * so that no engine takes a view for a table. Other engines treat the view's directory as a namespace.
+ * so that no engine mistakes a view for a table. Other engines treat the view's directory as a namespace.
  *
  * @param view the name of the view, for messages
  * @param tableExists whether the directory is the directory of a table

@@ -33,8 +33,8 @@ object PointerMove {
   case object Succeeded extends PointerMove
 
   /**
-   * The pointer was not changed. A swap has this result if the pointer has another location or was removed. A creation
-   * has this result if the pointer already exists.
+   * The pointer was not changed. A swap has this result if the pointer refers to another metadata file or was removed.
+   * A creation has this result if the pointer already exists.
    */
   case object Conflict extends PointerMove
 

@@ -25,8 +25,8 @@ private[catalog] trait PointerTarget[V] {
  *
  * A commit has one of three results. Either it succeeds, or it fails and its metadata file is deleted, or its outcome
  * is unknown and no file is deleted. If the response to a move is lost, the same move is retried. If the first attempt
- * had no effect, the retry moves the pointer. If the retry fails, the pointer's current metadata file shows whether the
- * first attempt succeeded.
+ * had no effect, the retry moves the pointer. If the retry finds that the pointer has already moved, the metadata file
+ * to which the pointer now refers shows whether the first attempt succeeded.
  *
  * @param name the name of the table or view, for messages
  * @param warehouse the location of tables, for the error message if files cannot be written

@@ -97,7 +97,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     VersionFiles.ifExists(io, path)(TableVersion(MetadataFiles.read(io, path), path))
 
   /**
-   * Reads a version under any of its possible file names. Early releases of Apache Iceberg use the last of these names.
+   * Reads a version. The name of its file depends on the compression codec. Early releases of Apache Iceberg append
+   * `.gz` to the name of an uncompressed file, and this name is tried last.
    */
   private def read(number: Int): Option[TableVersion] = {
     val names =

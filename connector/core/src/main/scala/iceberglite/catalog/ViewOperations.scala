@@ -78,8 +78,8 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
   /**
    * Makes an earlier version current. The version log gets an entry; no version is added.
    *
-   * @param ofVersion the properties that belong to a version: each gets the value from the version's summary, and is
-   *   removed if the summary does not have it
+   * @param ofVersion the names of the view properties whose values belong to a version. Each of these properties is set
+   *   to the value in the version's summary, or removed if the summary does not contain the property
    * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
    */
   def rollback(id: TableIdentifier, versionId: Int, ofVersion: Set[String]): ViewState =

@@ -1,7 +1,7 @@
 package iceberglite.data
 
 /**
- * A data file, all of whose rows are copied to a new file in the same order.
+ * A data file whose rows are all copied to a new file, in the same order.
  *
  * @param lineage the values that the rows inherit from the metadata of the file; absent if the rows have no lineage
  */

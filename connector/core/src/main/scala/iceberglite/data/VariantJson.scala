@@ -154,8 +154,8 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
   /**
-   * The number of values read so far. The number is limited. The values of a malformed variant may overlap, so that the
-   * JSON text could be far larger than the variant.
+   * The number of values read so far. It is limited, because the values of a malformed variant may overlap, and the
+   * JSON text could then be far larger than the variant.
    */
   private var valuesRead = 0
 

@@ -3,7 +3,8 @@ package iceberglite.maintenance
 import iceberglite.table.Environment
 
 /**
- * The time after which long-running work does not begin with the files of its next commit.
+ * A time limit for work that is divided into several commits. After this time, the work for a further commit is not
+ * started, but running work continues.
  *
  * @param endMs the time in milliseconds since the epoch
  */

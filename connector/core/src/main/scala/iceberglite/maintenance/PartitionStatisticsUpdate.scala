@@ -18,15 +18,16 @@ private[maintenance] object PartitionStatisticsUpdate {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.PartitionStatisticsUpdate")
 
   /**
-   * Returns the sorted rows. The rows differ from those of a full computation in these ways:
+   * Returns the sorted rows. The rows may differ from those of a full computation in these ways:
    *
    *   - The last update of a partition may be later. The reason is that a full computation does not find the files that
    *     older snapshots removed if the manifests of these snapshots were rewritten.
    *   - A partition without files has a row only if its last file was removed after the ancestor.
    *
-   * @return absent if the statistics must be computed from all files: if no ancestor in the metadata has a readable
-   *   statistics file, if the manifests with the changes have more bytes than all manifests of the snapshot, or if the
-   *   rows of the ancestor are inconsistent with the changes or with the table's partition specs
+   * @return absent if the statistics must be computed from all files: if no ancestor in the metadata has a statistics
+   *   file, if the file of the nearest such ancestor is damaged, if the manifests with the changes have more bytes than
+   *   all manifests of the snapshot, or if the rows of the ancestor are inconsistent with the changes or with the
+   *   table's partition specs
    */
   def of(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Option[Vector[PartitionStatistics]] =
     for {
@@ -102,7 +103,10 @@ private[maintenance] object PartitionStatisticsUpdate {
     metadata.specsById.contains(row.specId) && row.counts.forall(_.exists(_ >= 0)) &&
       row.partition.zip(types).forall { case (value, fieldType) => value.forall(hasType(_, fieldType)) }
 
-  /** Returns whether a value has a type. The precision of a decimal cannot be compared: a value has only its digits. */
+  /**
+   * Returns whether a value has a type. The precision of a decimal is not compared, because a value does not contain
+   * the precision of its type.
+   */
   private def hasType(value: Literal, fieldType: Type): Boolean = (value, fieldType) match {
     case (DecimalLiteral(decimal), DecimalType(_, scale)) => decimal.scale == scale
     case _ => value.dataType == fieldType

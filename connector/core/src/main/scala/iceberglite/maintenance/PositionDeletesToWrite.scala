@@ -93,7 +93,7 @@ final private[maintenance] class ReadPositions(
 
   /**
    * Returns the positions of the rows that the deletes of a task remove. The data file is read only if there are
-   * equality deletes. In this case, only the columns that they compare are read.
+   * equality deletes. In this case, only the columns that the equality deletes compare are read.
    */
   def deleted(task: FileScanTask): DeletionVector =
     if (task.deletes.exists(_.isEquality)) deletedByScan(task) else deletes.of(task.file.path, task.deletes).positions

@@ -66,6 +66,7 @@ object PurgeTable {
    * Fails if the table must not be purged.
    *
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files
+   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted
    */
   def requireGcEnabled(table: String, version: TableVersion): Unit = {
     // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.

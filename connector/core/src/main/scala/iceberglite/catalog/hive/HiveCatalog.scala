@@ -191,8 +191,8 @@ final class HiveCatalog private (
     metastore.pointer(HiveKind.IcebergView, id, fullName(id))
 
   /**
-   * Returns the identifiers of the names in a namespace that `names` returns. If there are no names, checks that the
-   * namespace exists, because the Metastore also returns an empty list for a missing database.
+   * Returns the identifiers of the tables or views whose names `names` returns for a namespace. If there are no names,
+   * checks that the namespace exists, because the Metastore also returns an empty list for a missing database.
    */
   private def listIdentifiers(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty

@@ -104,7 +104,11 @@ final private[catalog] class HiveNamespaces(
     find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists(expected.flatMap(pathOf(_)).contains)
   }
 
-  /** Returns the location of a database's tables. @throws NotFound if the database does not exist */
+  /**
+   * Returns the directory in which the tables of a database are created.
+   *
+   * @throws NotFound if the database does not exist
+   */
   def location(name: String): String =
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
       throw InvalidArgument(

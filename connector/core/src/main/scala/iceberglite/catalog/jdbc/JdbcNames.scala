@@ -6,7 +6,7 @@ import iceberglite.table.TableIdentifier
 /** Converts the names of namespaces to their form in the database, and checks the names of new objects. */
 private[catalog] object JdbcNames {
 
-  /** Joins a namespace's levels by dots. @throws InvalidArgument if a level is empty or contains a dot */
+  /** Joins a namespace's levels with dots. @throws InvalidArgument if a level is empty or contains a dot */
   def join(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
       throw InvalidArgument(

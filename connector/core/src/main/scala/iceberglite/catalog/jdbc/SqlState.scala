@@ -8,12 +8,13 @@ import scala.util.Try
 /** Interprets errors of databases. Most drivers report an SQLSTATE; SQLite's driver reports SQLite's own codes. */
 private[catalog] object SqlState {
 
-  /**
-   * SQLite's result codes. The first two values are the codes for a busy database and for a locked table. The others
-   * are the codes for a violated constraint, and for general errors such as a missing table.
-   */
+  /** SQLite's result codes for a busy database and for a locked table. */
   private val SqliteBusy = Set(5, 6)
+
+  /** SQLite's result code for a violated constraint. */
   private val SqliteConstraint = 19
+
+  /** SQLite's result code for general errors, such as a missing table. */
   private val SqliteError = 1
 
   /** PostgreSQL's SQLSTATE if a lock was not available in time. */

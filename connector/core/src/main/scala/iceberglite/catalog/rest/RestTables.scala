@@ -200,8 +200,9 @@ final private[catalog] class RestTables(
   }
 
   /**
-   * Returns the error for a conflict. If an earlier attempt may have succeeded, only the id of an added snapshot can
-   * show whether it succeeded. If the commit adds no snapshot, the outcome is unknown.
+   * Returns the error for a conflict. If an earlier attempt may have succeeded, the caller checks whether one of the
+   * table's snapshots belongs to this commit. If the commit adds no snapshot, this check is not possible, and the
+   * outcome is unknown.
    */
   private def conflict(
       id: TableIdentifier,

@@ -21,7 +21,8 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
 
   def load(id: TableIdentifier): ViewState = {
     val server = lazyServer()
-    // A server without the endpoint has no views. Every query on a missing table looks for a view.
+    // A server without the endpoint has no views. The view is reported as missing and not as unsupported, because Spark
+    // also looks for a view if a query names a missing table.
     if (!server.has(Endpoint.LoadView)) throw notFound(id)
     val request = RestRequest(s"load view ${name(id)}", Endpoint.LoadView, server.paths.view(id))
     readView(server, request, Lookup.find(server, request).getOrElse(throw notFound(id)))

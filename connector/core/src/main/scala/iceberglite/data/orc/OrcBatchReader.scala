@@ -84,8 +84,8 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * Returns the number of rows per batch. The number is limited, because the library stores all strings of a batch in
-   * one array.
+   * Returns the maximum number of rows per batch. The number is limited, because the library stores all strings of a
+   * batch in one array.
    */
   private def rowsInMemory(reader: ReaderImpl, included: Array[Boolean]): Long = {
     val statistics = reader.getOrcProtoFileStatistics

@@ -50,7 +50,7 @@ private[orc] object OrcInspection {
       }
     }
 
-  /** Returns the metrics of a column; none if the file has no statistics for the column. */
+  /** Returns the metrics of columns. Columns for which the file has no statistics are omitted. */
   private def metrics(
       reader: ReaderImpl,
       rows: Long,
@@ -74,7 +74,7 @@ private[orc] object OrcInspection {
 
   /**
    * Returns whether a floating point column is known to contain no NaN. The minimum and the maximum do not show this,
-   * but the sum of numbers with NaN is NaN.
+   * but the sum does: it is NaN if one of the values is NaN.
    */
   private def hasNoNan(s: ColumnStatistics): Boolean =
     s.hasDoubleStatistics && s.getDoubleStatistics.hasSum && !s.getDoubleStatistics.getSum.isNaN

@@ -116,8 +116,8 @@ final private[orc] class OrcRowGroups(
     index.fold(Array.empty[PositionProvider])(_.getRowGroupIndex.map(Option(_).map(start(_, group)).orNull))
 
   /**
-   * Returns the position of a group. Old writers omit the positions of the first group. In this case, all positions are
-   * zero.
+   * Returns the positions at which a row group begins in the streams of one column. Old writers omit the positions of
+   * the first group. In this case, all positions are zero.
    */
   private def start(column: OrcProto.RowIndex, group: Int): PositionProvider = {
     val entry = column.getEntry(group)

@@ -42,8 +42,8 @@ private[iceberglite] object GuardedPages {
   }
 
   /**
-   * Returns the pages of a row group with additional checks. A dictionary that claims more values than fit into its
-   * bytes is rejected.
+   * Returns the pages of a row group. A dictionary that claims more values than fit into its bytes is rejected. Pages
+   * with the encoding BYTE_STREAM_SPLIT are returned in plain encoding; see [[ByteStreamSplit]].
    */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount

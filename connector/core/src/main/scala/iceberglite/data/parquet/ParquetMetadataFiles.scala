@@ -11,8 +11,9 @@ import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Reads and writes Parquet files with metadata of tables, such as the manifests of version 4. These files are small, so
- * they are written in memory. Their columns have neither dictionaries nor statistics, because readers need all rows.
+ * Reads and writes Parquet files with metadata of tables, such as the manifests of format version 4. These files are
+ * small, so they are written in memory. Their columns have neither dictionaries nor statistics, because readers need
+ * all rows.
  */
 private[iceberglite] object ParquetMetadataFiles {
   private val RowGroupSize = 4L << 20

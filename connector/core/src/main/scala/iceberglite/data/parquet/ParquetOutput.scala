@@ -72,7 +72,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   /** Bytes written so far, including the buffered bytes at the last measurement. */
   def length: Long = written + inMemory
 
-  /** Bytes buffered in memory. */
+  /** Bytes buffered in memory at the last measurement. */
   def buffered: Long = inMemory
 
   /**

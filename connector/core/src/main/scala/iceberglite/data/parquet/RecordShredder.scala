@@ -29,9 +29,10 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
   protected def writeValue(value: AnyRef, repetition: Int): Unit
 
   /**
-   * Writes an absent value, because an enclosing field is null or empty.
+   * Writes an absent value, because the field or an enclosing field is null, or because an enclosing list or map is
+   * empty.
    *
-   * @param level the definition level at which the enclosing field is null or empty
+   * @param level the definition level of the absent value, which shows which field is null or empty
    */
   def writeAbsent(repetition: Int, level: Int): Unit
 

@@ -6,9 +6,9 @@ import iceberglite.spec.file.{ColumnExtent, ColumnExtents, ContentFile}
 import iceberglite.spec.types.Literal
 
 /**
- * A box that contains the rows of one or several files, as small as the files' metrics permit. Each clustering column
- * is a dimension. The coordinates are the ranks of the column's bounds among the bounds of all compared files; nulls
- * come first, and NaNs last.
+ * A box that contains the rows of a file, as small as the metrics of the file permit. Each clustering column is a
+ * dimension. The coordinates are the ranks of the column's bounds among the bounds of all compared files; nulls come
+ * first, and NaNs last.
  *
  * @param lower the lowest coordinate of each column
  * @param upper the highest coordinate of each column

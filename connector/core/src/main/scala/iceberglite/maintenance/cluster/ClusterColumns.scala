@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.StructType
  * The columns by which rows are clustered along a Hilbert curve. A table property contains the field ids of these
  * columns and not their names, so that any engine can rename the columns.
  *
- * @param fields the columns in the order of the statement
+ * @param fields the columns in the order in which `CLUSTER BY` lists them
  * @param paths the path of each column in the schema
  */
 final case class ClusterColumns(fields: Vector[NestedField], paths: Vector[Vector[String]]) {
@@ -37,7 +37,7 @@ object ClusterColumns {
   /**
    * Returns the columns with these paths.
    *
-   * @param what where the columns are stated, for messages
+   * @param what the name of the clause or argument that lists the columns, for messages
    * @throws iceberglite.spec.IcebergError.NotFound if a column does not exist
    * @throws InvalidArgument if there are too many columns, or if rows cannot be clustered by one of the columns
    */

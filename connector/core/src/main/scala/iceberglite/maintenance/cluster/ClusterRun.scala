@@ -46,14 +46,14 @@ private[maintenance] object ClusterRun {
   private val SampleSize = 256
 
   /**
-   * If a file overlaps more than this multiple of the files that it would overlap in an ideal grid, the files are not
-   * clustered in this column. For files along a Hilbert curve, the multiple is below 2.
+   * Files are not clustered in a column if the average file overlaps more than this multiple of the files that it would
+   * overlap in an ideal grid. For files along a Hilbert curve, the multiple is below 2.
    */
   private val Tolerance = 3.0
 
   /**
-   * If a file overlaps more than this share of the other files, the files are not clustered in this column, regardless
-   * of the number of files.
+   * Files are not clustered in a column if the average file overlaps more than this share of the other files,
+   * regardless of the number of files.
    */
   private val MaxShare = 0.75
 

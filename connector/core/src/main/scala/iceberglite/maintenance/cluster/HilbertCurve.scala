@@ -7,8 +7,8 @@ package iceberglite.maintenance.cluster
  *
  * The index of a cell is computed by the method of J. Skilling ("Programming the Hilbert curve", 2004). At each level
  * of the subdivision, the sub-curve of a cell is the whole curve after some of its dimensions were reflected and
- * exchanged. These changes are undone level by level, so that the bits of a level become the Gray code of the digit of
- * the index at this level.
+ * exchanged. The method undoes these changes level by level. The bits of the coordinates at a level are then the Gray
+ * code of the digit of the index at this level.
  *
  * @param dimensions the number of dimensions, at least 1
  * @param bits the number of bits of each coordinate, from 1 to 31; at most 63 bits in all dimensions together
@@ -17,10 +17,10 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
   require(dimensions >= 1 && bits >= 1 && bits <= 31 && dimensions * bits <= HilbertCurve.IndexBits)
 
   /**
-   * Returns the position of a cell on the curve, from 0 to 2 to the power of `dimensions * bits`, exclusive. Allocates
+   * Returns the position of a cell on the curve, from 0 (inclusive) to 2^(`dimensions` * `bits`) (exclusive). Allocates
    * no memory.
    *
-   * @param cell the coordinates, each from 0 to 2 to the power of `bits`, exclusive; the method overwrites them
+   * @param cell the coordinates, each from 0 (inclusive) to 2^`bits` (exclusive); the method overwrites them
    */
   def index(cell: Array[Int]): Long = {
     undoReflections(cell)

@@ -12,8 +12,8 @@ import iceberglite.table.Table
  * @param unclusteredFiles the number of files that are not clustered yet. This number includes files with an unsuitable
  *   size that no rewrite has clustered, but not files with many deleted rows
  * @param unclusteredBytes the size of the unclustered files in bytes
- * @param overlaps the sum over all files of the share of the other files in the partition that overlap the file in all
- *   clustering columns, according to their bounds
+ * @param overlaps the sum of one share for each file: the share of the other files in the partition whose bounds
+ *   overlap those of the file in all clustering columns
  */
 final case class ClusterDegree(files: Long, unclusteredFiles: Long, unclusteredBytes: Long, overlaps: Double) {
   def ++(that: ClusterDegree): ClusterDegree = ClusterDegree(

@@ -15,10 +15,10 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *   - files of runs that overlap in the clustering columns, unless the summary of the snapshot states that the
  *     snapshot's commit clustered them.
  *
- * The chosen files are clustered together. A clustered run is rewritten together with the chosen files only if it has
- * at most as many rows as the chosen files and all smaller clustered runs in the same range of values. Therefore the
- * number of runs in a range grows with the logarithm of the number of rows, and the rows of a run are rewritten only
- * into a run that has at least twice as many rows.
+ * The chosen files are clustered together. A clustered run is rewritten together with the chosen files if it has at
+ * most as many rows as the chosen files and all smaller clustered runs in the same range of values. The smaller
+ * clustered runs are then rewritten, too. Therefore the number of runs in a range grows with the logarithm of the
+ * number of rows, and the rows of a run are rewritten only into a run that has at least twice as many rows.
  *
  * If files are chosen again right after the rewrite, no file is chosen: all files chosen before have been clustered,
  * and runs are merged only if some of the runs are newer than the last rewrite.

@@ -32,7 +32,7 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * @param targetFileSize the desired size of a new file, in bytes
  * @param minFileSize the size in bytes below which a file is rewritten
  * @param maxFileSize the size in bytes above which a file is rewritten
- * @param minInputFiles the number of files from which a group is rewritten regardless of its size
+ * @param minInputFiles the minimum number of files for which a group is rewritten regardless of its total size
  * @param rewriteAll whether all files are rewritten
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group

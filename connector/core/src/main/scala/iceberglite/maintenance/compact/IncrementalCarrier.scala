@@ -30,9 +30,10 @@ trait RowMoves {
 }
 
 /**
- * Carries deletes over to the new files of a rewrite. Each commit attempt reads only delete files that were added since
- * the previous attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a rewrite can
- * succeed even if other writers commit faster than the rewrite could find all deleted rows.
+ * Carries deletes over to the new files of a rewrite: the deletes that other writers have committed for the replaced
+ * files since the rewrite began. Each commit attempt reads only delete files that were added since the previous
+ * attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a rewrite can succeed even
+ * if other writers commit faster than the rewrite could find all deleted rows.
  */
 final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   import IncrementalCarrier._
@@ -94,8 +95,9 @@ private object IncrementalCarrier {
     def positionsOf(replaced: String): DeletionVector = read.get(replaced).fold(DeletionVector.Empty)(_.positions)
 
     /**
-     * Returns the deletes that remain valid. No deletes remain valid if a row is no longer deleted because the branch
-     * was rolled back, or if the table was upgraded and now needs deletion vectors.
+     * Returns these deletes if they are still valid, and no deletes otherwise. They are not valid any more if the
+     * branch was rolled back, so that a row is no longer deleted, or if the table was upgraded and now requires
+     * deletion vectors.
      */
     def continuedBy(now: Map[String, ReadDeletes], needsVectors: Boolean): Carried = {
       val areIncluded = read.forall { case (path, before) =>

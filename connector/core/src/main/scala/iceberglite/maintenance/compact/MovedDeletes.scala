@@ -23,7 +23,7 @@ trait RowFinder {
  *
  * @param table the table at the version that the rewrite has read
  * @param packed the replaced and the new files whose rows have the same order; rows are found by their positions
- * @param finder finds rows of other replaced files
+ * @param finder finds rows of the replaced files that are not in `packed`
  */
 final class MovedDeletes(
     table: Table,

@@ -43,7 +43,7 @@ object DeleteFinding {
     override def toBytes: Array[Byte] = encode(LiveKind, sequenceNumber, Array.emptyByteArray)
   }
 
-  /** The data file has a deletion vector, so that position delete files do not apply to it. */
+  /** The data file has a deletion vector, so position delete files do not apply to the data file. */
   case object HasVector extends DeleteFinding {
     override def toBytes: Array[Byte] = encode(VectorKind, 0L, Array.emptyByteArray)
   }

@@ -11,8 +11,8 @@ import iceberglite.spec.property.{DeleteGranularity, RowLevelProperty, TableProp
 import iceberglite.table.Table
 
 /**
- * Writes merged position deletes to new files: deletion vectors in version 3, and otherwise position delete files.
- * Serializable, so that Spark tasks can write the files.
+ * Writes merged position deletes to new files: deletion vectors in format version 3 and later, and otherwise position
+ * delete files. Serializable, so that Spark tasks can write the files.
  *
  * @param output the format of the new files
  * @param partitions the partition spec and the partition of each group

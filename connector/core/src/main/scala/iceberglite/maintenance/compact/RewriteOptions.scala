@@ -9,8 +9,10 @@ import iceberglite.spec.property.TableProperty
  * Options of a rewrite of data files, with the names and defaults of Apache Iceberg.
  *
  * @param group the options of file groups and of file sizes
- * @param deleteFileThreshold the number of delete files from which a data file is rewritten because of its deletes
- * @param deleteRatioThreshold the ratio of deleted rows from which a data file is rewritten because of its deletes
+ * @param deleteFileThreshold the minimum number of delete files for which a data file is rewritten regardless of its
+ *   size
+ * @param deleteRatioThreshold the minimum ratio of deleted rows for which a data file is rewritten regardless of its
+ *   size
  * @param outputSpecId the partition spec of the new files
  * @param maxFiles maximum number of files to rewrite
  * @param keepsSequenceNumber whether the new files get the sequence number of the snapshot that was read, so that later

@@ -7,8 +7,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
 
 /**
  * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. A file may be deleted
- * only if no remaining snapshot and no remaining statistics refer to it. The names of files are never a reason to
- * delete them.
+ * only if no remaining snapshot and no remaining statistics refer to it. No file is deleted because of its name.
  *
  * @param roots paths of the manifest lists of expired snapshots
  * @param manifests paths of other metadata files that only expired trees have

@@ -11,12 +11,12 @@ trait RunningReads {
 
 object RunningReads {
 
-  /** An implementation that knows no running queries. */
+  /** An implementation that finds no running queries, for environments in which they are unknown. */
   val Unknown: RunningReads = _ => Vector.empty
 }
 
 /**
- * The running queries that read snapshots which expire.
+ * Counts of the running queries that read snapshots that are about to expire.
  *
  * @param queries the number of these queries
  * @param snapshotsRead the number of expiring snapshots that these queries read

@@ -73,7 +73,7 @@ final class SnapshotExpiry(
     }.copy(reads = readsOf(removedIds(before, after), before))
   }
 
-  /** Counts the running queries that read the snapshots, and logs a warning if there are any. */
+  /** Counts the running queries that read the snapshots to expire, and logs a warning if there are any. */
   private def readsOf(expiredIds: Set[Long], metadata: TableMetadata): ExpiredReads =
     if (expiredIds.isEmpty) ExpiredReads.None
     else {

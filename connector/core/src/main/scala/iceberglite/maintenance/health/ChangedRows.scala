@@ -2,7 +2,7 @@ package iceberglite.maintenance.health
 
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 
-/** Estimates from its summary how many rows a snapshot has added and deleted. */
+/** Estimates how many rows a snapshot has added and deleted, from the summary of the snapshot. */
 private[health] object ChangedRows {
 
   /**
@@ -25,7 +25,10 @@ private[health] object ChangedRows {
     ofFiles + math.max(0L, positions(snapshot)) + count(snapshot, SummaryKey.AddedEqualityDeletes)
   }
 
-  /** Returns the number of rows that a copy-on-write statement has written again. It may have updated any of them. */
+  /**
+   * Returns the number of rows that a copy-on-write statement has written again. The statement may have updated any of
+   * these rows.
+   */
   def copied(snapshot: Snapshot): Long = {
     val added = count(snapshot, SummaryKey.AddedRecords)
     if (replacesRows(snapshot, added)) 0L else math.min(added, deletedRows(snapshot))

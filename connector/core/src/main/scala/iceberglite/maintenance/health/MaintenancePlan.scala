@@ -12,10 +12,10 @@ object MaintenancePlan {
   private val MinAvoidedManifests = 10
 
   /**
-   * Returns a step for each action. The steps that are due come first, in descending order of their gain: the saved
-   * bytes, or the cost of the avoided files, for each rewritten byte. The other steps follow in the order of
-   * [[MaintenanceAction.all]]. The removal of orphan files is included only if the options request it, or if the orphan
-   * files were counted.
+   * Returns a step for each action. The steps that are due come first, in descending order of their gain for each
+   * rewritten byte. The gain is the number of saved bytes plus the cost of the avoided files
+   * (`read.split.open-file-cost` for each file). The other steps follow in the order of [[MaintenanceAction.all]]. The
+   * removal of orphan files is included only if the options request it, or if the orphan files were counted.
    *
    * @param health the health of the table
    */

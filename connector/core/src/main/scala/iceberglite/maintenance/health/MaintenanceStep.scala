@@ -1,6 +1,10 @@
 package iceberglite.maintenance.health
 
-/** An action that maintains a table. @param name the name in results; the name of the procedure, if there is one */
+/**
+ * An action that maintains a table.
+ *
+ * @param name the name in results. If a procedure runs only this action, the procedure has the same name
+ */
 sealed abstract class MaintenanceAction(val name: String)
 
 object MaintenanceAction {
@@ -14,7 +18,7 @@ object MaintenanceAction {
   /** Removes delete files that apply to no data file. */
   case object RemoveDanglingDeletes extends MaintenanceAction("remove_dangling_deletes")
 
-  /** Combines small position delete files; in version 3, converts them to deletion vectors. */
+  /** Combines small position delete files; in format version 3, converts them to deletion vectors. */
   case object RewritePositionDeleteFiles extends MaintenanceAction("rewrite_position_delete_files")
   case object RewriteManifests extends MaintenanceAction("rewrite_manifests")
 
@@ -78,7 +82,10 @@ object StepStatus {
   /** The step is not due, or the budget does not suffice. */
   case object Skipped extends StepStatus("skipped")
 
-  /** The step failed. Its commits before the error remain, and the numbers of the report are those of these commits. */
+  /**
+   * The step failed. Its commits before the error remain. If their results are known, the report contains their
+   * numbers.
+   */
   case object Failed extends StepStatus("failed")
 }
 

@@ -64,8 +64,9 @@ final private[health] class PositionDeleteSums(rules: PositionDeleteRules) {
   }
 
   /**
-   * Returns the files that a rewrite would replace. Files that would be replaced by the same number of new files are
-   * not counted: if each new file covers one data file, a rewrite combines only the files of the same data file.
+   * Returns the files that a rewrite would replace. The files of a partition are counted only if the rewrite would
+   * write deletion vectors, or fewer files than it replaces. If each new file covers one data file, a rewrite combines
+   * only the delete files of the same data file.
    */
   def rewrite: FileReplacement = partitions.valuesIterator.map(replacement).foldLeft(FileReplacement.Empty)(_ ++ _)
 

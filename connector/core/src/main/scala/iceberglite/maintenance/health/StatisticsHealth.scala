@@ -5,8 +5,8 @@ import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile,
 /**
  * The statistics of a table.
  *
- * @param tableStatistics the snapshot that the table statistics describe; absent if there are none
- * @param partitionStatistics the snapshot that the partition statistics describe; absent if there are none
+ * @param tableStatistics how far the table statistics are behind the current snapshot; absent if there are none
+ * @param partitionStatistics how far the partition statistics are behind the current snapshot; absent if there are none
  * @param sketches the statistics file with numbers of distinct values; absent if there is none
  */
 final case class StatisticsHealth(
@@ -24,8 +24,9 @@ object StatisticsHealth {
 }
 
 /**
- * How far the statistics of a table are behind its current snapshot. Times of snapshots do not decide it: after a
- * rollback, or if a branch has statistics, statistics may describe a snapshot that is newer than the current one.
+ * How far the statistics of a table are behind its current snapshot. Timestamps alone do not show this, because
+ * statistics may describe a snapshot that is newer than the current one, for example after a rollback, or if they were
+ * computed for another branch.
  *
  * @param isCurrent whether the statistics describe the current snapshot
  * @param ageMs the time from the nearest ancestor with statistics to the current snapshot, in milliseconds; absent if
@@ -49,7 +50,7 @@ object StatisticsAge {
 }
 
 /**
- * The statistics file with numbers of distinct values that [[SketchHealth.fileOf]] returns.
+ * The state of the statistics file that [[SketchHealth.fileOf]] returns, which contains numbers of distinct values.
  *
  * @param fieldIds the ids of the existing columns that the file describes
  * @param changedRows the estimated number of rows that commits other than rewrites have added or deleted after the
@@ -64,8 +65,8 @@ final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], 
   /**
    * Whether at least a tenth of the rows has changed, or the number of changed rows is unknown. It is not known how
    * many of the copied rows were updated, so a copied row counts as a tenth of a changed row. If there are only copied
-   * rows, the statistics are renewed once as many rows were written again as the table has, so that this work is never
-   * more than the work of the statements.
+   * rows, the statistics are stale once the number of copied rows reaches the number of rows of the table. Computing
+   * the statistics again then reads no more rows than the statements have written.
    */
   def isStale: Boolean = fieldIds.nonEmpty && changedRows.forall { changed =>
     changed + copiedRows > 0 && changed + copiedRows * SketchHealth.StaleRatio >= rows * SketchHealth.StaleRatio
@@ -101,8 +102,8 @@ object SketchHealth {
     )
 
   /**
-   * Returns the snapshots between the described one and the current one that are not rewrites, with the current one;
-   * absent if they are not known.
+   * Returns the snapshots after the described one, up to and including the current one, without rewrites; absent if the
+   * described snapshot is not a known ancestor of the current one.
    */
   private def newer(metadata: TableMetadata, described: Snapshot): Option[Vector[Snapshot]] = {
     val ancestors = metadata.currentSnapshot.iterator.flatMap(metadata.ancestors)

@@ -74,7 +74,7 @@ object FileReplacement {
  *   reference was removed, or their sequence number is too low. Other delete files may also apply to no data file
  * @param danglingBytes the size of these files in bytes
  * @param rewrite the position delete files that `rewrite_position_delete_files` would replace by fewer files, or in
- *   version 3 by deletion vectors
+ *   format version 3 by deletion vectors
  */
 final case class DeleteFileHealth(
     positionDeleteFiles: Long,
@@ -173,7 +173,8 @@ object TableHealth {
       yield ClusteredFiles.of(table, snapshot, columns, options)
 
   /**
-   * Returns the clustering columns; absent if they are invalid. The step that rewrites data files reports this error.
+   * Returns the clustering columns; absent if the table is not clustered, or if its clustering columns are invalid. The
+   * step that rewrites data files reports invalid columns.
    */
   private def clusterColumns(metadata: TableMetadata): Option[ClusterColumns] =
     try ClusterColumns.of(metadata)

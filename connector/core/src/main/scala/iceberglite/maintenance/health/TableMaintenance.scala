@@ -28,7 +28,7 @@ final case class StepResult(
  * The limits of a step.
  *
  * @param maxBytes the maximum number of bytes to rewrite, if the step would rewrite more; absent for no limit
- * @param deadline the time after which the step begins no rewrite of the files of a further commit; absent for no limit
+ * @param deadline the time after which the step does not start the work for a further commit; absent for no limit
  */
 final case class StepLimits(maxBytes: Option[Long], deadline: Option[Deadline])
 
@@ -99,8 +99,8 @@ final class TableMaintenance(
   /**
    * Processes the steps within the budget of bytes.
    *
-   * @param process processes a step that is due; its second argument is the remaining number of bytes if the step would
-   *   rewrite more
+   * @param process processes a step that is due. The second argument is the remaining budget in bytes if the step would
+   *   rewrite more bytes than that; otherwise it is absent
    */
   private def fold(steps: Vector[MaintenanceStep])(
       process: (MaintenanceStep, Option[Long]) => StepReport

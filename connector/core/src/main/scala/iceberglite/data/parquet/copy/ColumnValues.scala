@@ -13,11 +13,14 @@ abstract private[copy] class ColumnValues {
   /** Copies the current value, which is not null. */
   def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit
 
-  /** The metrics of a floating point column. */
+  /** The metrics of a floating point column; absent for other columns. */
   def floating: Option[FloatingValues] = None
 }
 
-/** The values of a floating point column. The footer of a file lacks some of their metrics, so they must be read. */
+/**
+ * The values of a floating point column. Each value is read, because the footer of a Parquet file has no NaN count and
+ * no reliable bounds for such a column; see [[FloatingValues]].
+ */
 abstract private[copy] class FloatingColumn extends ColumnValues {
 
   /** Adds the current value to the metrics. */

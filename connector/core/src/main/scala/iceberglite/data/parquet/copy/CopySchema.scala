@@ -14,10 +14,11 @@ private[copy] object CopySchema {
   def isLineage(field: Type): Boolean = Option(field.getId).exists(id => lineage(id.intValue))
 
   /**
-   * Returns the schema of the new files; absent if the columns of the old files differ in anything other than whether
-   * they are required. Row lineage may be absent in the old files.
+   * Returns the schema of the new files; absent if the columns of an old file differ from those of the table in
+   * anything other than whether they are required. The row lineage columns may be missing in the old files.
    *
-   * A column that is required in all old files remains required: its values have no definition levels.
+   * A column that is required in all old files remains required in the new files, because its pages contain no
+   * definition levels.
    *
    * @param table the schema of new files of the table
    */
@@ -41,7 +42,10 @@ private[copy] object CopySchema {
     else if (table.isPrimitive) Some(table)
     else None
 
-  /** Returns the field with the fields that are required in a file, but optional in the table, made optional. */
+  /**
+   * Returns a field of a file, in which all fields that are required in the file, but optional in the table, are made
+   * optional.
+   */
   private def widened(file: Type, table: Type): Type = {
     val isWidened = file.isRepetition(REQUIRED) && table.isRepetition(OPTIONAL)
     val repetition = if (isWidened) OPTIONAL else file.getRepetition

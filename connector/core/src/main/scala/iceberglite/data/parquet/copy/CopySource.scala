@@ -27,8 +27,8 @@ final private[copy] class CopySource(val copied: CopiedFile, val input: InputFil
   }
 
   /**
-   * Whether the pages have a form that [[ChunkPages]] reads, and the statistics are those of a library that does not
-   * truncate them by default.
+   * Whether [[ChunkPages]] can read the pages, and the file was written by parquet-mr, which by default does not
+   * truncate statistics.
    */
   def isSupported: Boolean =
     Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(CopySource.isReadable))
@@ -75,7 +75,7 @@ final private[copy] class SourceGroup(val file: CopySource, val block: BlockMeta
     else
       chunks.values.iterator.map(c => c.getStartingPos + c.getTotalSize).max - chunks.values.map(_.getStartingPos).min
 
-  /** The expected number of bytes in a file with the given codec. */
+  /** The expected size of the row group in a file with the given codec, in bytes. */
   def bytesIn(codec: CompressionCodecName): Long = chunks.values.iterator.map { chunk =>
     if (codec == CompressionCodecName.UNCOMPRESSED) chunk.getTotalUncompressedSize else chunk.getTotalSize
   }.sum

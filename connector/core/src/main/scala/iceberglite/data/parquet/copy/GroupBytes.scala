@@ -48,8 +48,9 @@ final private[copy] class BytesAt(bytes: Array[Byte], start: Long) {
 private[copy] object GroupBytes {
 
   /**
-   * Reads a row group with three requests: for all column chunks, for their column indexes and for their offset indexes.
-   * A file has the column indexes of all row groups before the offset indexes of all row groups.
+   * Reads a row group with three requests: for all column chunks, for their column indexes and for their offset
+   * indexes. The two kinds of indexes are read separately, because a file contains the column indexes of all row groups
+   * before the offset indexes of all row groups.
    *
    * @param indexed the column chunks whose page indexes are read
    */
@@ -65,7 +66,10 @@ private[copy] object GroupBytes {
     finally stream.close()
   }
 
-  /** Reads the bytes from the start of the first range to the end of the last one. A range is an offset and a length. */
+  /**
+   * Reads the bytes from the start of the first range to the end of the last one. A range is an offset and a length, in
+   * bytes.
+   */
   private def read(stream: SeekableInputStream, ranges: Seq[(Long, Long)], fileLength: Long): BytesAt =
     if (ranges.isEmpty) new BytesAt(Array.emptyByteArray, 0L)
     else {

@@ -23,7 +23,10 @@ private[copy] trait OutputColumn {
   /** Adds the values of a row group of an old file. */
   def add(group: SourceGroup, bytes: GroupBytes): Unit
 
-  /** The number of bytes that were added, as they will be in the file or, at the end of the chunk, before encoding. */
+  /**
+   * The size of the added values in bytes. Values whose page is not complete yet are counted before encoding and
+   * compression.
+   */
   def bufferedSize: Long
 
   /** Writes the column chunk to the file. */
@@ -31,7 +34,8 @@ private[copy] trait OutputColumn {
 }
 
 /**
- * Copies pages, which stay compressed. The dictionaries of files differ, so the pages must not be dictionary-encoded.
+ * Copies compressed pages without decompressing them. The pages must not be dictionary-encoded, because the
+ * dictionaries of the old files differ.
  */
 final private[copy] class PageColumn(
     column: ColumnDescriptor,
@@ -178,8 +182,9 @@ final private[copy] class ValueColumn(
   /**
    * Copies the values of a column chunk.
    *
-   * @param defined the definition level of a value in the old file
-   * @param inherited the values of rows for which the chunk has no value
+   * @param defined the definition level of the values in the old file that are not null
+   * @param inherited returns the value that replaces a null in the chunk, by the index of the row; absent if nulls are
+   *   copied
    * @return the number of rows
    */
   private def copy(reader: ColumnReader, total: Long, defined: Int, inherited: Option[Long => Long]): Long = {
@@ -202,7 +207,10 @@ final private[copy] class ValueColumn(
     rows
   }
 
-  /** Returns the value that a row inherits, by the index of the row in the row group. */
+  /**
+   * Returns a function from the index of a row in the row group to the value that the row inherits; absent if rows
+   * inherit no values in this column.
+   */
   private def inherited(group: SourceGroup): Option[Long => Long] =
     group.file.copied.lineage.filter(_ => path.size == 1).flatMap { lineage =>
       Option(column.getPrimitiveType.getId).map(_.intValue).collect {

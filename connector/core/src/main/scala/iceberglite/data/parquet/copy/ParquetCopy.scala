@@ -93,12 +93,12 @@ object ParquetCopy {
   /** The maximum number of column chunks of the old files, which limits the memory for their footers. */
   private val MaxChunks = 200000
 
-  /** The maximum size of an old row group in a copy, relative to the size that the table requests. */
+  /** The maximum size of an old row group in a copy, relative to the table's target size of row groups. */
   private val MaxGroupRatio = 1.5
 
   /**
-   * Returns a copy; absent if the files must be read and written row by row, because their columns differ from those of
-   * the table, because they have features that are not supported, or because their row groups are too large.
+   * Plans a copy of files; absent if the files must be read and written row by row, because their columns differ from
+   * those of the table, because they have features that are not supported, or because their row groups are too large.
    *
    * @param files the files to copy, at least one
    * @param fileSettings the settings of the new files, with the columns of the table
@@ -158,7 +158,7 @@ final private[copy] class PageRule(fileSettings: ParquetFileSettings, groups: Ve
 
   def copiesPages(column: ColumnDescriptor): Boolean = {
     val chunks = groups.flatMap(_.chunks.get(column.getPath.toVector))
-    // The level with which the old pages were compressed is unknown.
+    // If the table sets a compression level, no page is copied, because the level of the old pages is unknown.
     fileSettings.settings.level.isEmpty && !fileSettings.properties.isBloomFilterEnabled(column) &&
     chunks.size == groups.size && chunks.forall(isCopyable(_, column)) && hasLargePages(chunks)
   }
