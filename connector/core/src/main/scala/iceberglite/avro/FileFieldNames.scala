@@ -15,8 +15,8 @@ private[iceberglite] object FileFieldNames {
   def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))
 
   /**
-   * Escapes a name for Parquet. The Parquet format allows any name, but Parquet tools interpret a dot as a path
-   * separator.
+   * Escapes a leading digit, and all characters other than letters, digits and underscores, as Apache Iceberg does for
+   * Parquet files. The Parquet format allows any name, but Parquet tools interpret a dot as a path separator.
    */
   def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
 

@@ -18,7 +18,7 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
 
   /**
    * Writes all deletes to one or more files, one file after the other. If a write fails, the incomplete file is
-   * deleted.
+   * deleted, and the complete files remain.
    *
    * @param newPath returns a new path for each file
    * @param deleted paths of data files in ascending order with the positions of their deleted rows

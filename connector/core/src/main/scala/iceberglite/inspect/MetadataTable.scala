@@ -34,14 +34,14 @@ trait MetadataTable {
   /**
    * Returns the rows, with a value for each field of the schema.
    *
-   * @param snapshot the snapshot to show; absent for a table without snapshots. Metadata tables that show the whole
-   *   history ignore this parameter
+   * @param snapshot the snapshot to show; absent for a table without snapshots. Metadata tables that describe the table
+   *   as a whole ignore this parameter
    */
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 
   /**
-   * Returns whether the rows describe one snapshot, which time travel can select. If not, they describe the whole
-   * history.
+   * Returns whether the rows describe one snapshot, which time travel can select. If not, they describe the table as a
+   * whole.
    */
   def showsOneSnapshot: Boolean
 }

@@ -248,7 +248,8 @@ final class JdbcCatalog private (
         rows.delete(RowKind.View, JdbcNames.join(id.namespace), id.name, Some(location))
       }
       if (dropped > 0) Cleanup.delete(io, Vector(location))
-      // If no row was deleted, the view was replaced or dropped concurrently. A new view with the name is dropped too.
+      // If no row was deleted, the view was changed or dropped concurrently. In this case, the drop is repeated, even
+      // if another view with this name has been created.
       dropped > 0 || dropView(id)
   }
 

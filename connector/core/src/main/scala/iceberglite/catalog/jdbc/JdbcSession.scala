@@ -59,7 +59,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Runs statements on one connection. Each statement is a separate transaction.
+   * Runs statements on one connection. Unless auto-commit is turned off, each statement is a separate transaction.
    *
    * @throws LostConnection if the connection broke. The outcome of the last statement is then unknown
    * @throws NoConnection if no connection could be opened. No statement was executed
@@ -93,8 +93,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Runs an operation. Retries it once if the connection breaks, and for a limited time while the server is unavailable
-   * or busy.
+   * Runs an operation. If the connection breaks, the operation is retried immediately. If the connection breaks again,
+   * or the server is unavailable or busy, the operation is retried with pauses for a limited time.
    *
    * @param what the operation, for the message
    * @param idempotent whether the operation may be executed twice; if not, it is not retried if the outcome of an

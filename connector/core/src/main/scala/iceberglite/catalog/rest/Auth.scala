@@ -12,7 +12,8 @@ private[catalog] trait Auth {
   /**
    * Returns the request with authentication headers.
    *
-   * @param tableToken a token that the server issued for a table; a token that the user configured takes precedence
+   * @param tableToken a token that the server issued for a table. It is used instead of the token of the catalog; basic
+   *   authentication ignores it
    */
   def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall
 

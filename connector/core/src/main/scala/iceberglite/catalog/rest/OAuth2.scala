@@ -30,7 +30,9 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
 
-  /** Discards a rejected token, so that the next request gets a new token. Requires a credential. */
+  /**
+   * Discards a rejected token, so that the next request gets a new token. Has no effect if no credential is configured.
+   */
   override def renew(): Boolean = synchronized {
     if (credential.isDefined) current = None
     credential.isDefined

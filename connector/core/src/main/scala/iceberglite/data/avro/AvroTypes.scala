@@ -60,7 +60,7 @@ object AvroTypes {
   private def mapOf(key: Option[NestedField], value: Option[NestedField]): Option[MapType] =
     for (k <- key; v <- value) yield MapType(k.id, k.fieldType, v.id, v.fieldType, v.required)
 
-  /** Returns the type of a union that is not null; absent if the union has none or several such types. */
+  /** Returns the type in a union other than null; absent if the union has no such type, or several of them. */
   private[avro] def valueOf(union: AvroSchema): Option[AvroSchema] = {
     val values = union.getTypes.asScala.filter(_.getType != NULL)
     if (values.size == 1) values.headOption else None

@@ -12,7 +12,7 @@ final private[parquet] class OpenedOutput(output: OutputFile) extends OutputFile
 
   def length: Long = position
 
-  /** Returns a writer of the file, which has been started. */
+  /** Returns a writer of the file that has already written the magic bytes at the start of the file. */
   def writer(fileSettings: ParquetFileSettings): ParquetFileWriter = {
     val file = new ParquetFileWriter(
       this,
