@@ -21,7 +21,8 @@ private[iceberglite] object FieldDecoder {
   }
 
   /**
-   * Returns the decoder of a column. If the schema is a union with null, a null value leaves the column absent.
+   * Returns the decoder of a column. If the schema is a union with null, a null value leaves the column absent in the
+   * row.
    *
    * @param schema the schema in the file
    * @param decoderFor returns the decoder for the schema without its union

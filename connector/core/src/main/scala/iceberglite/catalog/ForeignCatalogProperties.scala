@@ -138,10 +138,7 @@ object ForeignCatalogProperties {
 
   private[catalog] def exactKeys: Seq[String] = forEveryType.all.map(_.key).filterNot(_.endsWith("*"))
 
-  /**
-   * Whether the key is one of the properties that are unsupported in all catalog types, or has the prefix of such
-   * properties.
-   */
+  /** Whether the properties that are unsupported in all catalog types include the key, either itself or by a prefix. */
   private[catalog] def isListed(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**

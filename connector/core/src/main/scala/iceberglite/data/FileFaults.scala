@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 /** Converts exceptions of the format libraries to errors that name the file. */
 private[iceberglite] object FileFaults {
 
-  /** What the path in an error message refers to, as in "Cannot read file x". */
+  /** The noun before the path in an error message, as in "Cannot read file x". */
   val Role = "file"
 
   /** Returns the full path of a field for messages. */

@@ -34,7 +34,7 @@ object ReadColumns {
     pruneToPath((Vector(field) ++ outer.map(schema.byId)).reverse)
   }
 
-  /** Reduces each struct of a path to the next field. */
+  /** Reduces each struct of a path to the next field of the path. */
   private[iceberglite] def pruneToPath(path: Vector[NestedField]): Vector[NestedField] =
     path.init.foldRight(Vector(path.last)) { (outer, inside) =>
       outer.fieldType match {

@@ -15,7 +15,8 @@ import iceberglite.spec.ObjectKind
 private[catalog] object JdbcDrivers {
 
   /**
-   * A known database. The default settings of its driver contain timeouts, so that a dead connection is detected.
+   * A database whose driver is known. The default settings of the driver contain timeouts, so that a dead connection is
+   * detected.
    *
    * @param prefix the beginning of the JDBC URLs of the database
    * @param jar the Maven coordinates of the driver's jar, for messages

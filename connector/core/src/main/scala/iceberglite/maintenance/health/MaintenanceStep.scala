@@ -9,7 +9,10 @@ sealed abstract class MaintenanceAction(val name: String)
 
 object MaintenanceAction {
 
-  /** Combines small files by bin-packing, and removes deleted rows from files that have many of them. */
+  /**
+   * Combines small files by bin-packing, or clusters the files of a clustered table, and removes deleted rows from
+   * files that have many of them.
+   */
   case object RewriteDataFiles extends MaintenanceAction("rewrite_data_files")
 
   /** Converts equality deletes to position deletes. */
