@@ -240,8 +240,9 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
 
   /**
-   * Rejects an Iceberg view of the Hive Metastore, which Spark would read as a view of its own, with other default
-   * namespaces. The rules of the extensions then find the Iceberg view.
+   * Returns the table, or throws the error for a missing table if it is an Iceberg view of the Hive Metastore. Spark
+   * would read this view as one of its own views, and would look up unqualified names of the query in the wrong
+   * namespace. After the error, the rules of the extensions find the Iceberg view.
    */
   private def withoutIcebergViews(ident: Identifier, table: Table): Table = {
     val isIcebergView = Option(table.properties.get(SparkSessionCatalog.TableType))
@@ -275,8 +276,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   /**
-   * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, and that no
-   * such table replaces an iceberg-lite table.
+   * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, and that a
+   * table of another provider does not replace an iceberg-lite table.
    */
   private def checkSameKind(ident: Identifier, properties: util.Map[String, String]): Unit =
     if (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident)) {
@@ -286,7 +287,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
 object SparkSessionCatalog {
 
-  /** The parameter of the Hive Metastore that marks Iceberg views, and its value. */
+  /** The table parameter by which the Hive Metastore identifies Iceberg views; its value is `ICEBERG-VIEW`. */
   private val TableType = "table_type"
   private val IcebergView = "ICEBERG-VIEW"
 

@@ -75,7 +75,7 @@ trait TableMaintenanceCalls {
    * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
    *   16, which is also the highest number
    * @return the result, with the running queries of this Spark application that read expired snapshots
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the maximum number is less than 1
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the maximum number is less than 1
    */
   def expireSnapshots(
       options: ExpireOptions = ExpireOptions(),
@@ -96,16 +96,16 @@ trait TableMaintenanceCalls {
   /**
    * Deletes files in the table's directory to which the table's metadata does not refer.
    *
-   * @param olderThanMs time before which the files were modified, in milliseconds since the epoch, at least 24 hours
-   *   ago; by default 3 days ago
+   * @param olderThanMs only files that were last modified before this time are deleted; in milliseconds since the
+   *   epoch, at least 24 hours ago; by default 3 days ago
    * @param location a directory that the table owns; by default its location
    * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
    *   16, which is also the highest number
    * @param prefixListing whether all paths below the directory are listed at once, which needs fewer requests to an
    *   object store if there are many directories; by default directories are listed in parallel
    * @return the files, with the reasons for those that were kept
-   * @throws iceberglite.spec.IcebergError.InvalidArgument the time is too recent, the table does not own the directory,
-   *   or the maximum number is less than 1
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the time is too recent, the table does not own the
+   *   directory, or the maximum number is less than 1
    */
   def removeOrphanFiles(
       olderThanMs: Option[Long] = None,

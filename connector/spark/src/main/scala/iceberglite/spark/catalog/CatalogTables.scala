@@ -110,7 +110,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     s"Catalog $name does not support paths as table names. Use the name of a table, or read and write the path with " +
       s"format(${Providers.IcebergLite}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
-  /** Returns an existing name that is similar to the last part of a missing name. */
+  /** Returns the name of an existing table or metadata table that is similar to the last part of a missing name. */
   def similarName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
     def metadataTable = Spelling.closest(id.name, TableView.names)
@@ -119,8 +119,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /**
-   * Removes the cached manifests of a table, and makes the next access load the table again. The next access then sees
-   * the commits of other writers, and is subject to the current permissions on the metadata files.
+   * Removes the cached manifests of a table, and makes the next access load the table again. Therefore, the next access
+   * sees the commits of other writers, and fails if the user may no longer read the metadata files.
    */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) => invalidate(PathTable(tables, path.path))

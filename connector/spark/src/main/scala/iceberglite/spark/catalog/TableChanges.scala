@@ -89,7 +89,10 @@ object TableChanges {
   private val CherryPickSnapshotId = "cherry-pick-snapshot-id"
   private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
 
-  /** Returns the last change to each property. The keys of [[metadataActions]] are case-insensitive. */
+  /**
+   * Returns the last change to each property. Spellings of a key of [[metadataActions]] that differ only in case count
+   * as one key.
+   */
   private def lastChanges(changes: Seq[TableChange]): Map[String, Option[String]] = {
     def canonicalKey(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
@@ -124,8 +127,8 @@ object TableChanges {
   }
 
   /**
-   * The property keys that represent other parts of the metadata. Each key has a function that converts the new value
-   * to an action.
+   * The property keys whose values are stored in other parts of the metadata, such as the location. Each key has a
+   * function that converts the new value to an action, or rejects it.
    */
   private val metadataActions: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),

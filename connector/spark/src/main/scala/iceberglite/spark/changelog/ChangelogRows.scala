@@ -12,7 +12,7 @@ import iceberglite.spark.read.files.CommitScan
 
 /**
  * Computes the rows of changelog views. During the computation, columns are named by position, because table columns
- * can have any name. Values are in a comparable form ([[ComparableForm]]). Equal rows are combined to one row with a
+ * can have any name. Values are in a comparable form ([[ComparableForm]]). Equal rows are combined into one row with a
  * count: the number of inserts minus the number of deletes.
  *
  * @param changes the rows of a changelog, with the changelog's own columns last
@@ -85,7 +85,7 @@ final private class ChangelogRows(changes: DataFrame) {
   /**
    * Returns the rows of the view.
    *
-   * @param kind the change type of each row
+   * @param kind column with the change type of each row
    * @param times column whose absolute value is the number of times that the row is returned
    */
   private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
@@ -97,8 +97,9 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /**
-   * Returns the value of a column or nested field, and its type in the table. The path to the field consists of the
-   * positions in the enclosing structs.
+   * Returns the value of a column or nested field, and its type in the table.
+   *
+   * @param positions the path to the field: the position of the column in the table, then in each nested struct
    */
   private def part(positions: Seq[Int]): (Column, DataType) =
     positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {

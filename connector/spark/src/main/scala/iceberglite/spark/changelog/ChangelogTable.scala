@@ -25,7 +25,7 @@ import iceberglite.table.Table
  * or `start-timestamp`, and `end-snapshot-id` or `end-timestamp`, select the range of commits.
  *
  * @param source returns the current table
- * @param travel selects a snapshot, which is the last commit of the changelog
+ * @param travel selects the snapshot at which the range of commits ends
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     extends PinnableTable

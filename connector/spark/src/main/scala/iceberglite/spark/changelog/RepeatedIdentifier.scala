@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 object RepeatedIdentifier {
 
   /**
-   * Throws the error.
+   * Throws the error. The method has a return type because it is called as an expression of a query.
    *
    * @param columns the names of the identifier columns
    * @param values the values of `columns`

@@ -36,8 +36,8 @@ private[iceberglite] object ClusterJob {
     withDescription(context, description)(JobProgress.reportDriverWork(context, description)(work))
 
   /**
-   * Returns the result of a task as bytes. An [[IcebergError]] becomes part of the result instead of failing the job,
-   * so that the driver can throw the original error, whose message tells the user what to do.
+   * Returns the result of a task as bytes. An [[IcebergError]] does not fail the job; it becomes the result, so that
+   * the driver can throw the original error with its message ([[decodeResult]]).
    */
   def encodeResult(bytes: => Array[Byte]): Array[Byte] =
     try Succeeded +: bytes
@@ -53,14 +53,14 @@ private[iceberglite] object ClusterJob {
   /** The desired number of tasks per core of the cluster. */
   val TasksPerCore = 4
 
-  /** Distributes items over tasks. Each element of the result is a serialized `Vector` of several items. */
+  /** Distributes items over tasks. Each element of the result is a serialized `Vector` of consecutive items. */
   def distribute[A <: AnyRef](context: SparkContext, items: Vector[A]): RDD[Array[Byte]] = {
     val tasks = math.max(1, math.min(items.size, context.defaultParallelism * TasksPerCore))
     val batches = items.grouped(math.max(1, (items.size + tasks - 1) / tasks)).map(serialize(_)).toVector
     context.parallelize(batches, math.max(1, batches.size))
   }
 
-  /** Runs a job. @throws IcebergError if a task failed with this error; otherwise, Spark's exception is thrown */
+  /** Runs a job. @throws IcebergError if a task failed with this error; other failures throw Spark's exception */
   def withTaskErrors[A](job: => A): A =
     try job
     catch {
@@ -78,7 +78,7 @@ private[iceberglite] object ClusterJob {
 
   /**
    * Deserializes an object with the class loader of this class. The default class loader may not find the connector's
-   * classes if the session has added the jar.
+   * classes if the jar was added to the session with ADD JAR.
    */
   def deserialize[A](bytes: Array[Byte]): A = {
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {

@@ -49,7 +49,10 @@ object OverwriteOptions {
       Map("static" -> false, "dynamic" -> true).get(text.toLowerCase(Locale.ROOT))
     }
 
-  /** The rows that a write replaces, as far as Spark reports them. */
+  /**
+   * The rows that a write replaces according to the method that Spark has called, before options such as `replaceWhere`
+   * are applied.
+   */
   sealed trait ReplacedRows
   object ReplacedRows {
 

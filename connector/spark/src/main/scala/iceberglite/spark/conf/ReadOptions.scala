@@ -89,8 +89,8 @@ object ReadOptions {
   val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all
 
   /**
-   * The valid options that are not in [[all]]: Spark's own options, an option of an optimizer rule, and options that
-   * are checked elsewhere.
+   * The valid options that are not in [[all]]: Spark's own options, the internal option [[FiltersByMetrics]], and the
+   * options that select the snapshot or the commits to read.
    */
   private def others: Seq[String] =
     Seq("path", "paths", FiltersByMetrics) ++ TimeTravel.optionKeys ++ RangeOptions.keys
@@ -146,8 +146,8 @@ final case class ReadSettings(
 ) {
 
   /**
-   * The number of file groups that is sufficient for a storage-partitioned join, even if the groups are small. A join
-   * with a shuffle would have the same number of tasks.
+   * The number of file groups up to which a storage-partitioned join is used regardless of the sizes of the groups.
+   * Each group becomes one task.
    */
   def sufficientGroups: Int = cores * ReadSettings.TasksPerCore
 
@@ -158,8 +158,8 @@ final case class ReadSettings(
    * Returns the size of splits for a scan.
    *
    * Each core gets up to four tasks of at least 16 MB, and all cores get the same number of tasks. A smaller scan has
-   * one task per core, because small files with good compression can have many rows. No task is smaller than the cost
-   * of opening a file.
+   * one task per core, because small files with good compression can have many rows. The size is at least the cost of
+   * opening a file.
    *
    * @param weight the total size of the files in bytes; each file counts with at least the cost of opening it
    */

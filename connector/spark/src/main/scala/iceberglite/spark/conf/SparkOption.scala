@@ -109,12 +109,12 @@ object SparkOption {
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 
   /**
-   * Rejects unknown options whose names are similar to the names of known options. Also rejects options that must not
-   * be ignored.
+   * Rejects unknown options whose names are similar to the names of known options. Also rejects the options of
+   * `foreign` that must not be ignored.
    *
    * @param action the action that the options configure: `read` or `write`
    * @param foreign the options of Apache Iceberg that the connector does not support
-   * @param silent whether a key without effect causes no warning
+   * @param silent returns whether an unknown key causes neither an error nor a warning
    * @return warnings about other options that have no effect
    */
   def check(

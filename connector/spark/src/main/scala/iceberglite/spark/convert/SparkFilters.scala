@@ -30,8 +30,8 @@ final case class ConvertedFilter(expression: Expression, exact: Boolean)
  * Converts Spark's filters to Iceberg expressions.
  *
  * Spark filters use three-valued logic: true, false and null. A converted expression is true if the filter is true, and
- * false if the filter is false or null. Therefore, the conversion applies NOT to the single tests of a filter, for
- * which false and null can be distinguished.
+ * false if the filter is false or null. Therefore, the conversion moves each NOT down to the individual predicates of a
+ * filter, where false and null can be distinguished.
  *
  * @param schema the columns to which the filters refer
  * @param stringValues returns all values that the string column with the given id has in the files to read; absent if
@@ -108,8 +108,9 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     }
 
   /**
-   * Converts a filter on strings that bounds cannot decide, such as CONTAINS. If all values of the column are known,
-   * the result is an IN predicate on the values that pass the test; otherwise, the filter is not converted.
+   * Converts a string predicate that lower and upper bounds cannot decide, such as CONTAINS. If all values of the
+   * column are known, the result is an IN predicate with the values that satisfy the string predicate; otherwise, the
+   * predicate is not converted.
    */
   private def inMatchingValues(
       child: SparkExpression,

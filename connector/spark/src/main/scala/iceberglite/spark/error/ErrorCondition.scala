@@ -21,7 +21,7 @@ private[iceberglite] object ErrorCondition {
   /** The condition of Spark jobs that fail because of an error without a condition. */
   val JobFailed: ErrorCondition = ErrorCondition(Prefix + "JOB_FAILED", "58000", Map.empty)
 
-  /** Returns the condition of an error. Its parameters show no secrets of URLs. */
+  /** Returns the condition of an error. Secrets in URLs are redacted in the parameters. */
   def of(error: IcebergError): ErrorCondition = {
     val condition = conditionOf(error)
     condition.copy(parameters = condition.parameters.map { case (name, value) => name -> Redaction(value) })

@@ -17,9 +17,9 @@ object Functions {
   )
 
   /**
-   * The functions that users call in statements. Spark 3.5 pushes a condition on a function down to a scan only if the
-   * function has no method `invoke`. If there is such a method, Spark compiles a call to it, and the scan does not
-   * receive the condition.
+   * The functions that users call in statements. Spark 3.5 pushes a condition that calls a function down to a scan only
+   * if the function has no method `invoke`. If there is such a method, Spark compiles a call to it, and the scan does
+   * not receive the condition.
    */
   val all: Seq[UnboundFunction] = functions.map(new InterpretedFunction(_))
 

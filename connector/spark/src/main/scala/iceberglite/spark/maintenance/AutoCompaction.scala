@@ -18,11 +18,12 @@ import iceberglite.table.{SnapshotTarget, Table}
 /**
  * Combines the small files of the partitions to which a write has added files, in the session of the write. The write
  * waits for the compaction, whose size is limited by options. A failure of the compaction is logged and does not affect
- * the write, whose commit is complete. The compaction removes its files that it does not commit.
+ * the write, whose commit is complete. If the compaction fails, it removes the files that it has written but not
+ * committed.
  *
- * If another commit has changed the table since the write, the compaction is left to the later writer. Within a JVM,
- * only one automatic compaction of a table runs at a time. If two applications compact the same files, the commit of
- * one compaction fails.
+ * If another commit has changed the branch since the write, the table is not compacted; the writer of the later commit
+ * may compact it. Within a JVM, only one automatic compaction of a table runs at a time. If two applications compact
+ * the same files, the commit of one compaction fails.
  */
 private[iceberglite] object AutoCompaction extends CommitFollowUp {
   private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.AutoCompaction")
@@ -49,8 +50,8 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
 
   private def warn(table: Table, error: Throwable): Unit = {
     log.warn(Redaction(s"The write to ${table.name} has succeeded, but the compaction after it has not: $error"))
-    // An interrupt has ended the compaction. The flag is set again, so that the rest of the statement also sees the
-    // interrupt.
+    // If an interrupt has ended the compaction, the thread's interrupt flag is set again, so that the statement also
+    // sees the interrupt.
     if (Causes.of(error).exists(_.isInstanceOf[InterruptedException])) Thread.currentThread.interrupt()
   }
 

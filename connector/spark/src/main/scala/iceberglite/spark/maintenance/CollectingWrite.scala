@@ -12,8 +12,8 @@ import iceberglite.spark.write.{TaskResult, TaskWriterFactory, WriteCommit, Writ
 import iceberglite.spec.file.ContentFile
 
 /**
- * Collects the files that the tasks of a rewrite have written, without committing them. The caller removes the files if
- * the rewrite fails.
+ * A batch write whose commit only collects the files that the tasks of a rewrite have written, and does not change the
+ * table. The caller removes the files if the rewrite fails.
  */
 final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) extends BatchWrite {
   @volatile private var written = Vector.empty[ContentFile]

@@ -51,9 +51,9 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
   }
 
   /**
-   * Waits until all steps have ended. After an error, cancels the jobs of the steps, even if they begin later. An
-   * interrupt is passed on to the threads of the steps, because a step may wait without a job, such as for the next
-   * attempt of a commit.
+   * Waits until all steps have ended. After an error, this method cancels the jobs of the steps repeatedly, because a
+   * step may begin another job. It passes an interrupt on to the threads of the steps, because a step may be waiting
+   * without a running job, for example before it retries a commit.
    */
   @tailrec
   private def await(pool: ExecutorService): Unit = {
@@ -83,13 +83,13 @@ private[maintenance] object ConcurrentSteps {
   /**
    * Runs a step for each item. The threads have the local properties of the calling thread, such as the job group.
    *
-   * After the first error, and after an interrupt of the calling thread, no other step begins, and the Spark jobs of
-   * the running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns
-   * only when no step is running, so that the caller can then remove the files of the steps.
+   * After the first error or an interrupt of the calling thread, no further step begins, and the Spark jobs of the
+   * running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns only
+   * when no step is running, so that the caller can then remove the files of the steps.
    *
    * @param limit maximum number of steps that run at the same time; 1 to run them in the calling thread
    * @return the results in the order of the items
-   * @throws Throwable if a step failed; this is the first error
+   * @throws Throwable if a step failed: the first error
    */
   def map[A, B](session: SparkSession, items: Vector[A], limit: Int)(step: A => B): Vector[B] =
     if (limit == 1 || items.size <= 1) items.map(step) else new ConcurrentSteps(session, limit, step).run(items)

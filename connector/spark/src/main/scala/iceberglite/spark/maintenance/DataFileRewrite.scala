@@ -28,7 +28,8 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
  * @param select selects the file groups to rewrite among the groups that satisfy the options
- * @param deadline with partial progress, no rewrite of the file groups of a commit begins after this time
+ * @param deadline with partial progress, the time after which the rewrite does not begin another commit and its file
+ *   groups; without partial progress, it has no effect
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -41,7 +42,7 @@ final private[iceberglite] class DataFileRewrite(
     deadline: Option[Deadline] = None
 ) {
 
-  /** The lock with which the commits of partial progress wait for each other. It guards [[newestOwn]]. */
+  /** The lock that lets only one commit of partial progress run at a time. It guards [[newestOwn]]. */
   private val commits = new ReentrantLock
 
   /** The version of the table after the last commit of this rewrite. */
@@ -95,8 +96,9 @@ final private[iceberglite] class DataFileRewrite(
     }
 
   /**
-   * Fails if the new files have fewer rows than the old files, because a file was not read completely. The check is
-   * skipped if deletes other than deletion vectors apply, because the number of rows is unknown in this case.
+   * Fails if the number of rows in the new files differs from the number of live rows in the old files, for example
+   * because a file was not read completely. The check is skipped if the number of live rows is unknown: if a manifest
+   * entry has no record count, or if deletes other than deletion vectors apply.
    */
   private def checkRows(batch: Vector[FileGroup], files: Vector[ContentFile]): Unit = {
     val tasks = batch.flatMap(_.tasks)
@@ -115,8 +117,9 @@ final private[iceberglite] class DataFileRewrite(
       writeCommit: WriteCommit
   ): Table = {
     val tasks = batch.flatMap(_.tasks)
-    // The rows of packed files are found by position. A search by values must not find a row of a packed file instead
-    // of an equal row of another file.
+    // If another commit has deleted rows of the replaced files, these rows are deleted from the new files too. In
+    // packed files, they are found by position. `RowSearch` searches only the other new files, so that it does not find
+    // an equal row of a packed file.
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {
@@ -134,7 +137,9 @@ final private[iceberglite] class DataFileRewrite(
     } finally search.close()
   }
 
-  /** Commits after the commits of other threads of this rewrite. A thread that waits for them can be interrupted. */
+  /**
+   * Waits until no other thread of this rewrite is committing, and then commits. A waiting thread can be interrupted.
+   */
   private def commitInTurn(action: RewriteFiles, carrier: RecordingCarrier): Table = {
     val summary =
       EngineSummary.of(session) ++ ordering.clustering.map(columns => SummaryKey.ClusteredBy -> columns.ids)
@@ -165,8 +170,9 @@ final private[iceberglite] class DataFileRewrite(
 }
 
 /**
- * Carries deletes over, and records whether this failed. It may fail with any error, because it runs Spark jobs. Such
- * an error always precedes the commit of an attempt, so that the files of the rewrite can be removed.
+ * Carries deletes of other commits over to the new files, and records whether this failed. The Spark jobs that carry
+ * the deletes over can fail with any error. They run before a commit attempt changes the table, so the new files of a
+ * rewrite can be removed after such an error.
  */
 final private class RecordingCarrier(moves: DeleteCarrier, writeCommit: WriteCommit) extends DeleteCarrier {
   private var hasFailed = false

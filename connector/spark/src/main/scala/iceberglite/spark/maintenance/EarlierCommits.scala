@@ -3,8 +3,8 @@ package iceberglite.spark.maintenance
 import scala.reflect.ClassTag
 
 /**
- * The commits of a rewrite that succeeded before another one failed. It is a suppressed exception of the error of the
- * rewrite, so that the error keeps its type and its message.
+ * The commits of a rewrite that succeeded before a later commit failed. This exception is added to the error of the
+ * rewrite as a suppressed exception, so that the error keeps its type and its message.
  *
  * @param result the result of these commits, of the same type as the result of the rewrite
  */

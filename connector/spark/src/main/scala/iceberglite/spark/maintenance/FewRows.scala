@@ -15,15 +15,16 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 
 /**
- * Finds a limited number of rows by their keys. The driver holds the keys, so that both jobs have a single stage and no
- * shuffle. Such a search must be short: a commit attempt contains it, and other writers may commit in the meantime.
+ * Finds a limited number of rows by their keys. The driver holds the keys, so that the job that reads the keys and the
+ * job that finds the rows have a single stage each and no shuffle. The search must be short, because it runs within a
+ * commit attempt, during which other writers may commit.
  */
 private[maintenance] object FewRows {
 
   /** The maximum number of keys that the driver holds or receives. */
   val MaxRows: Long = 1L << 18
 
-  /** The accepted ratio of other rows that a Bloom filter does not exclude. */
+  /** The false-positive probability of the Bloom filter. */
   private val FalsePositives = 0.01
 
   /**
@@ -47,10 +48,11 @@ private[maintenance] object FewRows {
   }
 
   /**
-   * Finds rows with the given keys. If more rows have a key than are to be found, the first of them are returned.
+   * Finds rows with the given keys. A key that occurs n times in `wanted` matches at most n rows; if more rows have the
+   * key, the first n rows are returned.
    *
    * @param rows rows with a key, as bytes, the file and the position
-   * @return the positions of the rows by file. They are fewer than the keys if not all rows are found
+   * @return the positions of the rows by file. There are fewer positions than keys if a row is not found
    */
   def find(rows: DataFrame, wanted: Keys): Vector[(String, DeletionVector)] = {
     val keys = wanted.keys
@@ -101,12 +103,12 @@ private[maintenance] object FewRows {
     def result(file: String): FoundRows = FoundRows(file, keys.result(), positions.result())
   }
 
-  /** The number of rows of each key that are not yet found. @param keys the keys; a key occurs once for each row */
+  /** For each key, the number of rows still to be found. @param keys the keys; a key occurs once for each row */
   final private class RowsLeft(keys: Array[Array[Byte]]) {
     private val counts = new JavaMap[ByteBuffer, Int]
     keys.foreach(key => counts.merge(ByteBuffer.wrap(key), 1, JavaInteger.sum(_, _)))
 
-    /** Takes a row with the key. @return false if no more rows of the key are to be found */
+    /** Counts a row with the key as found. @return false if all rows of the key have already been found */
     def take(key: Array[Byte]): Boolean = {
       val buffer = ByteBuffer.wrap(key)
       val count = counts.getOrDefault(buffer, 0)

@@ -18,9 +18,10 @@ import iceberglite.table.{SnapshotTarget, Table}
 private[iceberglite] object FileCondition {
 
   /**
-   * Parses a condition in SQL. Spark resolves it, and pushes it down as for a query.
+   * Parses a condition in SQL. Spark resolves the condition, and pushes it down in the same way as the filter of a
+   * query.
    *
-   * @return a condition that every row that satisfies `where` also satisfies
+   * @return a condition that `where` implies: all rows that satisfy `where` satisfy it too
    * @throws InvalidArgument if no part of the condition can be evaluated on files
    * @throws org.apache.spark.sql.AnalysisException if the text is not a condition on the columns of the table
    */
@@ -28,12 +29,12 @@ private[iceberglite] object FileCondition {
     of(session, table, to, session.sessionState.sqlParser.parseExpression(where), "argument where", where)
 
   /**
-   * Converts a Spark expression, which Spark pushes down as for a query. The columns of the expression are found by
-   * name.
+   * Converts a Spark expression. Spark pushes it down in the same way as the filter of a query. The columns of the
+   * expression are found by name.
    *
    * @param subject the clause or the argument with the condition, for messages
    * @param text the condition in SQL, for messages
-   * @return a condition that every row that satisfies `condition` also satisfies
+   * @return a condition that `condition` implies: all rows that satisfy `condition` satisfy it too
    * @throws InvalidArgument if no part of the condition can be evaluated on files
    */
   def of(

@@ -44,7 +44,8 @@ final private[iceberglite] class FileRewriteJob(
   private val outputSpec = table.metadata.specsById(options.outputSpecId)
 
   /**
-   * Writes the rows of groups. A Spark job with a shuffle writes one group, and several such jobs run at the same time.
+   * Writes the rows of groups. One Spark job writes all groups whose rows keep their order. Each other group is written
+   * by its own job with a shuffle; several of these jobs run at the same time.
    */
   def run(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val files = groups.map(_.tasks.size).sum
@@ -78,7 +79,7 @@ final private[iceberglite] class FileRewriteJob(
       group.partition.flatMap(FilesToCopy.of(files, _, format.format, lineage.nonEmpty))
     }
     val written = PackJob.run(session, scan, writers, copies, format.acceptsVectors, writeCommit.registerFile)
-    // The order of the rows is certain only for tasks whose rows have one partition.
+    // The order of the rows is certain only for tasks whose rows all belong to one partition.
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if group.partition.isDefined =>
         (files, result)

@@ -104,8 +104,8 @@ private[maintenance] object HilbertKey {
    * Returns a sort order along the Hilbert curve. A Spark job reads a sample of the rows, to determine the ordinals.
    *
    * @param columns expressions that refer to columns of `rows`; they may be unresolved
-   * @param rows the rows that will be sorted; the job reads only columns of this plan
-   * @param count the number of rows, at least approximately
+   * @param rows a plan that returns the rows to sort, with at least the columns of the curve
+   * @param count the approximate number of rows
    */
   def order(session: SparkSession, columns: Seq[Expression], rows: LogicalPlan, count: Long): SortOrder = {
     val curve = HilbertCurve.ofColumns(columns.size)
@@ -129,7 +129,10 @@ private[maintenance] object HilbertKey {
     case _ => column
   }
 
-  /** Returns the rows. If the given number of rows was far too low, returns only the first rows of each partition. */
+  /**
+   * Returns the sampled rows. If the sample is much larger than expected, because the number of rows was
+   * underestimated, returns only the first rows of each partition.
+   */
   private def collect(rows: RDD[InternalRow]): Array[InternalRow] = {
     val limit = 100 + 4 * SampleRows / math.max(1, rows.getNumPartitions)
     rows.mapPartitions(_.take(limit).map(_.copy())).collect()

@@ -30,7 +30,7 @@ private[maintenance] object PackJob {
    *
    * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
    * @param copies for each Spark task of the scan, the files whose rows may be copied column by column
-   * @param registerFile called with the path of each new file, even if the job fails later
+   * @param registerFile called with the path of each new file when its task has succeeded, even if the job fails later
    * @return the new files of each Spark task
    */
   def run(
@@ -62,11 +62,11 @@ private[maintenance] object PackJob {
 }
 
 /**
- * The files of a Spark task whose rows may be copied column by column: no row of them is deleted.
+ * The files of a Spark task whose rows may be copied column by column, because no row of these files is deleted.
  *
  * @param partition the partition of all rows
  * @param bytes the sum of the lengths of the files in bytes
- * @param records the number of their rows, as far as it is known
+ * @param records the number of rows of the files, without files whose manifest entry has no record count
  */
 final private[maintenance] case class FilesToCopy(
     files: Vector[CopiedFile],

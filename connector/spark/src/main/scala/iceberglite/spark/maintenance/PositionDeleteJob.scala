@@ -142,7 +142,7 @@ private object PositionDeleteJob {
     ClusterJob.encodeResult(serialize(writer.write(merged(findings), () => pathOf(names, locations))))
   }
 
-  /** Merges adjacent elements about the same data file. */
+  /** Combines consecutive elements that have the same data file. */
   private def merged(
       findings: Iterator[((Int, String), Array[Byte])]
   ): Iterator[(DeleteTargetKey, DeletionVector)] = {

@@ -19,7 +19,8 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten
- * @param deadline with partial progress, no rewrite of the file groups of a commit begins after this time
+ * @param deadline with partial progress, the time after which the rewrite does not begin another commit and its file
+ *   groups; without partial progress, it has no effect
  * @param shouldUseCluster decides whether a Spark job is used, from the number of cores of the cluster and the size of
  *   the rewrite
  */
@@ -43,8 +44,8 @@ final private[iceberglite] class PositionDeleteRewrite(
    * Rewrites the files.
    *
    * @return the newest version of the table, and the result
-   * @throws iceberglite.spec.IcebergError if a delete file is damaged, or if a commit failed; with partial progress,
-   *   only if all commits failed
+   * @throws iceberglite.spec.IcebergError if a delete file is damaged or a commit failed; with partial progress, if
+   *   more commits failed than the options allow
    */
   def run(): (Table, DeleteRewriteResult) =
     to.head(table.metadata).fold((table, DeleteRewriteResult.Empty)) { snapshot =>
@@ -53,7 +54,8 @@ final private[iceberglite] class PositionDeleteRewrite(
         session,
         table,
         groups,
-        // A commit may hold the deletes of its groups in the driver's memory, so the commits run one after the other.
+        // The deletes of the groups of a commit may be in the driver's memory, so only one commit is prepared at a
+        // time.
         options.copy(maxConcurrentGroups = 1),
         deadline,
         empty,

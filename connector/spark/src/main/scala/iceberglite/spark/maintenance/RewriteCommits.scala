@@ -22,14 +22,15 @@ private[maintenance] object RewriteCommits {
   /**
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
-   * @param empty the result without groups
-   * @param deadline with partial progress, no rewrite of the groups of a commit begins after it
+   * @param empty the result of a rewrite without groups
+   * @param deadline with partial progress, the time after which the rewrite does not begin another commit and its
+   *   groups
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
-   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If commits succeeded
-   *   before, the error has their result as a suppressed [[EarlierCommits]]
+   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If other commits
+   *   have succeeded, the error has their result as a suppressed [[EarlierCommits]]
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,
@@ -56,12 +57,15 @@ private[maintenance] object RewriteCommits {
           done
         }
       })
-      // The commits of different threads come in any order.
+      // Several threads commit in any order, so the last element of `attempts` need not have the newest version.
       val newest = if (attempts.exists(_.isCommitted)) table.refresh() else table
       (newest, attempts.map(_.result).foldLeft(empty)(combine))
   }
 
-  /** Adds the result of the commits that succeeded to an error of `work`, so that a caller can report them. */
+  /**
+   * Runs `work`. If it fails, the result of the commits that have succeeded is added to the error, so that a caller can
+   * report it.
+   */
   private def withEarlierCommits[A, R](committed: ConcurrentLinkedQueue[R], combine: (R, R) => R)(work: => A): A =
     try work
     catch {

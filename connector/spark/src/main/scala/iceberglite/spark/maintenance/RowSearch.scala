@@ -36,8 +36,8 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.table.Table
 
 /**
- * Finds rows of replaced files in new files, with Spark jobs. Rows are found by their row ids; rows of files without
- * row ids are found by their values.
+ * Finds rows that other commits have deleted from the replaced files of a rewrite in the new files of the rewrite, with
+ * Spark jobs. Rows are found by their row ids; rows of files without row ids are found by their values.
  *
  * Rows without row ids have no identity (spec, version 3: "Row Lineage"). If n of several equal rows were deleted, any
  * n equal rows of the new files may be deleted instead. The live rows are the same in both cases. Later equality
@@ -47,9 +47,9 @@ import iceberglite.table.Table
  *
  * @param table the table at the version that the rewrite has read
  * @param snapshot the snapshot that the rewrite has read
- * @param replaced the replaced files, each as a whole file with the deletes that were applied
+ * @param replaced the replaced files; each task covers a whole file and has the deletes that the rewrite has applied
  * @param written the new files whose rows do not have the same order as in the replaced files
- * @param maxFew the maximum number of keys that the driver holds or receives; more keys are shuffled
+ * @param maxFew the maximum number of keys that the driver holds or receives; a search with more keys uses a shuffle
  */
 final private[maintenance] class RowSearch(
     session: SparkSession,
@@ -107,7 +107,7 @@ final private[maintenance] class RowSearch(
       "deletes rows"
   )
 
-  /** Removes the keys that searches have cached. */
+  /** Removes the keys of the new files from the cache. */
   override def close(): Unit = Seq(byId, byValue).foreach(_.close())
 
   /**
@@ -115,7 +115,8 @@ final private[maintenance] class RowSearch(
    *
    * @param keyColumns selects the columns of the key from all columns of the table
    * @param key returns the key expression for the columns of the key
-   * @param keysPerRow the maximum number of rows that tasks find for each row to be found, because their keys are equal
+   * @param keysPerRow the maximum number of keys that the driver receives for each row to be found. Each task may find
+   *   a row with the same key
    */
   final private class Search(
       keyColumns: StructType => Seq[StructField],
@@ -163,7 +164,7 @@ final private[maintenance] class RowSearch(
         val total = summary.getLong(0)
         if (total == 0) Vector.empty
         else {
-          // Among equal rows, the rows with the lowest file and position are chosen.
+          // If more rows have a key than are to be found, those with the lowest file path and position are chosen.
           val number = row_number().over(Window.partitionBy("key").orderBy("file", "position"))
           val chosen = candidates(summary.getAs[Array[Byte]](1), taken).join(counts, "key")
             .withColumn("number", number).filter("number <= wanted")

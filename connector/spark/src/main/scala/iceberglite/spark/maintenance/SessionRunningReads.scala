@@ -16,7 +16,7 @@ import iceberglite.spec.metadata.TableMetadata
  *
  * Two kinds of reads are not found: reads of `toLocalIterator`, because Spark ends the execution when it returns the
  * iterator, and reads that fill a cache, because Spark does not report which plans of cached data are running. A query
- * that was answered from metadata when it was planned opens no file, so that it is not counted.
+ * that was answered from metadata during planning opens no file, so it is not counted.
  */
 final private[iceberglite] class SessionRunningReads(session: SparkSession) extends RunningReads {
 

@@ -111,8 +111,9 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     }
 
   /**
-   * Returns options with several commits, so that a rewrite can stop between them. Bin-packing can divide a large
-   * partition into more groups without other effects. The first commit that fails ends the rewrite.
+   * If there is a deadline, returns the options with partial progress, so that a rewrite can stop after any of its
+   * commits. A rewrite that keeps the order of the rows also gets smaller file groups, which does not change its
+   * result. The first commit that fails ends the rewrite.
    */
   private def inSeveralCommits(options: GroupOptions, ordering: RowOrdering, deadline: Option[Deadline]): GroupOptions =
     deadline.fold(options) { _ =>
@@ -125,7 +126,10 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       options.copy(maxGroupSize = maxGroupSize, partialProgress = Some(progress))
     }
 
-  /** Returns what a rewrite has left that stopped at the deadline, or because of a failure. */
+  /**
+   * Describes the files that a rewrite has not rewritten because of the deadline or a failure; absent if there are
+   * none.
+   */
   private def remaining(
       kind: String,
       groups: Vector[RewriteGroup],

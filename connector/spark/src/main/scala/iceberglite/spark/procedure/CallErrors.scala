@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
 /**
  * Adds the position in the statement to the errors of a procedure call, and the error condition to their messages. Each
- * error has a condition and a SQL state, also the failure of a Spark job.
+ * error has a condition and a SQL state, including the failure of a Spark job.
  *
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
@@ -46,8 +46,8 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
   }
 
   /**
-   * Returns the parameter that caused an error: the parameter that the error names, or the parameter whose value the
-   * error contains.
+   * Returns the parameter that caused an error: the parameter that the error names, or the parameter whose value
+   * contains the invalid value or the missing name of the error.
    */
   private def argumentOf(error: IcebergError, texts: Map[String, String]): Option[String] = error match {
     case InvalidArgument(name, value, _) => named(name).orElse(withText(value, texts))
@@ -64,8 +64,8 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
     procedure.parameters.map(_.name).filter(origins.contains).find(texts.get(_).exists(_.contains(value)))
 
   /**
-   * Replaces the position of an error in an expression by the position in the statement, if the expression is the text
-   * of an argument.
+   * If an error occurred in a text that contains an argument, such as a condition, replaces the position of the error
+   * in this text with the position of the argument in the statement.
    */
   private def fromText(error: AnalysisException, texts: Map[String, String]): AnalysisException = {
     val parsed = error match {
@@ -73,8 +73,7 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
       case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
     }
     val arguments = texts.filter { case (name, text) => origins.contains(name) && parsed.exists(_.contains(text)) }
-    // Choose the longest argument. A short argument, such as the name of the table, can be a part of the expression by
-    // chance.
+    // Choose the longest argument. A short argument, such as the name of the table, can occur in the text by chance.
     if (arguments.isEmpty) error
     else new CallErrors.InArgument(error, origins(arguments.maxBy(_._2.length)._1))
   }
@@ -87,8 +86,8 @@ private[iceberglite] object CallErrors {
     new OperationError(named(error.condition, error.getMessage), error.getCause, error.condition)
 
   /**
-   * Gives the failure of a Spark job the condition of the first of its causes that has one. Spark's own error for such
-   * a failure has no condition.
+   * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
+   * for a failed job has no condition.
    */
   private def ofJob(error: SparkException): OperationError = {
     val conditions = Causes.of(error).collect {
@@ -100,7 +99,7 @@ private[iceberglite] object CallErrors {
     new OperationError(named(condition, error.getMessage), error, condition)
   }
 
-  /** An error of Spark in the text of an argument, with the position of the argument in the statement. */
+  /** A Spark error that occurred in the text of an argument, with the position of the argument in the statement. */
   final private class InArgument(error: AnalysisException, at: Origin)
       extends AnalysisException(
         error.message,

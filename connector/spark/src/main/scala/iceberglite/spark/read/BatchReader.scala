@@ -47,7 +47,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 
   override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesReadByRows)
 
-  /** Adds the metrics of the previous reader of the same Spark task. */
+  /** Adds the metric values of the previous reader of the same Spark task, so that the metrics cover the whole task. */
   override def initMetricsValues(metrics: Array[CustomTaskMetric]): Unit =
     filesReadByRows += metrics.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
 
@@ -64,8 +64,8 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 /**
  * Returns the rows of batches one by one.
  *
- * @param copy copies a row of a batch. Spark's interpreted expressions do not always check for null, and a nested
- *   vector can return a value for a row that is null. A copy contains the null.
+ * @param copy copies a row of a batch. The copy is necessary because a nested vector can return a value for a row that
+ *   is null, and Spark's interpreted expressions do not always check for null first. In the copy, the value is null.
  */
 final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
     extends PartitionReader[InternalRow] {

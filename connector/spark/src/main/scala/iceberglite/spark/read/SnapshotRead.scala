@@ -2,7 +2,10 @@ package iceberglite.spark.read
 
 import iceberglite.spark.read.planning.ScanFiles
 
-/** A scan whose tasks open files of a snapshot. Such a query fails if the snapshot expires and a file is deleted. */
+/**
+ * A scan whose tasks open files of a snapshot. If the snapshot expires during the query and one of its files is
+ * deleted, the query fails.
+ */
 private[iceberglite] trait SnapshotRead {
 
   /** The table and the snapshot that the scan reads. */

@@ -59,8 +59,8 @@ final private[read] class TaskPacking(
     ))
 
   /**
-   * Packs files by size. If the result has more tasks than cores, and more tasks than full tasks would need, larger
-   * splits and splits at row groups are also tried. The packing with the fewest tasks is used.
+   * Packs files by size. If there are more tasks than cores, and more tasks than the total size divided by the split
+   * size, larger splits and splits at row groups are also tried. The packing with the fewest tasks is used.
    */
   private def packBySize(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum

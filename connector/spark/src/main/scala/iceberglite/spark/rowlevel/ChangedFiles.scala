@@ -15,7 +15,8 @@ import iceberglite.table.DataFileNames
  * deletion vector.
  *
  * @param dataFiles the paths of the data files with deleted rows
- * @param replaced the paths of delete files of tasks that were merged into other delete files, and are no longer needed
+ * @param replaced the paths of the tasks' delete files that are not committed, because their deletes were merged into
+ *   other delete files
  */
 final private[rowlevel] case class MergedDeletes(
     files: Vector[ContentFile],
@@ -55,8 +56,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   private def writesFilePerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
 
   /**
-   * Returns for each data file, by path, the existing deletes that are merged with its new deletes. The new delete file
-   * of the data file also contains these existing deletes.
+   * Returns the existing deletes that are merged with the new deletes of each data file, by the path of the data file.
+   * The new delete file also contains these existing deletes.
    */
   def existingDeletes: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
     val deletes = mergeableDeletes(task)
@@ -64,8 +65,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   }
 
   /**
-   * Returns the existing delete files that the commit removes, because the new delete files contain their deletes. Each
-   * removed delete file applies to only one of the given data files.
+   * Returns the existing delete files that the commit removes, because the new delete files contain their deletes. A
+   * removed delete file applies to one data file only.
    */
   def replacedDeletes(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted

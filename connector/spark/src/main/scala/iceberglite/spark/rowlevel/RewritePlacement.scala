@@ -48,8 +48,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
     else None
 
   /**
-   * Returns the number of tasks to run at the same time. For a small shuffle, Spark uses the same number of shuffle
-   * partitions.
+   * Returns the number of tasks to run at the same time: the number of partitions that Spark would use for a small
+   * shuffle.
    */
   private def tasksAtOnce: Int = {
     val cores = statement.session.sparkContext.defaultParallelism
@@ -62,8 +62,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
   }
 
   /**
-   * Returns the target number of bytes of a task. Without adaptive query execution, this is the target file size: a
-   * shuffle would send all rows of a table partition to one task, and this task would fill files up to the target file
+   * Returns the target number of bytes of a task. Without adaptive query execution, this is the target file size, as
+   * after a shuffle: one task would receive all rows of a table partition, and would fill files up to the target file
    * size.
    */
   private def fileSize: Long =

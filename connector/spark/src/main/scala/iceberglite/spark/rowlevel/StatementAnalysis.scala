@@ -14,7 +14,8 @@ import iceberglite.table.Table
  * @param namedMetadata the metadata columns in the statement's conditions and values
  * @param isMerge whether the statement is a MERGE; Spark converts a MERGE that only inserts rows to an append
  * @param broadcastsSource whether the source of a MERGE has a BROADCAST hint; Spark itself removes the hint
- * @param findsFilesByMetadata whether the condition of a copy-on-write MERGE names metadata columns
+ * @param findsFilesByMetadata whether the rule `AddGroupFilterByMetadata` finds the files to rewrite, because the
+ *   condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
  * @param marksDeletes whether copy-on-write passes deleted rows to the write, so that the write can count them
@@ -34,8 +35,8 @@ private[iceberglite] object StatementAnalysis {
 
   /**
    * Returns the metadata columns that copy-on-write passes from the read to the write. Without the connector's rules,
-   * Spark would drop these columns. They are the lineage columns in version 3, and a column with the change of each
-   * row.
+   * Spark would drop these columns. The columns are the row lineage columns in version 3, and a column with a code for
+   * the change of each row.
    */
   def carryOverColumns(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil

@@ -23,10 +23,11 @@ private[rowlevel] object StatementRequirements {
   private val PartitionStruct: Expression = PartitionColumns.last
 
   /**
-   * Returns the distribution of the rows that copy-on-write writes. Rows that are written by the tasks that read them
-   * are not distributed, because [[RewritePacking]] lets few tasks read each partition. Other rows are grouped by
-   * partition, or by file if a DELETE or UPDATE changes an unpartitioned table. The rows of a MERGE into an
-   * unpartitioned table are distributed like the rows of ordinary writes.
+   * Returns the distribution of the rows that copy-on-write writes, unless the user requests a distribution. Rows that
+   * are written by the tasks that read them are not distributed, because [[RewritePacking]] lets few tasks read each
+   * partition. Other rows are grouped by partition, or by file if a DELETE or UPDATE changes an unpartitioned table.
+   * The rows of a MERGE into an unpartitioned table are distributed like the rows of ordinary writes: the result is
+   * absent.
    *
    * @param writesInReadTasks whether the rows are written by the tasks that read them
    */
@@ -48,9 +49,9 @@ private[rowlevel] object StatementRequirements {
     else rows
 
   /**
-   * Returns the distribution of the new rows of merge-on-read, and of the positions of the deleted rows. Both are
-   * grouped by partition, because there are usually few of them and every task writes its own files. A single task
-   * needs no distribution.
+   * Returns the distribution of the new rows of merge-on-read, and of the positions of the deleted rows. By default,
+   * both are grouped by partition, because there are usually few rows, and each task that receives rows of a partition
+   * writes its own files. If a single task reads all rows, they are not distributed.
    *
    * @param rowPlan the plan for writing new rows; absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
@@ -66,10 +67,11 @@ private[rowlevel] object StatementRequirements {
     }
 
   /**
-   * Returns the columns by which rows are grouped. In a partitioned table whose rows may move to other partitions,
-   * these are the columns of the new partition. Therefore, the inserted and updated rows of a MERGE are written to the
-   * same files. Rows without a new version have no new partition; they form one group, which adaptive query execution
-   * divides. In an unpartitioned table, positions are grouped by data file if each data file has its own delete file.
+   * Returns the columns by which rows are grouped. In a partitioned table, if rows may be inserted or may move to other
+   * partitions, these are the columns of the new partition. Therefore, the inserted and updated rows of a MERGE are
+   * written to the same files. Deleted rows have no new partition; they form one group, which adaptive query execution
+   * divides. In an unpartitioned table, the positions of a DELETE are grouped by data file if each data file has its
+   * own delete file.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

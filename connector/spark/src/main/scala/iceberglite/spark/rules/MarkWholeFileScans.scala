@@ -21,9 +21,9 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Marks the scans below aggregates and limits that the connector may answer from file metadata. Spark pushes aggregates
- * and limits down only if no filter remains in the plan. If the bounds of all files decide a filter, the connector
- * removes the filter for marked scans. For other scans, the filter remains in the plan, because Spark prunes one side
- * of a join only if the other side has a filter.
+ * and limits down only if no filter remains in the plan. In a marked scan, the connector removes a filter if the column
+ * metrics show that it is true for all rows of all files. In other scans, such a filter remains in the plan, because
+ * Spark adds a dynamic pruning filter to one side of a join only if the other side has a filter.
  */
 object MarkWholeFileScans extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {

@@ -164,8 +164,8 @@ private[rules] object PaddedColumn {
   def test(e: BinaryComparison, text: Expression, length: Int, value: UTF8String): Option[ColumnTest] = {
     val upper = Literal(value, StringType)
     val lower = Literal(value.trimRight(), StringType)
-    // A value with a character that sorts before a space also sorts before its padding. The ranges below would not be
-    // correct for such a value.
+    // A control character sorts before a space. Therefore, a value with a control character can be less than a padded
+    // value but greater than the stored value without padding, and the range below would exclude the stored value.
     val hasNoControlCharacters = value.getBytes.forall(b => b < 0 || b >= ' ')
     val range = e match {
       case _: EqualTo | _: EqualNullSafe if value.numChars > length => Some(EqualTo(text, upper))

@@ -78,7 +78,8 @@ private[rules] object RowLevelPreparation {
     // to the write, the DELETE would become an update, for which Spark rejects several matching source rows.
     private val marksDeletes = carried.hasChangeColumn && table.hasUncountedDeletes && !isUnconditionalDelete(matched)
 
-    // Spark's own query for the files with rows to change would use only the table's columns.
+    // Whether [[AddGroupFilterByMetadata]] adds the query that finds the files with rows to change, because Spark's own
+    // query would use only the table's columns.
     private val byMetadata = notMatchedBySource.isEmpty && copiesOnWrite &&
       (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
 
@@ -109,7 +110,8 @@ private[rules] object RowLevelPreparation {
     )
 
     private def withUnchanged(merge: MergeIntoTable): MergeIntoTable = {
-      // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
+      // Without a WHEN MATCHED clause, Spark would write a target row once for each matching source row. With the copy
+      // action, Spark checks that there is only one matching source row.
       val copyMatched = if (matched.isEmpty && copiesOnWrite) Seq(carried.copyAction) else Nil
       val copyUnmatched = if (byMetadata) Seq(carried.copyAction) else Nil
       merge.copy(

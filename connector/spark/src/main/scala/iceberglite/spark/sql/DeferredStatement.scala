@@ -22,7 +22,10 @@ final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = N
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): DeferredPlan = this
 }
 
-/** A placeholder for a statement that may be retried, until Spark has replaced the parameters of the statement. */
+/**
+ * The placeholder in the plan for a statement that may be retried, until Spark has replaced the parameters of the
+ * statement.
+ */
 final private[iceberglite] case class DeferredStatement(table: Seq[String], deferred: DeferredPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false

@@ -90,7 +90,10 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     case other => other
   }
 
-  /** Returns the source columns that the MERGE actions add to the table, including fields of structs. */
+  /**
+   * Returns the source columns, including fields of structs, that the MERGE actions may add to the table or whose types
+   * they may give to columns of the table.
+   */
   private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
     val actions = m.matched ++ m.notMatched

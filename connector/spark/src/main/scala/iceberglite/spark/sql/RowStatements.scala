@@ -21,7 +21,8 @@ final private[iceberglite] class RowStatements(
 ) {
 
   /**
-   * Parses a statement. The result is absent if Spark supports the whole syntax of the statement.
+   * Parses a statement on an iceberg-lite table that uses the connector's own syntax or may be retried; absent for
+   * other statements.
    *
    * @param reader a reader at the beginning of the statement
    */

@@ -211,7 +211,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
       .map(_.head).toSet
 
-  /** Returns the metadata columns of rows that are copied unchanged. */
+  /** Returns the row lineage columns that are copied with unchanged rows; empty before version 3. */
   private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))
 
   /** Whether the number of remaining rows in the files of the table is known only after reading the files. */

@@ -14,9 +14,9 @@ import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 private[view] object ViewColumns {
 
   /**
-   * The key of the names of the query's columns. The value is a list separated by commas. Apache Iceberg stores it as a
-   * property of the view. This connector also stores it in the summary of each version, because the names belong to the
-   * version.
+   * The key under which the names of the query's columns are stored. The value is a list separated by commas. Apache
+   * Iceberg stores it as a property of the view. This connector also stores it in the summary of each version, because
+   * the names belong to the version.
    */
   val QueryColumnNames = "spark.query-column-names"
 
@@ -42,7 +42,10 @@ private[view] object ViewColumns {
     query.map(_.name).mkString(",")
   }
 
-  /** Returns the names of the query's columns, if the version or the view has them. */
+  /**
+   * Returns the names of the query's columns, if they are stored in the summary of the version or in the properties of
+   * the view.
+   */
   def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Option[Seq[String]] = {
     def named(properties: Map[String, String]): Option[Seq[String]] =
       properties.get(QueryColumnNames).map(_.split(",", -1).toSeq).filter(_.size == columns.size)

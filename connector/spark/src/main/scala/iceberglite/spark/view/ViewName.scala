@@ -44,9 +44,9 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
     }
 
   /**
-   * Makes an earlier version of the view current. The property with the names of the query's columns, which other
-   * engines read, gets the value that belongs to the version. It is removed if the version does not have it: REST
-   * servers may not keep the summaries of versions.
+   * Makes an earlier version of the view current. The view property with the names of the query's columns, which other
+   * engines read, is set to the value in the summary of the version. If the summary has no such value, because a REST
+   * server may not keep summaries, the property is removed.
    *
    * @return the metadata before and after the change
    * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
@@ -57,8 +57,8 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
   }
 
   /**
-   * Whether statements about the name are Spark's: it is in the session catalog, and is not the name of an Iceberg
-   * view.
+   * Whether Spark itself handles statements about this view name: the name is in the session catalog, and no Iceberg
+   * view has the name.
    */
   def belongsToSpark: Boolean =
     catalog.name == CatalogNames.SessionCatalog && SparkErrors.in(toString)(find().isEmpty)

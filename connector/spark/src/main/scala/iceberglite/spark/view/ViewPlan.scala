@@ -14,7 +14,7 @@ import iceberglite.table.ViewState
 /** The plan of a query on a view. */
 private[view] object ViewPlan {
 
-  /** The views around a relation, outermost first. */
+  /** Tag of the relations in the query of a view: the views that contain the relation, outermost first. */
   private val Path = TreeNodeTag[Seq[ViewName]]("iceberglite.view.path")
 
   /**

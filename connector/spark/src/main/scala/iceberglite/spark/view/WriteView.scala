@@ -18,7 +18,8 @@ import iceberglite.spec.view.ViewRepresentation
  * `CREATE [OR REPLACE] VIEW [IF NOT EXISTS]` and `ALTER VIEW ... AS`.
  *
  * @param query the query, which Spark analyzes
- * @param isAnalyzed whether Spark has analyzed the query; Spark must not optimize an analyzed query
+ * @param isAnalyzed whether Spark has analyzed the query; the query is then no longer a child of the command, so that
+ *   Spark does not optimize it
  * @param temporaryFunctions the temporary functions that the query uses
  */
 final private[view] case class WriteView(

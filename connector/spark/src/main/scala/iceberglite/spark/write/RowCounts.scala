@@ -50,7 +50,8 @@ final private[iceberglite] case class RowCounting(command: Command, marksDeletes
   /**
    * Returns the entries of a snapshot's summary.
    *
-   * @param live the number of rows in the files that were read; absent if the driver does not know the number
+   * @param live the number of rows in the files that were read, without deleted rows; absent if the driver does not
+   *   know the number
    */
   def summary(counts: RowCounts, live: Option[Long]): Map[String, String] = live match {
     case Some(liveRows) =>

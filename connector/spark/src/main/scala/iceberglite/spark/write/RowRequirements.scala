@@ -32,8 +32,8 @@ import iceberglite.spec.types.Type.{TimestampNsType, TimestampTzNsType, UuidType
 /**
  * The requirements of a write for the distribution and order of its rows.
  *
- * @param clustered whether, with the ordering, the rows of a partition follow one another in a task
- * @param sorted whether, with the ordering, the rows of a partition also have the table's sort order
+ * @param clustered whether the ordering places the rows of each partition next to each other in a task
+ * @param sorted whether the ordering also sorts the rows of each partition by the table's sort order
  * @param partitions the partition transforms that Spark can compute
  */
 final private[iceberglite] case class RowRequirements(

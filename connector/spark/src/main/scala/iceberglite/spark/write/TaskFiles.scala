@@ -46,7 +46,7 @@ final private[write] class TaskFiles(
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
   /**
-   * Copies the rows of existing files, which keep their order, to new files.
+   * Copies the rows of existing files to new files, in the same order.
    *
    * @param tuple the partition of all rows
    * @return the number of rows; absent if the rows must be read and written one by one

@@ -29,7 +29,7 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
   }
 
   /**
-   * Writes the rows of existing files, which keep their order.
+   * Writes the rows of existing files, in the same order.
    *
    * @param partition the partition of all rows
    * @return false if nothing was written, because the rows must be read and written one by one

@@ -6,9 +6,10 @@ import iceberglite.storage.{FileIO, FileInfo}
 import iceberglite.table.{Cleanup, DataLocations}
 
 /**
- * Removes the files of tasks whose result Spark did not report. When a job fails, Spark kills the running tasks, and
- * ignores the result of a task that ends at the same time. The names of the files contain the id of the write, by which
- * the files of such a task are found.
+ * Removes the files of a failed write, including the files of tasks whose result Spark did not report: when a job
+ * fails, Spark kills the running tasks, and ignores the result of a task that ends at the same time. The files of such
+ * a task are found by the id of the write in their names, unless the files of the table are spread over directories by
+ * a hash.
  */
 private[iceberglite] object UncommittedFiles {
 

@@ -118,8 +118,8 @@ private[iceberglite] object ImportSource {
     (table.provider ++ table.properties.get("table_type")).exists(_.toLowerCase(Locale.ROOT).startsWith("iceberg"))
 
   /**
-   * Returns the format of the files of a table or a partition: the provider of a Spark table, or the SerDe of a Hive
-   * table.
+   * Returns the format of the files of a table or a partition. The provider of a Spark table, or the SerDe of a Hive
+   * table or partition, determines the format.
    */
   private[importing] def formatOf(table: CatalogTable, storage: CatalogStorageFormat, name: String): FileFormat = {
     val classes = table.provider.filterNot(_.equalsIgnoreCase("hive")).fold(

@@ -19,8 +19,8 @@ import iceberglite.spec.metadata.SummaryKey
  * renamed and remains as a backup.
  *
  * Before the rename, the original table gets a property with its location. If the driver's process ends during the
- * migration, this property shows a later call for the same table that the backup is not a finished one, so that the
- * call completes the migration.
+ * migration, a later call for the same table recognizes by this property that the migration is not finished, and
+ * completes it.
  *
  * @param backup the name of the backup
  * @param dropsBackup whether to drop the backup after success
@@ -37,8 +37,8 @@ final private[iceberglite] class TableMigration private (
   private val mark = TableMigration.markOf(ident)
 
   /**
-   * Migrates the table, or completes a migration that was interrupted. After any failure, the table has its original
-   * name again.
+   * Migrates the table, or completes a migration that was interrupted. After a failure, the original table has its
+   * original name again, unless the outcome of the new table's commit was unknown and the new table exists.
    *
    * @param properties properties in addition to the properties of the original table
    * @return the number of files
@@ -71,7 +71,9 @@ final private[iceberglite] class TableMigration private (
     }
   }
 
-  /** Returns the original location of the table if an earlier call for it was interrupted after the rename. */
+  /**
+   * Returns the original location of the table if an earlier migration of this table was interrupted after the rename.
+   */
   private def interruptedAt: Option[String] = {
     val name = TableMigration.sparkName(backup)
     if (sessionCatalog.tableExists(name)) sessionCatalog.getTableMetadata(name).properties.get(mark) else None
@@ -109,8 +111,8 @@ final private[iceberglite] class TableMigration private (
     }
 
   /**
-   * Gives the original table its name again. If the outcome of the new table's commit was unknown and the new table
-   * exists, the backup keeps its name.
+   * Renames the backup back to the original name. If the outcome of the new table's commit was unknown and the new
+   * table exists, the backup is not renamed.
    */
   private def restore(cause: Throwable): Unit =
     try {
@@ -127,7 +129,8 @@ final private[iceberglite] class TableMigration private (
 
   /**
    * Makes the backup an external table, because dropping a managed table would delete the files of the new table. A
-   * backup to drop keeps the mark, so that another call can drop it if this call ends before.
+   * backup that will be dropped keeps the property with the original location, so that a later call can drop the backup
+   * if this call ends before it does so.
    */
   private def detachFiles(): Unit = alter(backup) { original =>
     val properties = if (dropsBackup) original.properties else original.properties - mark

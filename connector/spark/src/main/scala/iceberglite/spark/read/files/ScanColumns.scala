@@ -20,8 +20,9 @@ private[iceberglite] object ScanColumns {
   def all(schema: Schema): ScanColumns = ScanColumns(schema.fields, Set.empty)
 
   /**
-   * Returns the columns and metadata columns that a Spark schema requests. @throws NotFound if a name is neither in the
-   * schema nor the name of a metadata column
+   * Returns the columns and metadata columns that a Spark schema requests.
+   *
+   * @throws NotFound if a name is neither in the schema nor the name of a metadata column
    */
   def of(
       required: SparkStruct,

@@ -20,8 +20,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
 
   /**
-   * Returns the columns of a struct, whose fields were matched to the requested fields before. @param expected the
-   * requested fields
+   * Returns the columns of a struct, whose fields have already been matched to the requested fields.
+   *
+   * @param expected the requested fields
    */
   def of(
       struct: OrcColumn.Struct[ColumnVector],
@@ -77,7 +78,7 @@ final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (Stri
     }
   }
 
-  /** Returns the largest long that has at most this number of digits. */
+  /** Returns the largest long with at most the given number of digits. */
   private def largestUnscaled(digits: Int): Long =
     if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
 }

@@ -10,7 +10,7 @@ import iceberglite.parquet.ParquetShapes._
 
 /**
  * Appends the records of a file to vectors in the layout of Spark's vectorized reader. No record objects are created;
- * the current record is the number of records since the last [[reset]].
+ * the number of records since the last [[reset]] is returned to Parquet as the current record.
  *
  * @param vectors the vectors of the fields of `requested`
  */

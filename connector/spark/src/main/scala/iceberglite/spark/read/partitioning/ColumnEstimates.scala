@@ -45,15 +45,16 @@ final private[read] case class AverageLength(bytes: Long) extends ColumnStatisti
 }
 
 /**
- * Estimates column statistics from the metrics of the files and from the sketches of the newest statistics file.
- * Without a sketch, the distinct values of integers, dates and times are estimated from their bounds.
+ * Estimates column statistics from the metrics of the files, and from the sketches in the statistics file of the
+ * snapshot or of its nearest ancestor that has one. Without a sketch, the distinct values of integers, dates and times
+ * are estimated from their bounds.
  */
 private[read] object ColumnEstimates {
 
   /**
    * Returns the statistics of the columns for which all statistics are known. Incomplete statistics are omitted,
    * because Spark treats a column with a distinct count but without bounds as all null, and estimates no rows for a
-   * join on such a column.
+   * join on such a column. Only for strings and binaries, the average length is returned without other statistics.
    *
    * @param averageLength returns the average size of a column's values in bytes; absent unless values are longer than
    *   Spark assumes

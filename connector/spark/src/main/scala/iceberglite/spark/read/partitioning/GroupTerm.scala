@@ -50,8 +50,8 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
 private[iceberglite] object GroupTerm {
 
   /**
-   * Returns the term of a column and a transform. The term is absent if Spark compares other values than the results of
-   * the transform, or if values that are equal in Spark can be in two partitions.
+   * Returns the term of a column and a transform. The term is absent if the transform is not supported, if Spark reads
+   * values of the column's type as another type, or if values that are equal in Spark can be in different partitions.
    */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
     case t: PrimitiveType if hasSparkEquality(t) && isSupported(transform) && transform.canTransform(t) =>

@@ -120,7 +120,8 @@ private[iceberglite] object KeyGrouping {
 
   /**
    * Returns the grouping that the user requested with a read option. Its terms are the partition fields whose columns
-   * are read.
+   * are read, except `truncate` fields. Absent if there are no such fields, or if the partition of a file does not
+   * determine its key.
    */
   def requested(files: ScanFiles, scanColumns: ScanColumns): Option[KeyGrouping] = {
     val read = scanColumns.fields.map(_.id).toSet
@@ -130,8 +131,8 @@ private[iceberglite] object KeyGrouping {
   }
 
   /**
-   * Whether Spark reads each group in one task. Otherwise, the order of rows in a group is lost. With partially
-   * clustered distribution, Spark splits groups.
+   * Whether Spark reads each group in one task, so that the order of its rows is kept. With partially clustered
+   * distribution, Spark splits groups.
    */
   def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
 

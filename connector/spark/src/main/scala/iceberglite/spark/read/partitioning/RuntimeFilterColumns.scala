@@ -9,8 +9,9 @@ import iceberglite.spec.types.Type.StructType
 
 /**
  * The columns for which a runtime filter may skip files. The runtime filter contains the join keys of the other join
- * side. The columns are the source columns of partition fields, and the columns for which the bounds of files overlap
- * little. Other columns are not reported, because Spark may not create a Bloom filter for a reported column.
+ * side. The columns are the source columns of partition fields, the columns for which the bounds of files overlap
+ * little, and the columns whose metrics the driver did not keep. Other columns are not reported, because a runtime
+ * filter on a reported column may replace a Bloom filter that Spark would otherwise create.
  */
 private[read] object RuntimeFilterColumns {
 

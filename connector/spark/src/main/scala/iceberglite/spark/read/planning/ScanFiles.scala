@@ -77,10 +77,10 @@ final private[iceberglite] case class ScanFiles(
   val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
 
   /**
-   * Returns the files that this scan needs with a limit on the rows. The caller ensures that Spark applies no filter to
-   * rows.
+   * Returns the files of this scan with a limit on the rows, so that fewer files may be planned. The caller ensures
+   * that Spark applies no filter to rows.
    *
-   * @param newLimit the limit
+   * @param newLimit replaces the limit of this scan
    */
   def limitedTo(newLimit: RowLimit): ScanFiles =
     copy(limit = newLimit, existingPlan = if (isPlanned) Some(planAndDuration) else None)
@@ -110,9 +110,9 @@ final private[iceberglite] case class ScanFiles(
 
   /**
    * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply this part to
-   * rows. The partitions of the files decide this.
+   * rows. The check uses the partition values of the files.
    *
-   * @param byMetrics whether the column metrics of the files may also decide this
+   * @param byMetrics whether the check also uses the column metrics of the files
    */
   def isTrueForAllRows(condition: Expression, byMetrics: Boolean = false): Boolean = {
     val bound = bind(condition)
@@ -162,7 +162,7 @@ final private[iceberglite] case class ScanFiles(
       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
     }
 
-  /** Returns a function that creates the filter for the rows of a file. */
+  /** Returns a function that returns the filter for a file, given the partition values of the file. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planningSchema))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]

@@ -59,12 +59,13 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
   }
 
   /**
-   * Returns the bounds, which do not include NaN, the greatest value. If a writer did not count NaN values, a NaN may
-   * have affected the bounds that it wrote.
+   * Returns the bounds of the values. NaN is the greatest value, but written bounds do not include it; therefore, a
+   * column with NaN has no upper bound. If a writer did not count NaN values, its bounds are not used, because a NaN
+   * may have affected them.
    */
   private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
-    // Some writers compared UUIDs in another order than others. The bounds of the other types are not values of these
-    // types.
+    // Bounds of UUIDs are not used, because writers compare UUIDs in different orders. Bounds of the other four types
+    // are not values of these types.
     case UuidType | UnknownType | VariantType | _: GeometryType | _: GeographyType => (None, None)
     case t @ (FloatType | DoubleType) =>
       val nans = metrics.nanValueCount(column.id)
