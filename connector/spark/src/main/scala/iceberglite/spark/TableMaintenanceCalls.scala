@@ -71,9 +71,9 @@ trait TableMaintenanceCalls {
   /**
    * Expires snapshots, and deletes the files that only these snapshots refer to.
    *
-   * @param options by default, snapshots expire by the table properties `history.expire.*`
+   * @param options select the snapshots that expire; by default, the table properties `history.expire.*` select them
    * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
-   *   16, which is also the highest number
+   *   16; larger numbers have the same effect as 16
    * @return the result, with the running queries of this Spark application that read expired snapshots
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the maximum number is less than 1
    */
@@ -100,7 +100,7 @@ trait TableMaintenanceCalls {
    *   epoch, at least 24 hours ago; by default 3 days ago
    * @param location a directory that the table owns; by default its location
    * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
-   *   16, which is also the highest number
+   *   16; larger numbers have the same effect as 16
    * @param prefixListing whether all paths below the directory are listed at once, which needs fewer requests to an
    *   object store if there are many directories; by default directories are listed in parallel
    * @return the files, with the reasons for those that were kept

@@ -90,8 +90,8 @@ final class JobProgress(private val context: SparkContext) extends SparkListener
   }
 
   /**
-   * Returns the number of the activity for a description: the last activity or a running activity, if it has the same
-   * description; otherwise, a new activity.
+   * Returns the number of the activity with a description: the last activity if it has this description; otherwise, a
+   * running activity with this description; otherwise, a new activity.
    */
   private def activityOf(description: String): Int = activities.lastOption.filter(_.description == description)
     .orElse(activities.find(a => a.description == description && a.runningJobs > 0))

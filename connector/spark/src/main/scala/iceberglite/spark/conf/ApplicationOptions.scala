@@ -38,7 +38,7 @@ object ApplicationOptions {
   val all: Seq[SparkOption[_]] = declared.all
 
   /**
-   * Returns the application and its version, if set.
+   * Returns the application and the version of its write, if the options are set.
    *
    * @throws InvalidArgument if only one of the two options is set, or an option and its alias differ
    */

@@ -55,8 +55,8 @@ object WriteAuditPublish {
     else SessionValues(setting(session, IdKey), setting(session, BranchKey))
 
   /**
-   * Returns the value of a setting. An empty value is an error: it is more likely a mistake than a request to publish
-   * directly.
+   * Returns the value of a setting. An empty value is an error, because it is more likely a mistake than a request to
+   * turn WAP off.
    */
   private def setting(session: SparkSession, key: String): Option[String] = {
     val value = session.conf.getOption(key)

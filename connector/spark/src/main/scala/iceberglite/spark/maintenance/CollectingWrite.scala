@@ -37,7 +37,7 @@ final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) e
 private[maintenance] object CollectingWrite {
 
   /** Writes the rows of a query. @return the new files, in the order of the tasks */
-  @nowarn("cat=deprecation") // the replacements for this plan commit to a table
+  @nowarn("cat=deprecation") // the plans that replace WriteToDataSourceV2 in Spark commit to a table
   def run(session: SparkSession, query: LogicalPlan, plan: WritePlan, writeCommit: WriteCommit): Vector[ContentFile] = {
     val write = new CollectingWrite(plan, writeCommit)
     Statements.execute(session, WriteToDataSourceV2(None, write, query, Nil))

@@ -80,7 +80,7 @@ private[maintenance] object ColumnOrdinals {
   /**
    * Returns the ordinals of a column.
    *
-   * @param sample values of the column in Spark's internal form, which may be null
+   * @param sample sampled values of the column in Spark's internal format; nulls are allowed
    * @param bits the number of bits of an ordinal
    */
   def of(dataType: DataType, sample: Array[Any], bits: Int): ColumnOrdinals = {

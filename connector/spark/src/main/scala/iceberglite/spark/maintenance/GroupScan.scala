@@ -20,7 +20,7 @@ import iceberglite.table.Table
 /**
  * Reads the files of a rewrite.
  *
- * @param inner a scan of the table, whose columns and settings are used
+ * @param inner an ordinary scan of the table; this scan has the same columns and settings
  * @param table the name of the table
  * @param taskFiles the files, or splits of files, of each Spark task
  */

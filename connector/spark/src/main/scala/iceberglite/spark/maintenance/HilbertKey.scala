@@ -21,7 +21,8 @@ import iceberglite.maintenance.cluster.HilbertCurve
 
 /**
  * The position of a row on the Hilbert curve through the ordinals of several columns. Rows that are close in all
- * columns have close positions. The position is a bigint, which Spark sorts without comparing rows.
+ * columns have close positions. The position is a bigint, so that Spark's sorter compares only positions, and not whole
+ * rows.
  *
  * @param children the columns
  * @param ordinals the ordinals of each column

@@ -105,7 +105,8 @@ private[maintenance] object FilesToCopy {
 }
 
 /**
- * Writes new files. The elements are the serialized new files of each Spark task.
+ * An RDD whose tasks write the new files. Each element is the serialized metadata of the files that one task has
+ * written.
  *
  * @param rows the rows, which are read only if they cannot be copied
  */

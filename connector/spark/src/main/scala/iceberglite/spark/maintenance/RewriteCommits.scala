@@ -23,8 +23,8 @@ private[maintenance] object RewriteCommits {
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
    * @param empty the result of a rewrite without groups
-   * @param deadline with partial progress, the time after which the rewrite does not begin another commit and its
-   *   groups
+   * @param deadline with partial progress, the time after which the rewrite of no further batch of groups begins. Each
+   *   batch has its own commit
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time
@@ -57,7 +57,7 @@ private[maintenance] object RewriteCommits {
           done
         }
       })
-      // Several threads commit in any order, so the last element of `attempts` need not have the newest version.
+      // Threads commit in any order, so the newest version is loaded instead of taken from one of the attempts.
       val newest = if (attempts.exists(_.isCommitted)) table.refresh() else table
       (newest, attempts.map(_.result).foldLeft(empty)(combine))
   }

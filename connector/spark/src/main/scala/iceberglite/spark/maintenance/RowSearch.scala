@@ -36,8 +36,8 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.table.Table
 
 /**
- * Finds rows that other commits have deleted from the replaced files of a rewrite in the new files of the rewrite, with
- * Spark jobs. Rows are found by their row ids; rows of files without row ids are found by their values.
+ * Searches the new files of a rewrite, with Spark jobs, for the rows that other commits have deleted from the replaced
+ * files in the meantime. Rows are found by their row ids; rows of files without row ids are found by their values.
  *
  * Rows without row ids have no identity (spec, version 3: "Row Lineage"). If n of several equal rows were deleted, any
  * n equal rows of the new files may be deleted instead. The live rows are the same in both cases. Later equality

@@ -33,7 +33,7 @@ private[maintenance] object FilePositions {
 }
 
 /**
- * Whether a row is at one of the given positions.
+ * A predicate that is true if a row is at one of the given positions of its file.
  *
  * @param left path of the row's file
  * @param right position of the row

@@ -73,7 +73,7 @@ private[iceberglite] object SessionOrphanSearch {
   /** The number of paths in a shuffle partition. A task holds the paths of its partition in memory. */
   private[maintenance] val FilesPerPartition = 100000L
 
-  /** The maximum number of directory levels that the driver lists to find directories for the tasks. */
+  /** The maximum number of upper directory levels that are listed level by level, to find directories for the tasks. */
   private val MaxLevels = 4
 
   private def paysOff(clusterCores: Int, files: Long, bytes: Long): Boolean = {

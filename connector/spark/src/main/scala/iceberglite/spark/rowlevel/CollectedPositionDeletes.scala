@@ -41,7 +41,10 @@ final private[iceberglite] class CollectedPositionDeletes(partitionSize: Int) {
     current.builder += position
   }
 
-  /** Switches to the deletes of another data file. Spark usually passes the rows of one data file after the other. */
+  /**
+   * Switches to the deletes of another data file. This is rare, because Spark usually passes all rows of a data file
+   * before it passes rows of the next data file.
+   */
   private def switchTo(file: UTF8String, metadata: InternalRow): Unit = {
     current = files.get(file)
     if (current == null) {
@@ -55,8 +58,6 @@ final private[iceberglite] class CollectedPositionDeletes(partitionSize: Int) {
   /** Returns the number of deleted rows. A row that was added several times counts once. */
   def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
 
-  /**
-   * Returns the deletes, sorted by the path of the data file. The rows of position delete files have the same order.
-   */
+  /** Returns the deletes, sorted by the path of the data file, as position delete files require. */
   def byPath: Vector[DataFileDeletes] = files.values.asScala.toVector.sortBy(_.path)
 }

@@ -20,8 +20,8 @@ final private[rowlevel] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, 
   override protected def errorName: String = inner.tableName
 
   /**
-   * Pushes conditions down, which select the files to read. Spark still evaluates a condition unless the partition
-   * values decide it for all rows of each file.
+   * Pushes conditions down. They select the files to read. Spark still evaluates a condition for each row, unless the
+   * partition values show that the condition is true for all rows of the files.
    */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in(inner.pushPredicates(predicates))
 

@@ -23,11 +23,11 @@ private[rowlevel] object StatementRequirements {
   private val PartitionStruct: Expression = PartitionColumns.last
 
   /**
-   * Returns the distribution of the rows that copy-on-write writes, unless the user requests a distribution. Rows that
-   * are written by the tasks that read them are not distributed, because [[RewritePacking]] lets few tasks read each
-   * partition. Other rows are grouped by partition, or by file if a DELETE or UPDATE changes an unpartitioned table.
-   * The rows of a MERGE into an unpartitioned table are distributed like the rows of ordinary writes: the result is
-   * absent.
+   * Returns the distribution of the rows that copy-on-write writes. A distribution that the user requests takes
+   * precedence. By default, rows that are written by the tasks that read them are not distributed, because
+   * [[RewritePacking]] lets few tasks read each partition. Other rows are grouped by partition, or by file if a DELETE
+   * or UPDATE changes an unpartitioned table. The rows of a MERGE into an unpartitioned table are distributed like the
+   * rows of ordinary writes: the result is absent.
    *
    * @param writesInReadTasks whether the rows are written by the tasks that read them
    */

@@ -14,7 +14,8 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 /**
  * A side of a join. The rows of the side have the same partitioning as the rows of one scan below it.
  *
- * @param keys the join keys as attributes of the side, each with the column of the scan
+ * @param keys for each join key, its attribute and its column in the scan; absent if the key is not a column of the
+ *   scan
  */
 final private[rules] case class JoinSide(
     plan: LogicalPlan,

@@ -27,7 +27,7 @@ final class CallStatement(
 
   /**
    * Parses the text after CALL. The result is absent if the procedure is not in an iceberg-lite catalog. A name without
-   * a catalog refers to the current catalog, which may be another catalog.
+   * a catalog refers to the current catalog, which need not be an iceberg-lite catalog.
    */
   def parse(reader: SqlReader): Option[LogicalPlan] = {
     val firstToken = reader.peek

@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object ConstantRow {
 
   /**
-   * A value.
+   * A value of the row.
    *
    * @param column the name of the value's column in the query
    * @param value the value in Spark's internal format; absent for NULL

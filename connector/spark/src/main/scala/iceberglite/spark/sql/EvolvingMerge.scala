@@ -91,8 +91,8 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   /**
-   * Returns the source columns, including fields of structs, that the MERGE actions may add to the table or whose types
-   * they may give to columns of the table.
+   * Returns the source columns, including fields of structs, that the MERGE actions assign. They are added to the table
+   * if it lacks them; existing columns of the table are widened to their types.
    */
   private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))

@@ -18,7 +18,7 @@ final class SqlExpressions(parser: ParserInterface) {
     catch { case error: ParseException => throw error.withCommand(reader.sql) }
   }
 
-  /** Consumes an expression without a name, such as a condition. */
+  /** Consumes an expression that must not have an alias, such as a condition. */
   def readUnnamed(reader: SqlReader, expected: String, endsAt: String*): Expression =
     read(reader, expected, endsAt: _*) match {
       case _: Alias => reader.failAt(reader.last, s"expected $expected without an alias")

@@ -20,7 +20,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
   private val expressions = new SqlExpressions(delegate)
 
   /**
-   * Parses a statement. The result is absent for all other statements.
+   * Parses one of the statements; absent for all other statements.
    *
    * @param reader a reader at the beginning of the statement
    */
@@ -49,7 +49,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
 
   /**
    * Parses a statement with the previous parser. Spark reads `DESCRIBE HISTORY t` as a statement about the column `t`
-   * of a table `HISTORY`.
+   * of a table `HISTORY`; this is an error if there is no such table.
    *
    * @param problem the error message if the previous parser does not know the statement
    */

@@ -53,8 +53,8 @@ private[view] object ViewColumns {
   }
 
   /**
-   * Returns the names of a query's columns, if no names were stored. They are found by position, if the query
-   * still has as many columns as the view, and otherwise by the names of the view's columns.
+   * Returns the names of the query's columns for a view without stored names: the names in the query, if the query
+   * still has as many columns as the view; otherwise, the names of the view's columns.
    */
   def queryNames(query: LogicalPlan, columns: StructType): Seq[String] =
     if (query.resolved && query.output.size == columns.size) query.output.map(_.name) else columns.fieldNames.toSeq

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.StructType
 /**
  * Tells Spark's vectorized Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
  * columns by name, whereas this class returns the columns that were matched by field id. Parquet instantiates this
- * class by its name, so the [[ReadJob]] contains the columns.
+ * class by its name, so the columns are passed in the [[ReadJob]] instead of the constructor.
  */
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {

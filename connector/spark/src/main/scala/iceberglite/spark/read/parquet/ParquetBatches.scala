@@ -75,7 +75,8 @@ private[read] object ParquetBatches {
 
   /**
    * The calendar in which Spark's reader interprets dates and timestamps. It is always the proleptic Gregorian calendar
-   * of the specification, regardless of the session's settings and of missing metadata in the file.
+   * of the specification, even if the session's settings request another calendar or the file does not state its
+   * calendar.
    */
   private val RebaseMode = "CORRECTED"
   private val RebaseZone = "UTC"

@@ -18,7 +18,7 @@ import iceberglite.tree.PartitionSpecs
  *
  * @param schema the columns to which filters refer
  * @param commits the commits whose changes are read; if absent, the scan reads the snapshot itself
- * @param planning where manifests are read; if absent, the driver reads them
+ * @param planning where manifests are read, and which metrics are kept; if absent, the driver reads the manifests
  * @param wholeFiles whether all rows of the files are read
  */
 final private[iceberglite] case class ScanSource(

@@ -44,7 +44,7 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
   def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies]
 }
 
-/** New data files with the rows of existing files, which have not been written yet. */
+/** New data files that will contain the rows of existing files. [[write]] writes each new file. */
 private[iceberglite] trait DataFileCopies extends AutoCloseable {
   def count: Int
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.command.ViewHelper
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.util.SchemaUtils
 
-/** Spark's own checks and errors of views, which are accessible only in Spark's packages. */
+/** Spark's own checks and errors for views, which are accessible only in Spark's packages. */
 object ViewChecks {
 
   /**
