@@ -39,7 +39,7 @@ final private[root] case class VersionInfo(
     fileSequenceNumber: Option[Long]
 )
 
-/** The place of the bytes of a deletion vector: the struct `deletion_vector` (field 147). */
+/** The location of the bytes of a deletion vector: the struct `deletion_vector` (field 147). */
 sealed private[root] trait VectorContent
 
 private[root] object VectorContent {
@@ -52,7 +52,7 @@ private[root] object VectorContent {
 }
 
 /**
- * The struct `manifest_stats` (field 521). The counts include all entries in the manifest file, also those that a
+ * The struct `manifest_stats` (field 521). The counts include all entries in the manifest file, even those that a
  * deletion vector of the manifest removes.
  *
  * @param minSequenceNumber the minimum data sequence number of the live entries
@@ -74,12 +74,12 @@ final private[root] case class ManifestStats(
  * @param location the location of the file; empty for an inline deletion vector
  * @param recordCount the number of records of a file or manifest, or the cardinality of a deletion vector
  * @param fileSizeInBytes absent only for an inline deletion vector
- * @param vector the bytes of a deletion vector; absent for other content
+ * @param vector the location of the bytes of a deletion vector, or the bytes themselves; absent for other content
  * @param manifest the counts of a leaf manifest; absent for other content
  * @param referencedFile the data file or the leaf manifest to which a deletion vector applies. For a delete manifest,
- *   the data manifest that it is affiliated with
- * @param firstRowId the row id of the first row of a data file. For a data manifest, the first row id of its added
- *   files without one
+ *   the data manifest that lists the data files of all its deletion vectors
+ * @param firstRowId the row id of the first row of a data file. For a data manifest, the first of the row ids that are
+ *   assigned to its files without a first row id
  */
 final private[root] case class ContentEntry(
     content: EntryContent,

@@ -4,10 +4,10 @@ import iceberglite.data.{Record, RecordValues}
 import iceberglite.spec.types.{Literal, PrimitiveType, Type}
 
 /**
- * The statistics of a column or expression in a file or in all files of a manifest. The bounds are exact values of the
- * column's type, and a value that is not stated is unknown.
+ * The statistics of a column or expression in a file or in all files of a manifest. The bounds are values of the
+ * column's type. A statistic that is absent is unknown.
  *
- * @param tight whether the bounds are values that occur
+ * @param tight whether both bounds are values that occur in the column
  * @param averageSize average size of the values that are not null, in bytes; only strings and binaries have sizes
  */
 final private[root] case class FieldStats(
@@ -21,7 +21,7 @@ final private[root] case class FieldStats(
     maxSize: Option[Int] = None
 ) {
 
-  /** Whether it is known that all values are null or NaN, so that there are no bounds. */
+  /** Whether all values are known to be null or NaN. In this case, there are no bounds. */
   def hasNoOrdinaryValues: Boolean = valueCount.exists { values =>
     val special = nullCount.map(_ + nanCount.getOrElse(0L))
     special.exists(_ >= values)
@@ -43,7 +43,7 @@ private[root] object ContentStats {
   val Empty: ContentStats = ContentStats(Map.empty)
 }
 
-/** A value of a primitive type, such as a bound. */
+/** Converts values of a primitive type, such as bounds. */
 final private class LiteralCodec(t: PrimitiveType) extends RecordCodec[Literal] {
   override def fieldType: Type = t
   override def encode(value: Literal): AnyRef = RecordValues.primitive(value, t)
@@ -51,8 +51,8 @@ final private class LiteralCodec(t: PrimitiveType) extends RecordCodec[Literal] 
 }
 
 /**
- * The statistics struct of one column or expression. The field ids follow from the id of the column: the struct has the
- * id `10000 + 200 * id`, which is the base of the ids of its fields.
+ * The statistics struct of one column or expression. The id of the column or expression determines the field ids: the
+ * struct has the field id `10000 + 200 * id`, and its fields have this id plus a fixed offset.
  */
 final private class FieldStatsStruct(column: StatsColumn) extends RecordStruct[FieldStats] {
   import RecordCodec.{Flag, Int32, Int64}

@@ -10,12 +10,12 @@ import iceberglite.spec.types.Type._
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
- * Converts the entries of data and delete files between the general form and the form of version 4, in which the
- * statistics contain the partition values.
+ * Converts the entries of data and delete files between [[ManifestEntry]] and [[ContentEntry]]. An entry of version 4
+ * has no partition tuple. Its statistics contain the partition values.
  */
 final private[root] class EntryFiles(columns: StatsColumns) extends Serializable {
 
-  /** Returns the entry in the form of version 4. */
+  /** Returns the entry as an entry of version 4. */
   def toContent(e: ManifestEntry): ContentEntry = {
     val file = e.file
     val vector = for (offset <- file.contentOffset; size <- file.contentSizeInBytes) yield InPuffin(offset, size)
@@ -38,7 +38,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     )
   }
 
-  /** Returns the statistics of the columns, with the partition values. */
+  /** Returns the statistics of the columns, and the statistics that contain the partition values. */
   private def statsOf(file: ContentFile): ContentStats = {
     val measured =
       columns.all.filter(_.isColumn).flatMap(c => Some(statsOf(file.metrics, c)).filterNot(_.isEmpty).map(c.id -> _))
@@ -69,8 +69,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   }
 
   /**
-   * Returns the statistics of a partition column or expression, all of whose values are equal. The upper bound is
-   * stored only for columns, because it equals the lower bound.
+   * Returns the statistics of the column or expression of a partition field, which has the same value in all rows of
+   * the file. For an expression, the upper bound is omitted, because it equals the lower bound.
    */
   private def withValue(
       stats: FieldStats,
@@ -95,7 +95,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   }
 
   /**
-   * Returns the entry of a data or delete file in the general form.
+   * Returns the entry of a data or delete file as a [[ManifestEntry]].
    *
    * @throws EntryFault if the statistics do not contain the partition values
    */
@@ -153,7 +153,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   private def isColumn(id: Int): Boolean = columns.byId.get(id).exists(_.isColumn)
 
   /**
-   * Completes the upper bounds of identity columns, which other writers may omit, because they equal the lower bounds.
+   * Adds missing upper bounds of identity partition columns. Other writers may omit these bounds, because they equal
+   * the lower bounds.
    */
   private def upperCompleted(e: ContentEntry): ContentStats = {
     val identities = columns.keysOf(e.specId).flatten.filter(_.isIdentity).map(_.id)
@@ -177,7 +178,7 @@ private[root] object EntryFiles {
     case _ => None
   }
 
-  /** Returns statistics in the form of [[Metrics]]. */
+  /** Converts statistics to [[Metrics]]. */
   def metrics(stats: scala.collection.Map[Int, FieldStats]): Metrics = {
     def of[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
       Some(stats.iterator.flatMap { case (id, s) => value(s).map(id -> _) }.toMap).filter(_.nonEmpty)

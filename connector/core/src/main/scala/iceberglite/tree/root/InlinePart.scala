@@ -5,13 +5,14 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
 
 /**
- * The files with the same content and partition spec that a root lists itself.
+ * A part of a metadata tree whose files are listed by the root itself and not by a leaf. The files have the same
+ * content (data or deletes) and partition spec.
  *
  * @param path the path of the root
  * @param length the length of the root in bytes
- * @param group what the entries of the part have in common
+ * @param group the content and the partition spec of the part
  * @param loaded the entries of the part; absent on executors, which read the root
- * @param selected the keys of the entries that the part contains; absent if it contains all
+ * @param selected the keys of the entries that the part contains; absent if it contains all entries of the group
  */
 final private[root] class InlinePart(
     override val path: String,
@@ -37,7 +38,7 @@ final private[root] class InlinePart(
     converted(loaded.getOrElse(read(io))).map(_._2).filter(e => selected.forall(_.contains(InlinePart.key(e)))).iterator
   }
 
-  /** The loaded entries, in the form of version 4 and in the general form. */
+  /** The loaded entries, each as an entry of version 4 and as a [[ManifestEntry]]. */
   def pairs: Vector[(ContentEntry, ManifestEntry)] =
     RootManifests.guard(path)(converted(loaded.getOrElse(Vector.empty)))
 
@@ -65,10 +66,10 @@ final private[root] class InlinePart(
 
 private[root] object InlinePart {
 
-  /** What the entries of a part have in common. */
+  /** The content and the partition spec of all entries of a part. */
   final case class Group(content: ManifestContent, specId: Int)
 
-  /** What is known of the live entries of a part. */
+  /** The number, the sequence numbers and the statistics of the live entries of a part. */
   final case class Summary(
       liveFiles: Long,
       sequenceNumber: Long,
@@ -77,7 +78,7 @@ private[root] object InlinePart {
       metrics: Metrics
   )
 
-  /** Returns the parts of the entries of a root. @param length the length of the root in bytes */
+  /** Groups the files that a root lists itself into parts. @param length the length of the root in bytes */
   def of(
       path: String,
       length: Long,
@@ -93,7 +94,10 @@ private[root] object InlinePart {
     }
   }
 
-  /** Returns the key of a file. Several deletion vectors may be in one Puffin file. */
+  /**
+   * Returns the key of a file: its path and content offset. The offset is needed because a Puffin file may contain
+   * several deletion vectors.
+   */
   def key(e: ManifestEntry): String = s"${e.file.path}#${e.file.contentOffset.mkString}"
 
   private def isIn(group: Group)(e: ContentEntry): Boolean =

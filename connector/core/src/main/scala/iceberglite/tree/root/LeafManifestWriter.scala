@@ -6,7 +6,7 @@ import iceberglite.spec.file.{EntryStatus, FileFormat, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, TreeHeader}
 
-/** Writes leaf manifests. Several threads may use it. */
+/** Writes leaf manifests. Thread-safe. */
 final private[root] class LeafManifestWriter(
     header: TreeHeader,
     columns: StatsColumns,
@@ -19,7 +19,7 @@ final private[root] class LeafManifestWriter(
    *
    * @param entries entries of one partition spec, either all of data files or all of delete files
    * @param status the status of the leaf in the root
-   * @return the entry of the leaf, without row ids
+   * @return the root's entry for the leaf, without a first row id
    */
   def write(entries: Vector[ContentEntry], status: EntryStatus): ContentEntry = {
     val isData = entries.head.content == EntryContent.Data
@@ -49,14 +49,14 @@ final private[root] class LeafManifestWriter(
 
 private[root] object LeafManifestWriter {
 
-  /** Splits the entries of files into runs of about the target size of a leaf, in bytes. */
+  /** Splits entries into runs, each for one leaf of about the target size in bytes. */
   def runs(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
     val total = entries.iterator.map(e => EntrySizeEstimates.encodedBytes(e.file)).sum
     val count = math.max(1L, (total + target - 1) / math.max(1L, target)).toInt
     entries.grouped(math.max(1, (entries.size + count - 1) / count)).toVector
   }
 
-  /** Returns the counts of a leaf. @param inherited the data sequence number of entries that do not state one */
+  /** Returns the counts of a leaf. @param inherited the data sequence number of entries that do not contain one */
   def count(entries: Vector[ContentEntry], inherited: Long): ManifestStats = {
     def of(status: EntryStatus) = entries.filter(_.version.status == status)
     def rows(status: EntryStatus) = of(status).map(_.recordCount).sum

@@ -63,8 +63,8 @@ final private[root] class LeafPart(
   def at(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] = select(io, positions.isDeleted).map(_._2)
 
   /**
-   * Reads the entries at some positions. Row ids are assigned before entries are dropped, because the first row id of a
-   * file depends on all files before it.
+   * Reads the entries at the selected positions. Row ids are assigned before entries are dropped, because the first row
+   * id of a file depends on all files before it.
    */
   private def select(io: FileIO, isSelected: Long => Boolean): Iterator[(Long, ManifestEntry)] = {
     val shared = new SharedTuples
@@ -90,7 +90,7 @@ final private[root] class LeafPart(
     found.entries.map(e => rowIds.assign(files.toEntry(inherit(e))))
   }
 
-  /** Returns the entry with the values that it inherits from the entry of the manifest. */
+  /** Returns the entry with the values that it inherits from the manifest's entry in the root. */
   private def inherit(e: ContentEntry): ContentEntry = {
     val (own, parent) = (e.version, leaf.version)
     e.copy(version =

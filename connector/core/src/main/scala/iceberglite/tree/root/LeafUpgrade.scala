@@ -4,8 +4,8 @@ import iceberglite.spec.file._
 import iceberglite.spec.types.SingleValue
 
 /**
- * Converts the entries of manifests of versions 1 to 3 between the manifest list and the root of a version 4 tree. The
- * manifests themselves are not rewritten.
+ * Converts between the entry of an Avro manifest in a manifest list (versions 1 to 3) and its entry in a root (version
+ * 4). The manifests themselves are not rewritten.
  */
 private[root] object LeafUpgrade {
 
@@ -29,7 +29,7 @@ private[root] object LeafUpgrade {
   )
 
   /**
-   * Returns the entry of a manifest that a manifest list lists.
+   * Returns the root's entry for a manifest of a manifest list.
    *
    * @param m a manifest with all counts and, if it lists data files, with a first row id
    */
@@ -67,7 +67,7 @@ private[root] object LeafUpgrade {
     }.filterNot(_._2.isEmpty).toMap)
   }
 
-  /** A summary that contains nulls or NaNs does not state their number. */
+  /** Returns the statistics of a partition field. If the summary contains nulls or NaNs, their number is unknown. */
   private def fieldStats(summary: FieldSummary, column: Option[StatsColumn]): FieldStats = {
     val t = column.flatMap(_.boundType)
     FieldStats(

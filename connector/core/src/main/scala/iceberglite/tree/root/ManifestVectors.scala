@@ -8,12 +8,12 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
- * Deletion vectors of leaf manifests. A vector contains the positions of the entries that are removed from a leaf. The
- * positions are those in the file, regardless of the status of the entries.
+ * Deletion vectors of leaf manifests. A vector contains the positions of the entries that are removed from a leaf. A
+ * position is the ordinal of an entry in the file. Entries of every status are counted.
  */
 private[root] object ManifestVectors {
 
-  /** Returns the entry of an inline vector that a commit adds. */
+  /** Returns the root's entry for a new inline vector. */
   def entry(leaf: ContentEntry, positions: DeletionVector, snapshotId: Long, sequenceNumber: Long): ContentEntry =
     ContentEntry(
       content = EntryContent.ManifestVector,

@@ -8,9 +8,9 @@ import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestLi
 /**
  * The live entries of the parent snapshot of a commit.
  *
- * @param entries the entries that the root of the parent lists, with all inherited values
- * @param leaves the leaf manifests among the entries
- * @param inline the files among the entries
+ * @param entries the live entries in the root of the parent, with all inherited values
+ * @param leaves the leaf manifests that the root lists
+ * @param inline the files that the root lists itself
  */
 final private[root] case class ParentEntries(
     entries: Vector[ContentEntry],
@@ -23,10 +23,10 @@ private[root] object ParentEntries {
   private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty)
 
   /**
-   * Returns the entries of the parent. The manifests of a parent of an earlier version become leaves without being
+   * Returns the entries of the parent. If the parent has a manifest list, its manifests become leaves, and are not
    * rewritten.
    *
-   * @param rowIds assigns row ids to manifests of earlier versions that have none
+   * @param rowIds assigns first row ids to data manifests that have none, because they were written before version 3
    */
   def of(parent: Option[SnapshotFiles], table: TreeTable, columns: StatsColumns, rowIds: NextRowId): ParentEntries =
     parent match {

@@ -3,10 +3,13 @@ package iceberglite.tree.root
 import iceberglite.spec.file.FieldSummary
 import iceberglite.spec.types.{Literal, LiteralConversion, SingleValue}
 
-/** Returns partition summaries of the files in a part of a tree, which version 4 replaces by statistics. */
+/**
+ * Computes the partition summaries of a part of a tree from its statistics, because version 4 does not store partition
+ * summaries.
+ */
 private[root] object PartitionSummaries {
 
-  /** A void field, whose values are always null. */
+  /** The summary of a field with the transform void, whose values are always null. */
   private val OfVoid =
     FieldSummary(containsNull = true, containsNan = Some(false), lowerBound = None, upperBound = None)
 

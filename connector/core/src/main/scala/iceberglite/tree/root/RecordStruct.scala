@@ -105,7 +105,9 @@ final private[root] class RecordColumn[A, V](
   )
 }
 
-/** A struct of version 4 manifests. Its columns determine the schema, the reader and the writer. */
+/**
+ * A struct of version 4 manifests. Its columns determine the schema of the struct, and how values are read and written.
+ */
 abstract private[root] class RecordStruct[A] {
   private val builder = Vector.newBuilder[RecordColumn[A, _]]
   private var size = 0

@@ -8,8 +8,9 @@ import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, TreeHeader, Tr
  * The entries that a commit removes.
  *
  * @param removed the entries as they were in the parent snapshot
- * @param files the entries of removed files that the root of the parent lists, with the status `deleted`
- * @param vectors the new deletion vectors of leaves, and the vectors that they replace, with the status `deleted`
+ * @param files the entries, with the status `deleted`, of the removed files that the root of the parent lists itself
+ * @param vectors the entries of the new deletion vectors of leaves, and the entries, with the status `deleted`, of the
+ *   vectors that they replace
  * @param changedLeaves the locations of the leaves with new deletion vectors
  */
 final private[root] case class RemovedEntries(
@@ -20,7 +21,7 @@ final private[root] case class RemovedEntries(
 ) {
   private val keys: Set[(String, Option[VectorContent])] = files.map(e => (e.location, e.vector)).toSet
 
-  /** Returns whether a file that the root of the parent lists is removed. */
+  /** Returns whether the commit removes a file that the root of the parent lists itself. */
   def contains(e: ContentEntry): Boolean = keys((e.location, e.vector))
 }
 
@@ -32,7 +33,12 @@ final private[root] class Removals(
     table: TreeTable
 ) {
 
-  /** The removed entries of a leaf, with their positions, or of the files that the root lists. */
+  /**
+   * The removed entries.
+   *
+   * @param leaves for each leaf, the removed entries with their positions
+   * @param inline the removed files that the root lists itself
+   */
   private case class Found(
       leaves: Vector[(LeafPart, Vector[(Long, ManifestEntry)])],
       inline: Vector[(ContentEntry, ManifestEntry)]
@@ -87,7 +93,7 @@ final private[root] class Removals(
       new RemovedDataFiles(data.entries.map(_.file.path).toSet, (numbers :+ header.sequenceNumber).min)
     }
 
-  /** Returns the new vector of a leaf, and the vectors that it replaces. */
+  /** Returns the entries of the new vector of a leaf and of the vectors that it replaces. */
   private def vectorsOf(leaf: LeafPart, positions: Vector[Long]): Vector[ContentEntry] = {
     val grown = leaf.vector.union(DeletionVector.of(positions: _*))
     val replaced = base.vectors.get(leaf.path).toVector.flatMap(_.live).map(asDeleted)

@@ -24,7 +24,10 @@ final private[root] class RootFiles(
     contents.entries.map(inherit)
   })
 
-  /** Returns the entry with the values of the snapshot, if the root does not state them. */
+  /**
+   * Returns the entry with its snapshot id and sequence numbers. If the root does not contain them, they are those of
+   * the snapshot.
+   */
   private def inherit(e: ContentEntry): ContentEntry = e.copy(version =
     e.version.copy(
       snapshotId = e.version.snapshotId.orElse(Some(snapshot.snapshotId)),
@@ -33,7 +36,10 @@ final private[root] class RootFiles(
     )
   )
 
-  /** The live deletion vector of each leaf, and the removed one, whose difference is the change of the snapshot. */
+  /**
+   * The deletion vectors of each leaf, by the location of the leaf. The positions that the snapshot itself removed are
+   * those in its new vector that are not in the vector that it replaced.
+   */
   lazy val vectors: Map[String, LeafVectors] = table.reading(RootManifests.guard(path) {
     root.filter(_.content == EntryContent.ManifestVector).groupBy(_.referencedFile.mkString).map { case (leaf, all) =>
       val (live, removed) = all.partition(_.isLive)
@@ -48,7 +54,9 @@ final private[root] class RootFiles(
   private def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
 
-  /** A reader accepts several live vectors of a leaf, although writers write at most one. */
+  /**
+   * Merges the deletion vectors of a leaf. A reader accepts several live vectors, although writers write at most one.
+   */
   private def union(entries: Vector[ContentEntry]): DeletionVector =
     entries.map(ManifestVectors.read(io, path, _)).foldLeft(DeletionVector.Empty)(_.union(_))
 
@@ -118,7 +126,7 @@ final private[root] class RootFiles(
 
 private[root] object RootFiles {
 
-  /** The key of the length of the root in a snapshot's summary. */
+  /** The summary key of the length of the root in bytes. */
   val LengthKey = "root-manifest-length"
   private val EstimatedEntryBytes = 100L
 }
@@ -127,8 +135,8 @@ private[root] object RootFiles {
  * The deletion vectors of a leaf in a snapshot.
  *
  * @param live the entries of the live vectors
- * @param positions the positions that are removed
- * @param changed the positions that the snapshot itself removed
+ * @param positions the positions of all removed entries, from the live vectors
+ * @param changed the positions of the entries that the snapshot itself removed
  */
 final private[root] case class LeafVectors(
     live: Vector[ContentEntry],

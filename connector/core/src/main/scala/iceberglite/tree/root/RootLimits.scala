@@ -3,15 +3,17 @@ package iceberglite.tree.root
 /**
  * The limits that determine which entries a root lists itself, and when leaves are rewritten. Sizes are in bytes.
  *
- * @param maxInlineFiles the number of added files of one content and partition spec up to which a commit adds them to
- *   the root
+ * @param maxInlineFiles the maximum number of files with the same content and partition spec that a commit adds
+ *   directly to the root; if a commit adds more such files, new leaves list them
  * @param maxDataFiles the number of data files in a root above which the oldest ones move to a leaf
  * @param maxDeleteFiles the number of delete files in a root above which the oldest ones move to a leaf
- * @param flushedShare the root keeps one of this number of its data files or delete files when files move to a leaf
- * @param foldShare a leaf is rewritten if at least one of this number of its entries is removed
- * @param maxFoldBytes the maximum size of the leaves that a commit rewrites without their removed entries
+ * @param flushedShare determines how many of the newest data files or delete files stay in the root when the oldest
+ *   ones move to a leaf: the maximum number of such files, divided by this number
+ * @param foldShare a leaf is rewritten without its removed entries if these are at least the fraction 1 / `foldShare`
+ *   of its entries
+ * @param maxFoldBytes the maximum total size of the leaves that a commit rewrites because of `foldShare`
  * @param mergeCount the number of leaves of about the same size that are merged
- * @param maxMergeBytes the maximum size of the leaves that a commit merges into one
+ * @param maxMergeBytes the maximum total size of the leaves that a commit merges into one leaf
  */
 final private[root] case class RootLimits(
     maxInlineFiles: Int = 1000,

@@ -6,8 +6,9 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
- * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten, and
- * the results have the status `existing`, so that the root still states the changes of the commit.
+ * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten. The
+ * rewritten entries have the status `existing`, so that the entries with the status `added` or `deleted` are still
+ * exactly the changes of the commit.
  */
 final private[root] class RootMaintenance(
     table: TreeTable,
@@ -18,8 +19,8 @@ final private[root] class RootMaintenance(
   private val files = new EntryFiles(columns)
 
   /**
-   * Moves the oldest files of the root to leaves, if the root has too many files. The deletion vectors of these files
-   * move to a delete manifest that is affiliated with the data manifest of the files.
+   * Moves the oldest files of the root to leaves, if the root lists too many files. The deletion vectors of moved data
+   * files move to a delete manifest, which is affiliated with the data manifest of these data files.
    *
    * @param entries the entries that the commit carries over
    */
@@ -36,7 +37,7 @@ final private[root] class RootMaintenance(
   private def isDelete(e: ContentEntry): Boolean =
     e.content == EntryContent.PositionDeletes || e.content == EntryContent.EqualityDeletes
 
-  /** Returns the oldest entries, if there are more entries than the limit. */
+  /** Returns the oldest entries, which move to a leaf; empty if there are at most `limit` entries. */
   private def oldest(entries: Vector[ContentEntry], limit: Int): Vector[ContentEntry] =
     if (entries.size <= limit) Vector.empty
     else entries.sortBy(_.version.sequenceNumber.getOrElse(0L)).dropRight(limit / limits.flushedShare)
@@ -71,7 +72,10 @@ final private[root] class RootMaintenance(
     replace(entries, replacements.toMap, written.map(_._2))
   }
 
-  /** Returns the leaves that can be rewritten. Only manifests of version 2 can list position delete files. */
+  /**
+   * Returns the leaves that can be rewritten. Delete manifests in Avro cannot be rewritten, because they may list
+   * position delete files, which manifests of version 4 cannot list.
+   */
   private def rewritable(leaves: Vector[LeafPart]): Vector[LeafPart] =
     leaves.filter(l => l.isColumnar || l.content == ManifestContent.Data)
 
@@ -110,7 +114,8 @@ final private[root] class RootMaintenance(
   /**
    * Replaces leaves and their deletion vectors.
    *
-   * @param replacements for each replaced leaf, the leaf that now lists all of its files; absent if several do
+   * @param replacements for each replaced leaf, the new leaf that lists all of its files; `None` if several new leaves
+   *   list them
    */
   private def replace(
       entries: Vector[ContentEntry],
@@ -127,7 +132,7 @@ final private[root] class RootMaintenance(
     )
   }
 
-  /** Returns the leaves with the largest shares of removed entries, up to the size limit of a commit. */
+  /** Returns the leaves with the largest shares of removed entries. Their total size is at most `maxFoldBytes`. */
   private def chooseFolded(leaves: Vector[LeafPart]): Vector[LeafPart] = {
     val sparse = leaves.filter(l => !l.vector.isEmpty && l.vector.cardinality * limits.foldShare >= l.leaf.recordCount)
     val sorted = sparse.sortBy(l => -l.vector.cardinality.toDouble / l.leaf.recordCount)
@@ -144,7 +149,8 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Returns the size class of a leaf: leaves in a class have about `mergeCount` times as many entries as in the last.
+   * Returns the size class of a leaf with this number of entries. Leaves in a class have about `mergeCount` times as
+   * many entries as leaves in the class below it.
    */
   private def tier(entries: Long): Int =
     (math.log(math.max(1.0, entries.toDouble)) / math.log(math.max(2, limits.mergeCount).toDouble)).toInt

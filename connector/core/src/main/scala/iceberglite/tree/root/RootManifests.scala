@@ -25,7 +25,7 @@ private[root] object RootManifests {
   /**
    * Returns the bytes of a manifest. Columns without values are omitted.
    *
-   * @param properties additional key-value metadata, which is only informative
+   * @param properties additional key-value metadata, which readers ignore
    * @throws ValidationFailed if an entry violates a rule
    */
   def write(

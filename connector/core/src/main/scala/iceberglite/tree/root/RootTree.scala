@@ -12,7 +12,8 @@ import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles
  * writes only a new root. Entries of a leaf are removed by a deletion vector in the root, so that a commit does not
  * rewrite leaves. Roots and leaves are Parquet files with the same columns.
  *
- * @param expressions returns the expressions of a table, with one for each partition field that is not void
+ * @param expressions returns the expressions of a table. Each partition field whose transform is neither identity nor
+ *   void must have one
  */
 final private[iceberglite] class RootTree(
     expressions: TableMetadata => Vector[TableExpression],

@@ -66,8 +66,8 @@ final private[root] class RootWriter(
     ManifestEntry(Added, Some(header.snapshotId), number, None, file)
 
   /**
-   * Decides which added files the root lists itself. If there are too many files of the same content and partition
-   * spec, new leaves list them.
+   * Decides which added files the root lists itself. Returns these files, and new leaves for the other files. New
+   * leaves are written if there are too many files with the same content and partition spec.
    */
   private def placeAdded(added: Vector[ManifestEntry]): (Vector[ManifestEntry], Vector[NewLeaf]) = {
     def group(e: ManifestEntry) = (e.file.specId, e.file.content == Content.Data)
@@ -88,7 +88,7 @@ final private[root] class RootWriter(
       NewLeaf(leaves.write(own.map(files.toContent), Added), entries)
     }
 
-  /** Returns a leaf of an earlier attempt with the sequence number of this attempt. */
+  /** Returns a leaf that an earlier attempt wrote, with the sequence number of this attempt in its entry. */
   private def recommitted(leaf: NewLeaf): NewLeaf = {
     val number = Some(header.sequenceNumber)
     val version = leaf.entry.version.copy(sequenceNumber = number, fileSequenceNumber = number)
@@ -98,7 +98,9 @@ final private[root] class RootWriter(
     )
   }
 
-  /** Returns the entry of an added file with the values that a leaf would let it inherit. */
+  /**
+   * Returns the entry of an added file with its sequence numbers, which the entry would inherit if a leaf listed it.
+   */
   private def completed(e: ManifestEntry): ManifestEntry = e.copy(
     sequenceNumber = e.sequenceNumber.orElse(Some(header.sequenceNumber)),
     fileSequenceNumber = Some(header.sequenceNumber),
@@ -112,7 +114,11 @@ final private[root] class RootWriter(
     if (leaf.content != EntryContent.DataManifest) leaf
     else leaf.copy(firstRowId = Some(rowIds.take(leaf.manifest.fold(0L)(_.addedRows))))
 
-  /** Returns the carried entries after the maintenance of the tree. @param leaves the leaves that are not changed */
+  /**
+   * Applies [[RootMaintenance]] to the entries that are carried over.
+   *
+   * @param leaves the leaves whose deletion vectors the commit does not change
+   */
   private def maintained(entries: Vector[ContentEntry], leaves: Vector[LeafPart]): Maintained = {
     val maintenance = new RootMaintenance(table, columns, this.leaves, limits)
     val unchanged = leaves.filter(_.hasLiveFiles)
@@ -124,10 +130,17 @@ final private[root] class RootWriter(
     }
   }
 
-  /** The entries of the root that the commit does not change, and the rewrite of leaves that the commit requested. */
+  /**
+   * The result of [[maintained]].
+   *
+   * @param rewritten the rewrite of leaves that the commit requested; absent if there is none
+   */
   private case class Maintained(entries: Vector[ContentEntry], rewritten: Option[RewrittenLeaves])
 
-  /** Returns the entries of the parent that stay, with the status `existing`. Leaves without live files are dropped. */
+  /**
+   * Returns the entries of the parent that the commit carries over, with the status `existing`. Leaves without live
+   * files are dropped.
+   */
   private def carried(base: ParentEntries, removals: RemovedEntries): Vector[ContentEntry] = {
     val dropped = base.leaves.filter(l => !l.hasLiveFiles).map(_.path).toSet
     val gone = removals.changedLeaves ++ dropped
@@ -142,7 +155,10 @@ final private[root] class RootWriter(
 
 private[root] object RootWriter {
 
-  /** The position of an entry among the entries of a root: changes, then leaves, vectors and files. */
+  /**
+   * Returns the sort key of an entry in a root: first added and deleted entries, then existing entries; within each of
+   * these, leaves, deletion vectors of leaves, and files.
+   */
   private def position(e: ContentEntry): Int = {
     val isChange = e.version.status != Existing
     val group = e.content match {

@@ -3,12 +3,12 @@ package iceberglite.tree.root
 import iceberglite.spec.types.Literal
 
 /**
- * The statistics of all files of a manifest. A statistic is absent if any file lacks it, because an incomplete value
- * would exclude files from scans that they belong to.
+ * The statistics of all files of a manifest. A statistic is absent if any file lacks it, because scans would skip files
+ * with matching rows if a statistic did not cover all files.
  */
 private[root] object StatsAggregate {
 
-  /** Returns the statistics of the given entries. @param entries the entries of files that are not deleted */
+  /** Returns the statistics over all given entries. @param entries the entries of live files */
   def of(entries: Vector[ContentEntry]): ContentStats = {
     val ids = entries.headOption.toVector.flatMap(_.stats.byId.keys)
     val common = ids.filter(id => entries.forall(_.stats.byId.contains(id)))
@@ -26,7 +26,7 @@ private[root] object StatsAggregate {
     maxSize = all(files)(_.maxSize).map(_.max)
   )
 
-  /** Returns a bound of all files. Files whose values are all null or NaN have no bounds, and are ignored. */
+  /** Returns a bound over all files. Files in which all values are null or NaN have no bounds and are ignored. */
   private def bound(files: Vector[FieldStats])(
       of: FieldStats => Option[Literal],
       choose: (Vector[Literal], Ordering[Literal]) => Literal
@@ -43,7 +43,7 @@ private[root] object StatsAggregate {
     if values.sum > 0
   } yield (sizes.zip(values).map { case (size, count) => size.toDouble * count }.sum / values.sum).toInt
 
-  /** Returns the values of all files; absent if any file lacks the value. */
+  /** Returns one statistic of each file; absent if any file lacks it. */
   private def all[V](files: Vector[FieldStats])(value: FieldStats => Option[V]): Option[Vector[V]] = {
     val values = files.flatMap(value(_))
     if (values.size == files.size) Some(values) else None

@@ -11,7 +11,7 @@ import iceberglite.tree.PartitionSpecs
  * A column or expression that can have statistics.
  *
  * @param id the id of the column or expression
- * @param name the name in the file, which is only informative
+ * @param name the name of the statistics struct in the file; readers use only the field ids
  * @param isColumn whether it is a column of a schema, and not an expression
  */
 final private[root] case class StatsColumn(id: Int, name: String, valueType: PrimitiveType, isColumn: Boolean) {
@@ -19,7 +19,7 @@ final private[root] case class StatsColumn(id: Int, name: String, valueType: Pri
   /** The field id of the statistics struct. */
   def structId: Int = StatsColumn.FirstId + StatsColumn.IdsPerColumn * id
 
-  /** The type of the bounds; absent if the type has no single-value order. */
+  /** The type of the bounds; absent if values of the column's type are not ordered. */
   def boundType: Option[PrimitiveType] = valueType match {
     case VariantType | UnknownType | _: GeometryType | _: GeographyType => None
     case other => Some(other)
@@ -34,7 +34,10 @@ private[root] object StatsColumn {
   val FirstId = 10000
   val IdsPerColumn = 200
 
-  /** The highest id with statistics: the ids of statistics end at 200,000,000, below the ids that are reserved. */
+  /**
+   * The highest id of a column or expression with statistics. The field ids of statistics end at 200,000,000, below the
+   * reserved field ids.
+   */
   val MaxId: Int = 999949
 }
 
@@ -42,7 +45,7 @@ private[root] object StatsColumn {
  * The columns and expressions of a table that can have statistics. Columns in lists and maps have no statistics.
  *
  * @param all the columns and expressions, in ascending order of their ids
- * @param keys for each partition spec id, the id with the statistics of each partition field; absent for a void field
+ * @param keys for each partition spec id, the key of each partition field; absent for a void field
  */
 final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[Int, Vector[Option[PartitionFieldKey]]])
     extends Serializable {
@@ -61,7 +64,7 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
 }
 
 /**
- * The statistics with the values of a partition field.
+ * Identifies the statistics that contain the values of a partition field.
  *
  * @param id the id of the source column (transform identity) or of the expression
  * @param partitionType the type of the partition values
@@ -75,7 +78,8 @@ private[root] object StatsColumns {
    * because files contain values of this type or of a type that was promoted to it.
    *
    * @param sources the partition specs with their source columns
-   * @param expressions the table's expressions, with one for each partition field that is not void
+   * @param expressions the table's expressions. Each partition field whose transform is neither identity nor void must
+   *   have one
    */
   def of(
       metadata: TableMetadata,

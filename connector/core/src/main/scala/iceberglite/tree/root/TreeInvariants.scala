@@ -14,8 +14,9 @@ import iceberglite.tree.{PartFilter, SnapshotFiles, TreeTable}
 final private[iceberglite] case class TreeViolation(rule: String, reason: String)
 
 /**
- * Checks the tree of a snapshot against the invariants of version 4. The check reads the root and all leaves. Reading
- * them checks the rules I1 to I3: the metadata of each file, and the fields that the content of an entry requires.
+ * Checks the tree of a snapshot against the invariants of version 4. The check reads the root and all leaves. The
+ * readers of these files check the rules I1 to I3, about the key-value metadata of each file and about the fields that
+ * an entry must have.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
  */
@@ -36,7 +37,7 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
   private def check(rule: String, isViolated: Boolean, reason: => String): Vector[TreeViolation] =
     if (isViolated) Vector(TreeViolation(rule, reason)) else Vector.empty
 
-  /** I4: a leaf has at most one live vector, whose leaf is in the same root. */
+  /** I4: a leaf has at most one live deletion vector, and the root that lists a vector also lists its leaf. */
   private def vectors: Vector[TreeViolation] = {
     val leaves = files.leaves.map(_.path).toSet
     files.vectors.toVector.flatMap { case (leaf, v) =>
@@ -45,7 +46,9 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     }
   }
 
-  /** I5: the vector of a leaf that the parent has as well contains all positions of the parent's vector. */
+  /**
+   * I5: if the parent also has the leaf, the deletion vector of the leaf contains all positions of the parent's vector.
+   */
   private def grownVectors: Vector[TreeViolation] = parent.toVector.collect { case p: RootFiles => p }.flatMap { p =>
     val before = p.leaves.map(l => l.path -> l.vector).toMap
     files.leaves.flatMap { leaf =>
@@ -54,7 +57,10 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     }
   }
 
-  /** I6: a file is live once, a data file has at most one deletion vector, and the file of each vector is live. */
+  /**
+   * I6: no file is live more than once, a data file has at most one deletion vector, the data file of each deletion
+   * vector is live, and the root lists the data manifest that a delete manifest is affiliated with.
+   */
   private def uniqueFiles: Vector[TreeViolation] = {
     val keys = live.map(InlinePart.key)
     val data = live.filter(_.file.content == Content.Data).map(_.file.path).toSet
@@ -70,7 +76,10 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
       )
   }
 
-  /** I7: the counts of a leaf are those of its entries, and its statistics contain those of every live file. */
+  /**
+   * I7: the counts of a leaf are those of its entries, and the statistics of the leaf cover the statistics of every
+   * live file in it.
+   */
   private def leafStats: Vector[TreeViolation] = files.leaves.filter(_.isColumnar).flatMap { leaf =>
     val own = RootManifests.read(io, leaf.path, files.columns).entries
     val counted = LeafManifestWriter.count(own, leaf.sequenceNumber)
@@ -85,7 +94,9 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
       )
   }
 
-  /** Returns the columns whose statistics in a leaf do not contain the statistics of one of its files. */
+  /**
+   * Returns the ids of the columns for which the statistics of a leaf do not cover the statistics of one of its files.
+   */
   private def narrow(leaf: ContentStats, file: ContentStats): Vector[Int] = leaf.byId.toVector.collect {
     case (id, all) if !containsAll(all, file.byId.getOrElse(id, FieldStats.Empty)) => id
   }
@@ -111,7 +122,9 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     missing ++ overlaps
   }
 
-  /** I10: the changes, which follow from the root alone, are the difference to the live files of the parent. */
+  /**
+   * I10: the changes according to the root are the difference between its live files and the live files of the parent.
+   */
   private def changes: Vector[TreeViolation] = {
     val (added, removed) = files.changes(PartFilter.All).toVector.partition(_.isLive)
     val (now, before) = (live.map(InlinePart.key).toSet, parentLive.map(InlinePart.key).toSet)

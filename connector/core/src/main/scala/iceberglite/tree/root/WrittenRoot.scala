@@ -16,7 +16,7 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
 }
 
 /**
- * A root as written.
+ * The content of a written root.
  *
  * @param length the length of its file in bytes
  */
@@ -25,7 +25,7 @@ final private[root] case class RootContent(entries: Vector[ContentEntry], length
 /**
  * The root and the leaves that an attempt has written.
  *
- * @param newLeaves the leaves of added files, with the entries that they have before a commit
+ * @param newLeaves the leaves of added files; their entries do not have first row ids yet
  * @param rewritten the rewrite of leaves that the commit requested; absent if it chose no leaves
  */
 final private[root] case class WrittenRoot(
