@@ -19,7 +19,10 @@ object SourceFiles {
   /** Returns the path of a source below its package folder `iceberglite`, such as `spark/read/IcebergScan.scala`. */
   def shortName(file: Path): String = file.toString.replaceAll(".*/scala/iceberglite/", "")
 
-  /** Returns the text of a source with empty strings and without comments; the lines keep their numbers. */
+  /**
+   * Returns the text of a source without comments, and with `0` in place of each string literal. Line numbers do not
+   * change.
+   */
   def code(file: Path): String = {
     val text = new String(Files.readAllBytes(file), "UTF-8")
     val literals = "(?s)/\\*.*?\\*/|\"\"\".*?\"\"\"+|\"(?:[^\"\\\\\n]|\\\\.)*\"|//[^\n]*|'(?:[^'\\\\\n]|\\\\.)'".r
@@ -110,7 +113,7 @@ object SourceFiles {
   private val functionStart =
     """^(\s*)(?:(?:override|final|private|protected|implicit|@tailrec)(?:\[\w+\])?\s+)*def\s+([^\s(\[:]+)""".r
 
-  /** Returns the functions of a source. They end by their indentation, which the formatter sets. */
+  /** Returns the functions of a source. The indentation, which the formatter sets, shows where a function ends. */
   def functions(file: Path): Vector[Function] = {
     val lines = code(file).split('\n').toVector
     lines.indices.toVector.flatMap { start =>

@@ -20,20 +20,22 @@ class SourceRulesSuite extends AnyFunSuite {
       """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
       """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r
 
-  /** Sources whose classes implement these interfaces, but only with values or by calls of other such classes. */
+  /**
+   * Sources whose classes implement these interfaces without `ErrorBoundary`. The comment at each source says why.
+   */
   private val delegating = Set(
-    "spark/IcebergSource.scala", // calls catalogs, and converts the errors of its options
+    "spark/IcebergSource.scala", // calls catalogs, and converts only errors about its options
     "spark/SparkSessionCatalog.scala", // calls `SparkCatalog` and Spark's catalog
-    "spark/catalog/FunctionOperations.scala", // has Spark's errors only
+    "spark/catalog/FunctionOperations.scala", // throws only errors of Spark
     "spark/maintenance/CollectingWrite.scala", // runs within procedures, which convert the errors
-    "spark/maintenance/GroupScan.scala", // as above
-    "spark/maintenance/RewriteSortOrders.scala", // has values only
-    "spark/read/aggregate/AggregateScan.scala", // has values only
+    "spark/maintenance/GroupScan.scala", // runs within procedures, which convert the errors
+    "spark/maintenance/RewriteSortOrders.scala", // only returns values
+    "spark/read/aggregate/AggregateScan.scala", // only returns values
     "spark/session/LiteCatalog.scala", // an interface
     "spark/session/PinnableTable.scala", // an interface
     "spark/sql/CallCommand.scala", // converts the errors with the name of the procedure
     "spark/sql/DeferredStatement.scala", // plans other statements
-    "spark/sql/RetriedStatement.scala", // as above
+    "spark/sql/RetriedStatement.scala", // plans other statements
     "spark/table/UnstagedTable.scala" // calls a table of another catalog
   )
 
@@ -52,10 +54,16 @@ class SourceRulesSuite extends AnyFunSuite {
     assert(delegating.forall(f => Files.exists(SourceFiles.connector.resolve(s"spark/src/main/scala/iceberglite/$f"))))
   }
 
-  /** Methods of Java, which Spark does not call with the expectation of an error, and the name for messages. */
+  /**
+   * The methods of `java.lang.Object`, from which Spark does not expect errors, and `errorName`, which returns a name
+   * for error messages.
+   */
   private val ofObjects = Set("toString", "equals", "hashCode", "errorName")
 
-  /** A literal, a value that exists (names without arguments), or an object whose methods are checked as well. */
+  /**
+   * Matches bodies that cannot fail: a literal, a reference to an existing value (names without arguments), or a new
+   * builder, whose own methods are also checked.
+   */
   private val value = """^(?:(?:-?\w+(?:\.\w+)*|s?0)\s*(?:\n|$)|new \w+Builder \{)""".r
 
   private val boundary = """^(?:\w+\.)?in\b\s*[({]""".r
@@ -73,14 +81,17 @@ class SourceRulesSuite extends AnyFunSuite {
     assert(violations.isEmpty)
   }
 
-  /** Methods of other classes in the same sources. Errors of executors have the form that `FileTask` gives them. */
+  /**
+   * Overriding methods in the same sources that Spark does not call on the driver, or that cannot fail. `FileTask`
+   * converts the errors of methods that executors call.
+   */
   private val notOfSpark = Set(
     "spark/write/IcebergBatchWrite.scala:createWriter", // called by executors
-    "spark/read/IcebergBatch.scala:apply", // of `SharedDeletes`
-    "spark/read/IcebergScan.scala:fieldNames", // of `ColumnReference`
+    "spark/read/IcebergBatch.scala:apply", // a method of `SharedDeletes`
+    "spark/read/IcebergScan.scala:fieldNames", // a method of `ColumnReference`
     "spark/view/WriteView.scala:childrenToAnalyze", // only returns its query
     "spark/view/WriteView.scala:markAsAnalyzed", // only copies the plan
-    "spark/view/WriteView.scala:withNewChildrenInternal" // as above
+    "spark/view/WriteView.scala:withNewChildrenInternal" // only copies the plan
   )
 
   private def isConverting(names: Set[String])(d: Definition): Boolean =
@@ -164,21 +175,24 @@ class SourceRulesSuite extends AnyFunSuite {
     assert(packagesOf.filter(_._2.size > 1).keySet.isEmpty)
   }
 
-  test("members for the connector only are private[iceberglite], because Spark also has a package spark") {
+  test("no member is private[spark], because Spark also has a package spark; private[iceberglite] is used instead") {
     assert(all.filter(f => SourceFiles.code(f).contains("private[spark]")).isEmpty)
   }
 
-  /** What a rule must not do: keep state, or change the session or the state of a statement. */
+  /**
+   * Matches code that a rule must not contain, because it keeps state, or changes the session or the state of a
+   * statement.
+   */
   private val impure =
     """(?:^|[({;\s])var\s|\.experimental\b|\bconf\.set|\.unsetConf\b|\.context\.(?!analysis\b)|\bupdateAnalysis\b""".r
 
-  /** The places where rules publish what they find, each in one line; see `StatementContext`. */
+  /** The lines in which a rule may publish its result in a `StatementContext`, each with its source. */
   private val publications = Set(
     "spark/rules/PrepareRowLevelOperations.scala" -> ".context.publish(",
     "spark/rules/RewriteMergeJoin.scala" -> ".context.publishReadTasks("
   )
 
-  test("rules are functions of plans, and only publish in the context of a statement") {
+  test("rules keep no state, and change the state of a statement only by publishing in its context") {
     val rules = SourceFiles.in("spark/src/main/scala/iceberglite/spark/rules")
     val found = for {
       file <- rules

@@ -12,8 +12,8 @@ import iceberglite.scan.deletes.{DeleteFile, DeleteIndex}
  *
  * @param table the table, with the schema that the filter's columns refer to
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
- * @param includes returns whether the changelog includes a change; called for each commit with a deletion and with an
- *   insertion
+ * @param includes returns whether the changelog includes a change; called for the insertions and for the deletions of
+ *   each commit
  * @param cache cache of decoded manifests
  */
 final case class ChangelogScan(

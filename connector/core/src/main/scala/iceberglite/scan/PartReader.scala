@@ -22,8 +22,8 @@ import iceberglite.scan.deletes.KeyColumns
  *
  * @param schemas all schemas of the table, which define the columns of equality deletes
  * @param bound the filter, bound to `schema`
- * @param read a condition that all rows to be read satisfy. The rows to be read may include rows that do not match the
- *   filter
+ * @param read a condition that all rows which the scan reads satisfy, to omit deletes of other rows. It is the filter,
+ *   or always true if the scan reads whole files
  */
 final class PartReader private (
     io: FileIO,

@@ -122,7 +122,7 @@ private[scan] object TableRows {
 
 }
 
-/** The rows of a file that pass all tests, in the requested form. */
+/** The rows of a file for which all of `tests` return true, converted by `output`. */
 final private class PassingRows(
     rows: RecordIterator,
     tests: Array[Record => Boolean],

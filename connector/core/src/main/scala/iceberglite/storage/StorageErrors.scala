@@ -79,9 +79,8 @@ private[iceberglite] object StorageErrors {
   }
 
   /**
-   * Returns whether the exception means that access was denied. Even if access was denied,
-   * `java.io` and Hadoop's local file system throw a `FileNotFoundException`. They state the reason only in the
-   * message.
+   * Returns whether the exception means that access was denied. In this case, `java.io` and Hadoop's local file system
+   * also throw a `FileNotFoundException`. Only the message shows the reason.
    */
   private def isDeniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))

@@ -18,8 +18,8 @@ import iceberglite.spec.update.{MetadataUpdate, Requirement}
  *   its location
  * @param properties the user's properties, which may include `format-version`
  * @param caseSensitive whether `partitioning` and `order` match column names exactly
- * @param cloneOf the contents of a clone, whose schemas, partition specs and sort orders replace those of this
- *   definition
+ * @param cloneOf the contents of the table if it is a clone. The schemas, partition specs and sort orders of the clone
+ *   are then used instead of `schema`, `partitioning` and `order`
  */
 final case class TableCreation(
     schema: Schema,

@@ -108,8 +108,8 @@ final class Transaction private[table] (
 
     /**
      * Computes the initial state and applies each action to it. Requirements that are met only as a result of an
-     * earlier action are dropped, because the committer checks all requirements on the base version, which does not
-     * meet these.
+     * earlier action are dropped, because the committer checks requirements only against the base version, which does
+     * not meet them yet.
      */
     private def applyActions(attemptBase: Option[TableMetadata]): TableStart.InitialState = {
       val now = attemptBase.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))

@@ -26,7 +26,10 @@ trait CatalogFixture {
   /** Whether the catalog itself reads metadata files. A REST catalog gets the metadata from its server instead. */
   def readsMetadata: Boolean = true
 
-  /** Returns the catalog. If its behaviour differs from what the suites expect, wraps it in one that behaves so. */
+  /**
+   * Returns the catalog. If it behaves differently from what the suites expect, wraps it in a catalog that behaves as
+   * expected.
+   */
   def adapted(catalog: Catalog): Catalog = catalog
 
   /** Opens a new catalog object on the given store, as another process would do. */
@@ -40,7 +43,7 @@ trait CatalogFixture {
 object CatalogFixture {
 
   /**
-   * Where a catalog keeps its state.
+   * The storage and the database that contain the state of a catalog.
    *
    * @param files the storage of the table files
    * @param database catalog properties for the connection to the catalog's database; empty without a database
@@ -71,9 +74,9 @@ object CatalogFixture {
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** The fixtures in `all`, and the fixtures of two catalogs whose calls are slow. */
+  /** The fixtures in `all`, and the fixtures for Hive and S3, whose calls are slow. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** The fixtures in `everywhere`, and the fixture for REST catalogs, where the server writes the metadata files. */
+  /** The fixtures in `everywhere`, and the fixture for REST catalogs, whose server writes the metadata files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

@@ -47,7 +47,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     paths
   }
 
-  test("exactly the files that the table does not need are deleted") {
+  test("all files that the table does not need are deleted, and no other files") {
     for (version <- FormatVersion.all; round <- 0 until Fuzz.slowRounds(4)) {
       val actions = randomTable(Fuzz.seed + round, version)
       val table = actions.table
@@ -88,7 +88,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     }
   }
 
-  test("files that were modified at or after the time are kept, because a writer may still commit them") {
+  test("files that are not older than olderThanMs are kept, because a writer may still commit them") {
     val actions = randomTable(Fuzz.seed)
     run(removal(actions.table))
     addOrphans(actions)
@@ -135,7 +135,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
   }
 
   test(
-    "a file whose path the metadata has with another scheme or authority is an error, kept or deleted, as requested"
+    "the mismatch mode determines whether a file with another scheme or authority is an error, kept or deleted"
   ) {
     val actions = new Actions(unpartitioned())
     val table = actions.append(file("hdfs://one/t/a.parquet"), file("oss://b/t/b.parquet"))

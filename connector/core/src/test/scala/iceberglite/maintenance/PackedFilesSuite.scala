@@ -55,7 +55,7 @@ class PackedFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("tasks that read parts of the same file belong together") {
+  test("tasks that read parts of the same file are combined, with all of their new files") {
     val (a, b, c) = (whole(file("a", 10)), whole(file("b", 10)), whole(file("c", 10)))
     val (first, second) = (b.copy(length = 40), b.copy(start = 40, length = 60))
     val outputs = Vector.tabulate(4)(i => Vector(file(s"new-$i", 5)))

@@ -17,7 +17,7 @@ class PositionDeleteMergeSuite extends AnyFunSuite {
 
   private val (older, newer) = (Positions(3L, DeletionVector.of(1L)), Positions(5L, DeletionVector.of(1L, 1L << 33)))
 
-  test("deletes of several files are united, in any order") {
+  test("the deletes of several files are merged, in whichever order they are found") {
     for (findings <- Seq(older, newer, LiveData(2L)).permutations)
       assert(applicable(findings: _*) == DeletionVector.of(1L, 1L << 33))
   }
@@ -36,7 +36,7 @@ class PositionDeleteMergeSuite extends AnyFunSuite {
     assert(applicable(newer, LiveData(2L), HasVector).isEmpty)
   }
 
-  test("findings keep their value when they are sent between tasks") {
+  test("a finding does not change when it is serialized and parsed") {
     for (finding <- Seq(older, newer, LiveData(Long.MaxValue), HasVector))
       assert(DeleteFinding.parse("a", finding.toBytes) == finding)
   }

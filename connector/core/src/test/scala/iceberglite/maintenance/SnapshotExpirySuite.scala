@@ -232,7 +232,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     assert((paths -- actions.store.paths).isEmpty)
   }
 
-  test("the running queries that read snapshots which expire are counted, and each snapshot once") {
+  test("running queries that read expired snapshots are counted, and a snapshot that two queries read counts once") {
     val actions = new Actions(unpartitioned())
     val ids = (1 to 4).map(i => actions.append(file(s"mem://t/data/$i.parquet")).currentSnapshot.get.snapshotId)
     val reads: RunningReads = _ => Vector(Set(ids(0), ids(3)), Set(ids(0), ids(1)), Set(ids(3)), Set(42L))
@@ -251,7 +251,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     assert(result == ExpireResult(Set.empty, Set.empty, FileCounts(), Vector.empty))
   }
 
-  test("a manifest that cannot be read is an error that names it, after the snapshots have expired") {
+  test("if a manifest cannot be read, the snapshots are expired, and the error contains the path of the manifest") {
     val actions = new Actions(unpartitioned())
     actions.append(file("mem://t/data/a.parquet"))
     val first = actions.table

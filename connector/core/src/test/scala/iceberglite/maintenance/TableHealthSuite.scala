@@ -237,7 +237,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(actionsOf(reports) == order && reports.forall(_.status == StepStatus.Done))
   }
 
-  test("a step that fails after some commits has failed, and the bytes of these commits count") {
+  test("a step that fails after some commits is reported as failed, and these commits count towards max-bytes") {
     val runner = new Recorder {
       override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult = {
         val result = super.run(a, table, o, limit)

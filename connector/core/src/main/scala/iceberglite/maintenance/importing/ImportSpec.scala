@@ -19,7 +19,7 @@ final class ImportSpec private (
 ) {
 
   /**
-   * Returns the partition values of files.
+   * Converts the partition values of a source partition to a partition tuple.
    *
    * @param values the values of all partition columns as text; `None` is null
    * @throws InvalidArgument if a value cannot be parsed as its column's type

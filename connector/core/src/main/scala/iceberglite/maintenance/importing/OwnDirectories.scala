@@ -5,7 +5,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.storage.StoragePath
 import iceberglite.table.{Table, TableLocations}
 
-/** The directories of a table's own files. */
+/** Rejects imports from a directory to which the table itself writes. */
 object OwnDirectories {
 
   /**

@@ -53,7 +53,7 @@ final class DirectoryListing(io: FileIO, val directory: String, partitionFields:
   }
 
   /**
-   * Returns the files in a directory at all depths, and lists one directory at a time.
+   * Returns the files in a directory at all depths. Directories are listed one at a time.
    *
    * @param path [[directory]] or a directory below it
    * @param depth the number of directories from [[directory]] to `path`

@@ -25,7 +25,7 @@ final private[relocate] class CopyList(prefixes: PathPrefixes, writePath: String
     ()
   }
 
-  /** Adds a file of which there is a rewritten copy. */
+  /** Adds a file that was rewritten. The list names the rewritten copy as the file to copy. */
   def addRewritten(path: String): Unit = {
     rewritten.add(path)
     ()

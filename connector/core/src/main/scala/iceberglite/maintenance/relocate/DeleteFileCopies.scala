@@ -10,7 +10,8 @@ import iceberglite.tree.MetadataPool
 /**
  * A position delete file or a Puffin file with deletion vectors to copy.
  *
- * @param file one of the entries of the file
+ * @param file the manifest entry of the file. A Puffin file with several deletion vectors has several entries, and this
+ *   is one of them
  * @param writePath the path of the copy
  */
 final case class DeleteFileToCopy(file: ContentFile, writePath: String)

@@ -177,8 +177,8 @@ final class TablePathRewrite(
     }
 
     /**
-     * The paths in the copies of metadata trees. Files that new snapshots added are also entered into the list of files
-     * to copy.
+     * Determines how the copied entries differ from the original entries. Also adds the files of new snapshots to the
+     * list of files to copy.
      */
     final private class Copy(copiedDeletes: Map[String, CopiedDeleteFile]) extends TreeCopy {
       override def referencePath(path: String): String = prefixes("manifest", path)

@@ -91,6 +91,9 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
 
 private object CarriedDeletes {
 
-  /** What the carried deletes depend on. The format version determines whether they are deletion vectors. */
+  /**
+   * Identifies the input of a call of the carrier. The format version determines whether the carried deletes are
+   * deletion vectors.
+   */
   final private case class Key(deletes: Set[FileKey], version: FormatVersion)
 }

@@ -107,8 +107,9 @@ final class RewriteFiles(
   /** Fails if other commits added deletes for the replaced data files that would not apply to the new files. */
   private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
-    // `commitsSince` fails if the snapshot that was read is not in the branch's history. In this case, the rows of the
-    // branch may be in the data files from before an earlier rewrite.
+    // If no data files are removed, only the history is checked: `commitsSince` fails if the snapshot that was read is
+    // not in the branch's history. After a rollback, for example, the rows can be in other data files than those to
+    // which the rewritten deletes apply.
     if (data.isEmpty) history.commitsSince(Some(since))
     else NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
       case (change, file) => throw ValidationFailed(

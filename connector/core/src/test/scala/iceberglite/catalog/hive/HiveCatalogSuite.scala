@@ -164,7 +164,10 @@ class HiveCatalogSuite extends HiveTests {
   }
 }
 
-/** A class loader without the classes of Hive. It loads the classes of iceberg-lite again, so that they use it too. */
+/**
+ * A class loader without the classes of Hive. It loads the classes of iceberg-lite again, so that these classes also
+ * cannot find the classes of Hive.
+ */
 final private class WithoutHive(ownJars: Array[URL], parent: ClassLoader) extends URLClassLoader(ownJars, parent) {
   override def loadClass(name: String, resolve: Boolean): Class[_] =
     if (name.startsWith("org.apache.hadoop.hive.")) throw new ClassNotFoundException(name)

@@ -126,7 +126,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(liveFiles(catalog.table(Id)) == Vector("x"), "the commit was applied")
   }
 
-  onEach("a busy database is a conflict that is retried, and finally leaves no files") { f =>
+  onEach("a commit is retried while the database is busy, and leaves no files when the retries are exhausted") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "2"))
     val busy = FaultyDriver.DatabaseError(f.kind.busy)

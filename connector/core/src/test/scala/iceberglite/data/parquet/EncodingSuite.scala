@@ -44,7 +44,7 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
 
   test("decoding BYTE_STREAM_SPLIT keeps the definition levels in front of the values") {
     val optional = column("optional fixed_len_byte_array(2)")
-    // The levels are a run of two ones, because two values are present. Then follow the first bytes of both values, and
+    // The levels are a run of two ones, because two values are present. The first bytes of both values follow, and then
     // the second bytes of both values.
     val levels = ByteBuffer.allocate(6).order(ByteOrder.LITTLE_ENDIAN).putInt(2).put(4.toByte).put(1.toByte).array
     val decoded = ByteStreamSplit.decode(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)

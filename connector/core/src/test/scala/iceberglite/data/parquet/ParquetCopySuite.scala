@@ -117,7 +117,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     Record.of(i.toLong, if (i % 7 == 0) null else if (i % 5 == 0) Double.NaN else i * 0.5, s"value ${i % 3}")
   }
 
-  test("large pages of plain values are copied, and the pages of other columns are written anew") {
+  test("large pages of plain values are copied unchanged, and other columns get new pages") {
     val files = (0 until 4).map(i => write(flat, flatRows(i * 30, i * 30 + 30), smallPages))
     val Vector(copied) = copy(files, flat).get
     assert(pageRows(copied, 0) == Seq(Seq.fill(4)(30)))

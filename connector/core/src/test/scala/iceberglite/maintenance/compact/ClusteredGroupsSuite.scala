@@ -89,7 +89,10 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       sets.flatten.map(_.file.recordCount).sum
     }
 
-    /** Maps each value to its coordinate on the curve: the share of smaller values, scaled to the bits of the curve. */
+    /**
+     * Maps each value to its coordinate on the curve: the fraction of values that are smaller, scaled to the curve's
+     * range of coordinates.
+     */
     private def ordinals(values: Vector[Int], curve: HilbertCurve): Map[Int, Int] = {
       val sorted = values.sorted
       sorted.indices.reverseIterator.map(i => sorted(i) -> ((i.toLong << curve.bits) / sorted.size).toInt).toMap
@@ -118,7 +121,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def files(random: Random, count: Int): Vector[Points] = Vector.fill(count)(points(random, 100))
 
-  test("files that overlap are clustered, and a second plan is empty") {
+  test("files that overlap are clustered, and the next plan is empty") {
     val table = model()
     table.commit(files(new Random(1), 100))
     val before = table.filesPerQuery
@@ -127,7 +130,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(before == 100 && table.filesPerQuery < 8)
   }
 
-  test("after an append of a tenth, only these rows are rewritten") {
+  test("after an append of a tenth of the rows, only the appended rows are rewritten") {
     val (table, random) = (model(), new Random(2))
     table.commit(files(random, 100))
     table.rewrite()
@@ -137,7 +140,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(table.rewrite() == 1000 && table.plan().isEmpty && table.filesPerQuery < clustered + 4)
   }
 
-  test("the cost of many appends grows with the rows written, times the logarithm of their number") {
+  test("the number of rewritten rows grows with the appended rows, times the logarithm of the number of appends") {
     val (table, random) = (model(), new Random(3))
     table.commit(files(random, 200))
     table.rewrite()
@@ -147,14 +150,15 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(table.plan().isEmpty)
       rows
     }
-    // Each of the 32 appends has 500 rows. They are rewritten once, and again at most five times, because each further
-    // rewrite doubles the run that contains them. The 20000 rows of the first run are rewritten at most once.
+    // Each of the 32 appends has 500 rows. An appended row is rewritten once, and then at most five more times, because
+    // each of these rewrites doubles the size of the run (the set of files clustered together) that contains the row.
+    // The 20000 rows of the first run are rewritten at most once.
     assert(rewritten.sum <= 32 * 500 * 6 + 20000)
     assert(rewritten.sorted.apply(16) <= 1000)
     assert(table.filesPerQuery < 40)
   }
 
-  test("a second plan is empty after any commits, with and without their snapshots") {
+  test("after a rewrite, the next plan is empty for random commits, whether or not their snapshots have expired") {
     val size = Gen.frequency(4 -> Gen.choose(80, 170), 2 -> Gen.choose(1, 60), 1 -> Gen.choose(200, 500))
     val commit = for {
       sizes <- Gen.choose(1, 12).flatMap(Gen.listOfN(_, size))
@@ -188,7 +192,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(table.plan().map { case (tasks, _) => tasks.size } == Vector(5))
   }
 
-  test("files of expired snapshots are clustered if their bounds hardly overlap") {
+  test("files of expired snapshots count as clustered if their bounds hardly overlap") {
     for (seed <- 1 to 5) {
       val (table, random) = (model(), new Random(seed.toLong))
       table.commit(files(random, 16 * seed))
@@ -202,7 +206,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("files that are sorted by one column are not clustered by two, and files with equal values are not improved") {
+  test("files sorted by one of two clustering columns are rewritten, and files with equal values are not") {
     val (table, random) = (model(), new Random(6))
     table.commit(Vector.tabulate(50)(i => points(random, 100, i * 20, 20)))
     assert(table.plan().map(_._1.size) == Vector(50))
@@ -219,7 +223,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(table.rewrite() == 3000 && table.plan().isEmpty)
   }
 
-  test("all files are rewritten on request") {
+  test("with rewrite-all, all files are rewritten") {
     val (table, random) = (model("rewrite-all" -> "true"), new Random(8))
     table.commit(files(random, 3), clustered = true)
     assert(table.plan().map { case (tasks, reason) => (tasks.size, reason) } == Vector((3, "all files are rewritten")))

@@ -81,7 +81,7 @@ class IncrementalCarrierSuite extends AnyFunSuite {
     "a+b" -> DeletionVector.of(1, 2, 3, 4)
   )
 
-  test("in version 2, a later attempt reads and finds only what is new, and keeps earlier delete files") {
+  test("in version 2, a later attempt carries over only new deletes, and keeps the delete files of earlier attempts") {
     val (moves, table) = (new Moves(deletes), base(FormatVersion.V2))
     val carrier = new IncrementalCarrier(moves)
     val first = carrier.carry(Vector(of(old, "a")), table)

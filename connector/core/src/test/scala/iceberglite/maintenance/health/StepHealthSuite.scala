@@ -39,7 +39,7 @@ class StepHealthSuite extends AnyFunSuite {
     PositionDeleteGroup.plan(table, table.currentSnapshot.get, AlwaysTrue, options)
   }
 
-  test("several position delete files of the same data file are due, as a plan of the rewrite chooses them") {
+  test("several position delete files of one data file are due, and are the files that a rewrite chooses") {
     val table = withDeletes(partitions = 2, deletesOfEach = 6).table
     val groups = planned(table)
     assert(groups.map(_.files) == Vector(6, 6))
@@ -78,7 +78,7 @@ class StepHealthSuite extends AnyFunSuite {
 
   private def file(name: String, records: Long): ContentFile = fileOf("a", s"mem://t/data/$name", records)
 
-  test("numbers of distinct values are stale after a tenth of the rows has changed, and not because of rewrites") {
+  test("after a tenth of the rows has changed, numbers of distinct values are stale; rewritten rows do not count") {
     val actions = tableByCategory(FormatVersion.V2)
     actions.append(file("f0", 100))
     assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
@@ -94,7 +94,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(health(actions.table).statistics.sketches.exists(_.changedRows.contains(10L)))
   }
 
-  test("numbers of distinct values of the current snapshot are used after a rollback") {
+  test("after a rollback, the numbers of distinct values of the current snapshot are used") {
     val actions = tableByCategory(FormatVersion.V2)
     val first = actions.append(file("f0", 100)).metadata.currentSnapshotId.get
     actions.append(file("f1", 100))
@@ -142,7 +142,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, replaced, None)) == 190)
   }
 
-  test("the rows that a copy-on-write statement writes again are copied rows, unless the statement replaces all rows") {
+  test("rows that a copy-on-write statement writes again count as copied, unless the statement replaces all rows") {
     import SummaryKey._
     def copied(counts: (String, Int)*): Long = {
       val summary = counts.map { case (key, count) => key -> count.toString }.toMap
@@ -189,7 +189,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(health(table).orphans == OrphanHealth.NotSearched)
   }
 
-  test("a directory that cannot be searched is reported as the reason") {
+  test("if orphan files cannot be searched for, their number is unknown and the reason is reported") {
     val actions = tableByCategory(FormatVersion.V2, "gc.enabled" -> "false")
     actions.append(file("f0", 100))
     OrphanHealth.of(actions.table, new LocalOrphanSearch, 0) match {
