@@ -18,8 +18,8 @@ sealed trait PuffinCodec {
   def compress(contents: Array[Byte]): Array[Byte]
 
   /**
-   * Decompresses a frame. A frame that claims a larger size than its compressed bytes can have after decompression is
-   * rejected before memory is allocated.
+   * Decompresses a frame. Before memory is allocated, rejects a frame that claims a larger decompressed size than its
+   * compressed bytes can produce.
    *
    * @throws DamagedBlob if the bytes are not a frame of this codec
    */

@@ -50,8 +50,8 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
   private val residuals = new Residual(bound, spec, sources)
 
   /**
-   * Returns whether the part may list live files that match, according to its partition summaries and, if available,
-   * the column metrics of its files.
+   * Returns whether the part may list live files that match, according to its partition summaries and, for data files,
+   * the column metrics of the part, if it has them.
    */
   def mightMatch(part: PartSummary): Boolean =
     mightHavePartition(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))

@@ -79,8 +79,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   )
 
   /**
-   * Replaces a file. This method is only for files for which it does not matter which of two concurrent writers writes
-   * last.
+   * Replaces a file. If two writers replace the file concurrently, either content may remain. Therefore this method is
+   * only for files such as version hints.
    */
   def replace(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)

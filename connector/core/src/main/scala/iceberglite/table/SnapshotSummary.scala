@@ -13,7 +13,10 @@ import iceberglite.tree.WrittenTree
 object SnapshotSummary {
   import SummaryKey._
 
-  /** Keys of each total, of the count that increases it, and of the count that decreases it. */
+  /**
+   * For each total: its key, the key of the count that is added to it, and the key of the count that is subtracted from
+   * it.
+   */
   private val totals: Vector[(String, String, String)] = Vector(
     (TotalRecords, AddedRecords, DeletedRecords),
     (TotalFilesSize, AddedFilesSize, RemovedFilesSize),

@@ -68,7 +68,10 @@ final class SourceDirectories(io: FileIO, format: FileFormat) {
       descend(listed.flatMap(_._2), found ++ listed.flatMap(_._1), accepts)
     }
 
-  /** Lists a directory: either it is a partition, or its subdirectories are the next level. */
+  /**
+   * Lists a directory. Returns its files if it has no partition directories, and otherwise its accepted partition
+   * directories.
+   */
   private def list(
       directory: Level,
       accepts: (String, Option[String]) => Boolean

@@ -88,7 +88,7 @@ object DirectoryListing {
   private def isHidden(file: FileInfo, partitionFields: Set[String]): Boolean =
     isHidden(file.path.stripSuffix("/").split('/').last, file.isDirectory, partitionFields)
 
-  /** Returns whether a file or directory is hidden by its name. */
+  /** Returns whether listings omit a file or directory because of its name. */
   private[orphan] def isHidden(name: String, isDirectory: Boolean, partitionFields: Set[String]): Boolean =
     (name.startsWith("_") || name.startsWith(".")) &&
       !(isDirectory && partitionFields.exists(field => name.startsWith(s"$field=")))

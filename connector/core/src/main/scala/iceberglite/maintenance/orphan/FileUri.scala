@@ -70,8 +70,8 @@ object EqualPrefixes {
   val Default: EqualPrefixes = of(Map.empty, Map.empty)
 
   /**
-   * Parses maps in which a key lists names separated by commas, and the value is the name that they are equal to:
-   * `s3n,s3a -> s3`.
+   * Parses equal names as a user states them: each key lists names, separated by commas, and the value is their common
+   * name, as in `s3n,s3a -> s3`.
    */
   def of(schemes: Map[String, String], authorities: Map[String, String]): EqualPrefixes = {
     def names(equal: Map[String, String]) =

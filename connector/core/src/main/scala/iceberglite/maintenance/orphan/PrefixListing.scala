@@ -4,9 +4,9 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{FileIO, FileInfo}
 
 /**
- * Lists the same files as [[DirectoryListing]], by one listing of all paths with a prefix. In an object store, this
- * listing takes fewer requests if there are many directories with few files each. The requests are sent one after the
- * other.
+ * Lists the same files as [[DirectoryListing]], but lists all paths with a prefix instead of each directory. In an
+ * object store, this takes fewer requests if there are many directories with few files each. The requests are sent one
+ * after the other.
  *
  * @param partitionFields names of partition fields; the partition directories of these fields are listed even if their
  *   names begin with `_` or `.`

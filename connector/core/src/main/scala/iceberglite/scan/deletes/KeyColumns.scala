@@ -101,8 +101,8 @@ final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
 private object EqualityKey {
 
   /**
-   * Bounds of floating-point columns are not used, because they do not cover NaN, and because some writers write zero
-   * instead of negative zero.
+   * Returns whether a type is a floating-point type. The bounds of such columns are not used, because they do not cover
+   * NaN, and because some writers write zero instead of negative zero.
    */
   def isFloating(t: Type): Boolean = t == FloatType || t == DoubleType
 }

@@ -32,7 +32,7 @@ final private[scan] class LongSet {
     slots.foreach(value => if (value != 0) f(value))
   }
 
-  /** Returns the slot of the value, or the free slot for it. */
+  /** Returns the slot that contains the value, or the free slot to which it would be added. */
   private def slotOf(value: Long): Int = {
     // The upper bits of the product depend on all bits of the value.
     var slot = ((value * LongSet.Factor) >>> shift).toInt

@@ -67,7 +67,7 @@ final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns)
   override def mayApplyTo(data: DeleteTarget): Boolean = ranges.mayOverlap(data.rangesOf(key))
 }
 
-/** The deletes of one partition. */
+/** The deletes of one partition, without position deletes that reference a single data file. */
 final private[scan] class PartitionDeletes(val equality: SortedDeletes, val positions: SortedDeletes)
 
 private[scan] object PartitionDeletes {
@@ -77,7 +77,10 @@ private[scan] object PartitionDeletes {
   }
 }
 
-/** The delete files of one partition or of the whole table, sorted by [[IndexedDelete.newestData]]. */
+/**
+ * Delete files, sorted by [[IndexedDelete.newestData]]: those of one partition, those that reference one data file, or
+ * the equality deletes that apply to all partitions.
+ */
 final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) {
   private val newestData: Array[Long] = deletes.map(_.newestData)
 

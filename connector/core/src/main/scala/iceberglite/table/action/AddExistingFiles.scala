@@ -10,7 +10,8 @@ import iceberglite.tree.{FileChanges, PartFilter, WrittenTree}
 
 /**
  * Adds data files that another program wrote, for example files of a Hive table. Unlike the files of a write, these
- * files are never deleted if the commit fails. Concurrent changes conflict only if they add the same files.
+ * files are never deleted if the commit fails. A concurrent change conflicts only if it adds the same files and
+ * `checksDuplicates` is true.
  *
  * @param checksDuplicates whether the commit fails if a file is already in the table
  */
@@ -56,7 +57,10 @@ final private class PathSet(io: FileIO, paths: Vector[String]) {
     if (locations.size == paths.size) Vector.empty
     else paths.groupBy(locationOf).values.filter(_.size > 1).map(_.head).toVector.sorted
 
-  /** The file name is compared first, because parsing the path of every file of a large table would be slow. */
+  /**
+   * Returns whether the set contains a path. The file name is compared first, because parsing every path of a large
+   * table would be slow.
+   */
   def contains(path: String): Boolean = names(nameOf(path)) && locations(locationOf(path))
 
   private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)

@@ -80,8 +80,9 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
 
   /**
    * Returns the updates that remove statistics without a snapshot, and schemas and partition specs that no remaining
-   * snapshot refers to. A schema is kept if it may be the only schema with a column of an equality delete, or with a
-   * source column of a partition spec that is kept.
+   * snapshot refers to. All schemas are kept if a remaining snapshot has equality deletes, or if the current schema
+   * lacks a source column of a partition spec that is kept. In these cases, an unreferenced schema may be the only
+   * schema with a needed column.
    */
   private def unused(base: TableMetadata, expired: Expiration, context: CommitContext): Vector[MetadataUpdate] = {
     val kept = base.snapshots.filterNot(s => expired.snapshotIds(s.snapshotId))
@@ -119,8 +120,8 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
 object ExpireSnapshots {
 
   /**
-   * Removes the statistics of snapshots that are not in the metadata. This connector removes statistics together with
-   * their snapshots, but other writers may leave some.
+   * Returns the updates that remove the statistics of snapshots that are not in the metadata. This connector removes
+   * statistics together with their snapshots, but other writers may leave some.
    */
   private def statisticsWithoutSnapshot(base: TableMetadata): Vector[MetadataUpdate] = {
     def withoutSnapshot(ids: Vector[Long]) = ids.distinct.filterNot(base.snapshotsById.contains)

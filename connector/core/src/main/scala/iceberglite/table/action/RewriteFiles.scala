@@ -94,8 +94,9 @@ final class RewriteFiles(
 
   /**
    * Returns whether a delete file of a replaced data file would not apply to the new files. This is the case for
-   * position deletes that are not carried over, and for equality deletes in a partition of another partition spec
-   * (spec: "Scan Planning").
+   * position deletes that are not carried over, for all equality deletes if the new files get the sequence number of
+   * the commit, and for equality deletes in a partition if a new file has another partition spec (spec: "Scan
+   * Planning").
    */
   private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
     case Content.EqualityDeletes =>

@@ -113,8 +113,8 @@ final class RowDelta(
   }
 
   /**
-   * Returns the kinds of concurrent changes that conflict with the rows that the statement read. A statement that only
-   * deletes rows does not conflict with concurrent deletes.
+   * Returns the kinds of concurrent changes that conflict with the rows that the statement read. A statement does not
+   * conflict with concurrent deletes if it only deletes rows, or if its change to a row depends only on that row.
    */
   private def rejectedConflicts(level: IsolationLevel): Set[ConflictKind] = level match {
     case IsolationLevel.Snapshot => Set.empty

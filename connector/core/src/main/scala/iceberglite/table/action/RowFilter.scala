@@ -40,8 +40,8 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != RowMatch.NoRows
 
   /**
-   * Returns whether the rows of a data file match. For a delete file, returns whether the rows that it may apply to
-   * match.
+   * Returns whether none, some or all rows of a data file match. For a delete file, returns this for the rows that it
+   * may delete.
    */
   def matches(entry: ManifestEntry): RowMatch = {
     val file = entry.file

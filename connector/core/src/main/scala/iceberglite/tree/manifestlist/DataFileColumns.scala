@@ -8,7 +8,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.tree.DataFileFields
 
 /**
- * The struct `data_file` (spec: "Manifests"; spec version 3 added the fields 142 to 145). The fields 106
+ * The struct `data_file` (spec: "Manifests"; spec version 3 added the fields 142, 144 and 145). The fields 106
  * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts` are deprecated and must not be written. The field id 141
  * is reserved. A reader skips all of these fields.
  *

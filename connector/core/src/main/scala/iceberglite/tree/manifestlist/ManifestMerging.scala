@@ -12,8 +12,8 @@ import iceberglite.spec.property.TableProperty
  *
  * Bins are packed as in Apache Iceberg. Manifests of the same partition spec and content are packed into bins of the
  * target size, from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The
- * newest bin of the partition spec to which new files are added is merged only if it has at least
- * `commit.manifest.min-count-to-merge` manifests.
+ * newest bin of the newest manifest's partition spec is merged only if this bin and the manifests that the commit
+ * writes for this spec are together at least `commit.manifest.min-count-to-merge` manifests.
  */
 private[manifestlist] object ManifestMerging {
 
