@@ -34,7 +34,9 @@ final case class FileScanTask(
 
   /**
    * Returns an upper bound of the number of live rows in the file: the record count minus the number of rows in
-   * deletion vectors. The bound is 0 if the manifest entry has no valid record count.
+   * deletion vectors. The bound is 0 if the manifest entry has no valid record count. If the task's change is limited
+   * to the rows of some delete files, the rows in the deletion vectors among these files are counted instead of the
+   * records of the file.
    */
   def liveRecords: Long = {
     val candidates = change.flatMap(_.deletesOfChangedRows).fold(file.recordCount)(FileScanTask.vectorRecords)

@@ -29,7 +29,10 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     private val (changedData, changedDeletes) = files.changedParts.partition(_.content == ManifestContent.Data)
     private val readData = changedData.filter(reader.mightMatch)
 
-    /** Whether the commit changed deletes for existing data files. */
+    /**
+     * Whether the commit changed parts that list delete files, so that its deletes may apply to data files that existed
+     * before.
+     */
     val changesDeletes: Boolean = changedDeletes.nonEmpty
 
     val totalManifests: Int = changedData.size

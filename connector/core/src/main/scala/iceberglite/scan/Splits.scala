@@ -88,7 +88,7 @@ object Splits {
 
   /**
    * Returns the splits of a task. A split has at most the target size, unless a single row group or stripe is larger.
-   * Avro files are split at multiples of the target size, because metadata has no offsets of their blocks.
+   * Files without valid `split_offsets`, such as Avro files, are split at multiples of the target size.
    */
   private[scan] def split(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)

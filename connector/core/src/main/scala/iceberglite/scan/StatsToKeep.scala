@@ -20,7 +20,7 @@ sealed trait StatsToKeep extends Product with Serializable {
 
 object StatsToKeep {
 
-  /** Retains all metrics. The metrics of a manifest entry also retain the decoded blocks of the manifest in memory. */
+  /** Retains all metrics. Metrics that were read from a manifest keep its decompressed blocks in memory. */
   case object All extends StatsToKeep {
     override def of(file: ContentFile): ContentFile = file
     override def hasAll(ids: Set[Int]): Boolean = true

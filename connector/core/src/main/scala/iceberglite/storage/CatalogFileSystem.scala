@@ -7,8 +7,8 @@ import org.apache.hadoop.fs.{FileSystem, FilterFileSystem}
 import org.apache.hadoop.security.UserGroupInformation
 
 /**
- * Wraps a file system that was created with a catalog's own settings. Catalogs with equal settings share one file
- * system. Catalogs with other settings do not use this file system. [[StorageSettings]] sets this class in Hadoop's
+ * Wraps a file system that was created with a catalog's own settings. Catalogs with equal settings share one wrapped
+ * file system. Catalogs with different settings use different ones. [[StorageSettings]] sets this class in Hadoop's
  * configuration.
  */
 final class CatalogFileSystem extends FilterFileSystem {

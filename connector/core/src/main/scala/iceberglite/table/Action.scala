@@ -14,8 +14,10 @@ trait Action {
    * Returns the updates that change `base` to the new state, and their requirements. If there are no updates, nothing
    * is committed.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict if a concurrent change conflicts with the action, so that a
-   *   retry would fail as well
+   * @throws iceberglite.spec.IcebergError.CommitConflict if a concurrent change to the metadata conflicts with the
+   *   action, so that a retry would fail as well
+   * @throws iceberglite.spec.IcebergError.ConcurrentChange if a concurrent change to files or rows conflicts with the
+   *   action, so that a retry would fail as well
    * @throws iceberglite.spec.IcebergError.ValidationFailed if the change would make the table invalid, so that a retry
    *   would fail as well
    */

@@ -147,8 +147,9 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   }
 
   /**
-   * A directory that the catalog, or the table's name or path, determines. Only files that other tables in this
-   * directory refer to are kept.
+   * A directory that the catalog, or the table's name or path, determines. All files are kept if the directory is
+   * inside another table's directory, or if it overlaps the directory of a table that is not an Iceberg table.
+   * Otherwise, files that other tables in this directory refer to are kept.
    */
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     override def reasonToKeepMetadata: Option[KeptReason] = None
@@ -177,8 +178,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   }
 
   /**
-   * A directory that several tables share according to the catalog's settings. Each table owns the subdirectory with
-   * its name.
+   * A directory that several tables share according to the catalog's settings. Each table owns the subdirectory
+   * `<namespace>/<table>`, directly in the directory or below hash directories.
    */
   final private class ConfiguredPrefix(directory: StoragePath) extends OwnedDirectory(directory) {
     private val tableNames = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)

@@ -43,8 +43,10 @@ final class Transaction private[table] (
    * Commits all actions.
    *
    * @return the table as it was committed
-   * @throws CommitConflict if other commits came first in all attempts, or if a concurrent change conflicts with an
-   *   action. In these cases, the files of the actions are deleted
+   * @throws CommitConflict if other commits came first in all attempts, or if a concurrent change to the metadata
+   *   conflicts with an action. In these cases, the files of the actions are deleted
+   * @throws iceberglite.spec.IcebergError.ConcurrentChange if a concurrent change to files or rows conflicts with an
+   *   action. In this case, the files of the actions are deleted
    * @throws CommitStateUnknown if the outcome is unknown. In this case, no file is deleted, and the caller must not
    *   delete its data files
    */

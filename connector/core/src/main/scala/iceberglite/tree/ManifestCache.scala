@@ -48,8 +48,8 @@ final class ManifestCache(
   }
 
   /**
-   * Returns whether a part (see [[FilePart]]) is small enough to be cached, estimated from its number of files. The
-   * entries of larger parts are streamed, and are never all in memory at the same time.
+   * Returns whether a part (see [[FilePart]]) is small enough to be cached, according to its length and its number of
+   * files. The entries of larger parts are streamed, and are never all in memory at the same time.
    */
   private[tree] def canCache(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes
@@ -108,6 +108,7 @@ final private[tree] case class ListKey(io: FileIO, path: String)
  * (which differs between attempts of a commit), on its first row id (which an upgrade to version 3 assigns), and on the
  * types of partition values (which depend on the schema).
  *
- * @param inherited the sequence number, first row id and partition type
+ * @param inherited the values of the part that its entries depend on, such as the sequence number, first row id and
+ *   partition type
  */
 final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)

@@ -76,7 +76,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    *
    * @param found receives each orphan file
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files, or if the
-   *   metadata has the path of a listed file with another scheme or authority; in both cases, nothing was deleted
+   *   metadata has the path of a listed file with another scheme or authority; in both cases, nothing was deleted,
+   *   unless a commit during the removal wrote such a path
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()

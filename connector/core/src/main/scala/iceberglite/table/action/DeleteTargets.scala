@@ -36,7 +36,7 @@ final private[action] class DeleteTargets(
    * Returns the targets that no longer exist.
    *
    * @param allowDeleted whether to tolerate that a data file was removed because all of its rows were deleted
-   * @throws iceberglite.spec.IcebergError.ValidationFailed if a target was removed in a way that is not tolerated
+   * @throws iceberglite.spec.IcebergError.ConcurrentChange if a target was removed in a way that is not tolerated
    */
   def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): Set[String] = isolation match {
     case None =>

@@ -25,7 +25,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   /**
    * Returns the changes to the files of `parent`, the head of the branch.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed if a concurrent change conflicts with this change
+   * @throws iceberglite.spec.IcebergError.ConcurrentChange if a concurrent change conflicts with this change
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if this change is not valid for the table
    */
   protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
 
