@@ -49,7 +49,7 @@ object RangeEnd {
  *
  * @param start the start that the user requested
  * @param snapshots the snapshots in the range, oldest first; empty if there are no commits in the range
- * @param end the snapshot at the end of the range; absent if the table is empty
+ * @param end the snapshot at the end of the range; absent if there is no commit up to the requested end
  */
 final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], end: Option[Snapshot]) {
 

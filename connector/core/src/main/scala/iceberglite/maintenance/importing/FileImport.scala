@@ -68,8 +68,8 @@ object LocalInspection extends Inspection {
 final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean = false) {
 
   /**
-   * Adds the files of a source. The table gets a name mapping if it has none, because the files have no field ids.
-   * Without files, no snapshot is added.
+   * Adds the files of a source. The table gets a name mapping if it has none, because files of other programs usually
+   * have no field ids. Without files, no snapshot is added.
    *
    * @param table the table, possibly staged
    * @param summary entries of the snapshot summary that describe the compute engine

@@ -43,9 +43,9 @@ object ImportSpec {
    * current partition spec is preferred.
    *
    * @param names the partition columns of the source; empty for a source without partitions
-   * @throws InvalidArgument if the table has no such partition spec
-   * @throws Unsupported if the partition spec has transforms other than identity, because the source does not contain
-   *   transformed values
+   * @throws InvalidArgument if the table has no such partition spec, and the current one has only identity transforms
+   * @throws Unsupported if there is no such partition spec, and the current one has transforms other than identity,
+   *   because the source does not contain transformed values
    */
   def of(metadata: TableMetadata, names: Vector[String], caseSensitive: Boolean)(
       parse: (NestedField, String) => Option[Literal]

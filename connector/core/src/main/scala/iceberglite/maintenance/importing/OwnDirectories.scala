@@ -9,8 +9,8 @@ import iceberglite.table.{Table, TableLocations}
 object OwnDirectories {
 
   /**
-   * Checks that a source is not a directory of the table's own files. Such files are already in the table, or were
-   * removed from it. Adding them would duplicate rows or restore removed rows.
+   * Checks that a source is not a directory of the table's own files. The files in these directories are already in the
+   * table, or were removed from it. Adding them would duplicate rows or restore removed rows.
    *
    * @throws InvalidArgument if the directory is the data or metadata directory of the table, or is inside it
    */

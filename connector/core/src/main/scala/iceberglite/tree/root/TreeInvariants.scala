@@ -139,7 +139,7 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
       check("I11", added.nonEmpty, s"The manifest ${leaf.path} is existing, but lists files that the snapshot adds")
     }
 
-  /** I13: the live files of leaves that are gone are listed by other existing entries. */
+  /** I13: if the root no longer lists a leaf of the parent, all live files of this leaf are still live. */
   private def rewrites: Vector[TreeViolation] = parent.toVector.collect { case p: RootFiles => p }.flatMap { p =>
     val kept = files.leaves.map(_.path).toSet
     val gone = p.leaves.filterNot(l => kept(l.path)).flatMap(p.entries(_)).filter(_.isLive)

@@ -10,7 +10,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Random rows with columns of every fixed width in Parquet, flat and nested, with nulls at each level. */
+/**
+ * Random rows with columns of type string and of every fixed-width type in Parquet, flat and nested, with nulls at each
+ * level.
+ */
 object EncodedRecords {
   val schema: Schema = Schema(
     0,
