@@ -15,8 +15,9 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 object MetricsModes {
 
   /**
-   * Mode of the columns in the sort order and of the clustering columns. The bounds of these columns are useful even if
-   * no bounds are stored for other columns.
+   * Mode of the columns in the sort order and of the clustering columns, if the default mode stores no bounds or
+   * applies only to the first columns. The bounds of these columns are useful even if no bounds are stored for other
+   * columns.
    */
   private val SortedColumnMode = Truncate(16)
 
@@ -29,9 +30,9 @@ object MetricsModes {
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * Returns the modes of a table's columns. A property can set the mode of a column. Otherwise, a column that is in the
-   * sort order or is a clustering column has the mode for sorted columns, and any other column has the table's default
-   * mode. If no default mode is set, only the first columns of a very wide table have metrics.
+   * Returns the modes of a table's columns. A property can set the mode of a column. Otherwise, a column has the
+   * table's default mode, except that columns in the sort order and clustering columns always have bounds. If no
+   * default mode is set, only the first columns of a very wide table have metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */

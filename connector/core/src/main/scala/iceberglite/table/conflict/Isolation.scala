@@ -23,7 +23,10 @@ trait ConflictFilter extends PartFilter {
   def description: String
 }
 
-/** A concurrent change to the rows that a write reads or replaces. A compaction is not such a change. */
+/**
+ * The kind of a concurrent change to the rows that a write reads or replaces. Compactions do not change rows and have
+ * no kind.
+ */
 sealed abstract private[table] class ConflictKind
 private[table] object ConflictKind {
   case object AddedRows extends ConflictKind
