@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from runner.budget import Budget
-from runner.hanging import Deadline, thread_dump
+from runner.hanging import Deadline, release, thread_dump
 from runner.machine import Watch, temporary
 from runner.reports import Suite, count, failures, read, slowest, summary
 from servers.shared import SHARED, share
@@ -36,6 +36,8 @@ STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
 #: A run of both tiers takes 40 minutes on two cores, and CI ends it after 90 minutes.
 DEADLINE_MINUTES = 75
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
+#: What ScalaTest prints when the connection of a test JVM ends before the tests do.
+DEAD_JVM = "Warning: Unable to read from client"
 SLOW = (
     "tests that kill writers and drivers, tests that retry tasks in a separate process, Spark's own suites, "
     "incorrect variants of the models, the quickstart, jobs on a cluster, the stack, most cases of the Spark connector "
@@ -122,12 +124,14 @@ class Run:
         return process
 
     def _listen(self, lines: IO[str]) -> None:
-        """Print the output of sbt. If a test hangs, kill its JVM."""
+        """Print the output of sbt. If a test hangs, kill its JVM; if a JVM died, let sbt continue without it."""
         for line in lines:
             print(line, end="", flush=True)
             hanging_test = HANGING_TEST.search(line.rstrip())
             if hanging_test:
                 self._kill(*hanging_test.groups())
+            if line.startswith(DEAD_JVM):
+                release(self._watch)
 
     def _kill(self, after: str, suite: str, test: str) -> None:
         for pid in self._watch.jvms():

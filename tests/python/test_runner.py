@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from runner.budget import Budget
-from runner.hanging import Deadline
+from runner.hanging import Deadline, release
 from runner.machine import Watch
 from runner.reports import Case, Suite, count, failures, read
 
@@ -98,6 +99,24 @@ public class HangingSuite {
   }
 }
 """
+
+WAITING = """import socket
+with socket.create_server(("127.0.0.1", 0)) as server:
+    print("started", flush=True)
+    for _ in range(3):
+        server.accept()[0].close()
+"""
+
+
+def test_sbt_continues_after_a_test_jvm_died() -> None:
+    with Watch() as watch:
+        command = [sys.executable, "-c", WAITING, "sbt-launch.jar"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            watch.roots[process.pid] = "build"
+            assert process.stdout is not None
+            assert process.stdout.readline() == "started\n"
+            release(watch)
+            assert process.wait(60) == 0
 
 
 def test_a_run_that_takes_too_long_is_ended_and_its_running_suites_are_reported(tmp_path: Path) -> None:

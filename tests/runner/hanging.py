@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Callable
@@ -15,6 +16,12 @@ from runner.machine import Watch
 
 #: jstack waits for a safepoint of the JVM, which a JVM without memory may never reach.
 DUMP_SECONDS = 30
+#: A part of the command line of sbt.
+SBT = "sbt-launch"
+#: More than the number of failed connections after which ScalaTest gives up.
+CONNECTIONS = 5
+#: The state of a listening socket in /proc/net/tcp.
+LISTENS = "0A"
 SUITE_FRAME = re.compile(r"\tat (?:app//)?((?:iceberglite|org\.apache\.spark)\.[\w.]*?\w+Suite)\b.*\(([\w.]+:\d+)\)")
 
 
@@ -33,6 +40,37 @@ def running_suites(dump: str) -> str:
     for name, position in SUITE_FRAME.findall(dump):
         positions.setdefault(name, position)
     return ", ".join(f"{name} ({position})" for name, position in positions.items())
+
+
+def release(watch: Watch) -> None:
+    """Let sbt continue after a test JVM died.
+
+    The part of ScalaTest that runs in sbt waits without limit until the JVM connects again. It gives up after some
+    connections that end at once. The connections do not disturb JVMs that are already connected. A JVM that is just
+    starting may fail, but the run has failed anyway.
+    """
+    for pid, command in watch.descendants().items():
+        if SBT in command:
+            for port in _listening(pid):
+                for _ in range(CONNECTIONS):
+                    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                        pass
+
+
+def _listening(pid: int) -> list[int]:
+    """Return the TCP ports on which a process accepts connections; empty on systems without /proc."""
+    sockets = set()
+    for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):
+            sockets.update(re.findall(r"socket:\[(\d+)\]", str(descriptor.readlink())))
+    ports = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(table).read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == LISTENS and fields[9] in sockets:
+                    ports.append(int(fields[1].rpartition(":")[2], 16))
+    return ports
 
 
 class Deadline:

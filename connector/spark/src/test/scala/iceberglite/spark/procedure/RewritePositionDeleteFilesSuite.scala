@@ -56,6 +56,11 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     refreshed(t)
   }
 
+  private def rollBack(t: String, snapshotId: Long): Unit = {
+    call("rollback_to_snapshot", t, s"snapshot_id => $snapshotId")
+    refreshed(t)
+  }
+
   private def call(procedure: String, table: String, arguments: String*): Row = {
     val Array(catalog, rest) = table.split("\\.", 2)
     rows(s"CALL $catalog.system.$procedure(${(s"table => '$rest'" +: arguments).mkString(", ")})").head
@@ -109,6 +114,9 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
         val t = removeDataFiles(withDeletes(granularity))
         if (version == 3) upgraded(t) else t
       }
+      val (ours, theirs) = (prepared(), prepared())
+      val tables = Seq(ours, theirs).map(t => t -> live(t).metadata.currentSnapshotId.get)
+      val before = contents(ours)
       for (
         arguments <- Seq(
           Nil,
@@ -118,8 +126,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
           Seq(everything, "where => 'p = 1 AND id > 5'")
         )
       ) {
-        val (ours, theirs) = (prepared(), prepared())
-        val before = contents(ours)
+        tables.foreach { case (t, snapshotId) => rollBack(t, snapshotId) }
         val clue = arguments.mkString
         val row = rewrite(ours, arguments: _*)
         assert(counts(row) == counts(rewrite(peer(theirs), arguments: _*)), clue)
@@ -175,19 +182,20 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(counts(rewrite(peer(t), everything)) == Seq(0, 0))
   }
 
-  test("the driver and the cluster write the same deletes", Slow) {
-    for (version <- Seq(2, 3); granularity <- Seq("file", "partition")) {
-      val tables = Seq.fill(2)(removeDataFiles(withDeletes(granularity)))
-      if (version == 3) tables.foreach(upgraded)
-      val Seq(onDriver, onCluster) = tables.zip(Seq(false, true)).map { case (t, usesCluster) =>
-        val before = contents(t)
+  for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
+    test(s"the driver and the cluster write the same deletes, version $version, granularity $granularity", Slow) {
+      val t = removeDataFiles(withDeletes(granularity))
+      if (version == 3) upgraded(t)
+      val snapshotId = live(t).metadata.currentSnapshotId.get
+      val before = contents(t)
+      val Seq(onDriver, onCluster) = Seq(false, true).map { usesCluster =>
+        rollBack(t, snapshotId)
         val result = action(t)(usesCluster)
         assert(contents(t) == before && contents(peer(t)) == before)
         (result.rewrittenFiles, result.addedFiles, deleted(t, deleteFiles(t)).values.map(_.toString).toSeq.sorted)
       }
       assert(onDriver == onCluster && onDriver._3.size == 6)
     }
-  }
 
   test("random tables keep their rows", Slow) {
     (0 until Fuzz.slowRounds(4)).foreach { round =>
