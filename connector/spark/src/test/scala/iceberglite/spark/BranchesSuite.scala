@@ -106,8 +106,8 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     intercept[NoSuchTableException](sql(s"CALL lite.system.ancestors_of('$ns.nothing')"))
   }
 
-  // In the following tests, Apache Iceberg makes the concurrent commits, because iceberg-lite is not notified of its
-  // commits, as if another machine had made them.
+  // In the following tests, Apache Iceberg makes the concurrent commits. Iceberg-lite is not notified of these commits,
+  // just as it is not notified of commits from another machine.
 
   test("statements about branches and procedures see commits of other writers") {
     val t = table("(1, 'a')")

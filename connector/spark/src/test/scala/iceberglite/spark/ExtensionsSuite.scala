@@ -80,7 +80,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     val t = create("lite")
     val otherSession = spark.newSession()
     otherSession.table(t)
-    // Iceberg-lite is not notified of commits by Apache Iceberg, as if another machine had made them.
+    // Iceberg-lite is not notified of commits by Apache Iceberg or by other machines.
     sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD id")
     val e = intercept[OperationError](otherSession.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
     assert(e.getErrorClass == "ICEBERG_LITE.COMMIT_CONFLICT" && e.getMessage.contains(t))

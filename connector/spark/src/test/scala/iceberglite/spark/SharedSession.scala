@@ -13,7 +13,7 @@ import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /**
  * A suite that uses the Spark session that all suites of the JVM share. The session has pairs of catalogs on the same
- * storage. In each pair, one catalog is of iceberg-lite and one of Apache Iceberg (the peer), and each of them reads
+ * storage. In each pair, one catalog is from iceberg-lite and one from Apache Iceberg (the peer), and each reads
  * the tables of the other:
  *
  *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],

@@ -7,7 +7,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.action.ExpireOptions
 
-/** The maintenance of a table from Scala. Each result is that of the procedure on a copy of the table. */
+/** Compares the results of the Scala maintenance API with those of the procedures on a copy of the table. */
 class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
   override lazy val spark: SparkSession = SharedSession.spark
 

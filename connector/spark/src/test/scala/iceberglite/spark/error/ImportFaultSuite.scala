@@ -14,7 +14,7 @@ import iceberglite.catalog.FaultyDriver
 import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionCatalog}
 
 /**
- * Lets calls of the storage and of the catalog's database fail during `snapshot` and `migrate`. Afterwards, the source
+ * Makes calls to the storage and to the catalog's database fail during `snapshot` and `migrate`. Afterwards, the source
  * must have its rows, the new table must be absent or complete, and a second call must complete the work.
  */
 class ImportFaultSuite extends AnyFunSuite with SharedSession {

@@ -16,7 +16,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.{ReachableFiles, Table}
 
 /**
- * Lets calls of the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows and
+ * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows and
  * all files that it references, and must not keep files that nothing references.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
@@ -54,7 +54,7 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
       assert(rowsOf(result.session, name) == expected)
       val table = load(result.session, name)
       assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
-      // The storage is down when the procedure wants to remove its files. A commit tries only once to delete a manifest
+      // The storage is down when the procedure tries to delete its files. A commit tries only once to delete a manifest
       // that it does not need any more.
       if (fault != Fault.Outage) eventually(assert((unreferenced(table) -- FaultyFileSystem.undeleted).isEmpty))
     }
