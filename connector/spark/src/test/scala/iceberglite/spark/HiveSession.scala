@@ -8,7 +8,7 @@ import iceberglite.servers.Servers
 /** A session whose session catalog uses a real Hive Metastore. */
 trait HiveSession extends SharedSession { self: Suite =>
 
-  /** A session with its own shared state, which the Metastore needs, on the Spark context of the other suites. */
+  /** A session on the Spark context of the other suites. The Metastore needs a session with its own shared state. */
   protected lazy val hive: SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()

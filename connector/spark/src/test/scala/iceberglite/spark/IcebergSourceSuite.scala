@@ -90,7 +90,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   test("options select the snapshot, branch or tag to read", Slow) {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
-    // Time travel selects the last snapshot with a given timestamp, so the two snapshots need different timestamps.
+    // Time travel selects the last snapshot at or before a timestamp, so the two snapshots need different timestamps.
     val between = firstTime(t)
     while (System.currentTimeMillis <= between.getTime) Thread.onSpinWait()
     save(ids(2), t, SaveMode.Append)

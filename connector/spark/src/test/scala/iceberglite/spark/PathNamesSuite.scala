@@ -10,8 +10,8 @@ import org.scalatest.tagobjects.Slow
 class PathNamesSuite extends AnyFunSuite with SharedSession {
 
   /**
-   * A session with a session catalog that has a file-system catalog. The session catalog does not accept paths as
-   * names, because its namespaces are those of Spark.
+   * A session whose session catalog stores Iceberg tables in a file-system catalog. The session catalog does not accept
+   * paths as names, because its namespaces are the databases of Spark.
    */
   private lazy val sessionCatalog: SparkSession = {
     val session = spark.newSession()

@@ -50,7 +50,10 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
-  /** Pairs scenarios of a feature with catalogs in turn until each scenario and `catalogCount` catalogs have a pair. */
+  /**
+   * Pairs each catalog in turn with a scenario of the feature that can run on it. Takes as many turns as there are
+   * scenarios, but at least `catalogCount`.
+   */
   private def pairsInTurn(feature: Vector[SqlScenario], catalogCount: Int = CatalogsPerFeature): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogCount)).toVector.flatMap { turn =>
@@ -59,7 +62,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Returns pairs for the scenarios without a pair: the catalog that was next in turn skips these scenarios. */
+  /** Pairs scenarios that [[pairsInTurn]] leaves without a pair with the first catalog on which they can run. */
   private def remainingRuns: Vector[ScenarioRun] = {
     val runScenarios = features.flatMap(pairsInTurn(_)).map(_.scenario).toSet
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))

@@ -16,8 +16,8 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.{ReachableFiles, Table}
 
 /**
- * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows and
- * all files that it references, and must not keep files that nothing references.
+ * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows
+ * and all files that it references, and must not keep files that nothing references.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))

@@ -302,7 +302,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(maintained() == (("done", 10L)) && health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
     sql(s"REFRESH TABLE ${peer(t)}")
     assert(contents(t) == before && contents(peer(t)) == before)
-    // Clustered files are not due for a rewrite because of their size.
+    // Clustered files are not rewritten, even if they are smaller than the target size.
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '${size * 4}')")
     assert(health() == ((false, 0L)) && maintained() == (("skipped", 0L)))
   }

@@ -100,7 +100,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
   test("with partial progress, the commits of one rewrite do not conflict with each other") {
     for (atOnce <- Seq("1", "5")) {
       val t = written(2)
-      // With any conflict, a commit would fail.
+      // Without retries, a commit that conflicts with another one fails.
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('commit.retry.num-retries' = '0')")
       val concurrent = "max-concurrent-file-group-rewrites" -> atOnce
       val result = call(t, options(all, "partial-progress.enabled" -> "true", concurrent))

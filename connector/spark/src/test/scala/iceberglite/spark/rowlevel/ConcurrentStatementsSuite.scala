@@ -102,7 +102,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     (work, rows)
   }
 
-  /** Runs the writers and `others` concurrently. @param others other work, which ends when its argument returns true */
+  /** Runs the writers and `others` concurrently. @param others work that must end when its argument returns true */
   private def runAll(writers: Seq[Callable[Int]], others: (() => Boolean) => Unit = _ => ()): Unit = {
     val pool = Executors.newFixedThreadPool(Writers + 1)
     val running = new AtomicInteger(writers.size)

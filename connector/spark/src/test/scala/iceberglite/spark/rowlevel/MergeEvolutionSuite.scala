@@ -211,8 +211,8 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       val t = create("id BIGINT, n BIGINT", 2, mode)
       sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
       assert(count(t) == 10)
-      // Spark resolves the target table of the MERGE before the source. The session sees this change only when Spark
-      // resolves the source.
+      // Spark resolves the target table of the MERGE before the source. The session sees the following commits of
+      // Apache Iceberg only when Spark resolves the source.
       sql(s"ALTER TABLE ${peer(t)} ADD COLUMN c INT")
       sql(s"INSERT INTO ${peer(t)} VALUES (100, 100, 7)")
       val loaded = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, peer(t))

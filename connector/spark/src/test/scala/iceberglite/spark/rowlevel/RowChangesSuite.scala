@@ -260,8 +260,8 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
-      // Spark evaluates the second subquery, which commits a concurrent delete, while it optimizes the statement. It
-      // plans the scan of the rows to update later.
+      // Spark evaluates the second subquery, which commits a concurrent delete, while it optimizes the statement.
+      // After that, Spark plans the scan that reads the rows to update.
       val last = s"id IN (SELECT max(id) FROM $t) AND id IN (SELECT commit_and_return(k) FROM VALUES (999L) AS v (k))"
       val error = intercept[Exception](sql(s"UPDATE $t SET n = -1 WHERE $last"))
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
