@@ -42,7 +42,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     "hadoop.fs.s3a.connection.establish.timeout" -> "1000"
   )
 
-  /** Settings of catalogs by name. The servers of `closed_` catalogs cannot be reached; later settings are invalid. */
+  /** Settings by catalog name. The servers of `closed_` catalogs are unreachable; the last six catalogs are invalid. */
   private lazy val catalogs: Map[String, Map[String, String]] = Map(
     "files" -> (s3 ++ Map("s3.endpoint" -> Servers.s3.endpoint, "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh")),
     "rows" -> Map(

@@ -164,7 +164,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(statusOf(planned, "compute_table_stats") == "planned")
   }
 
-  test("a rewrite stops at the deadline between its commits, and the next one does the rest", Slow) {
+  test("a rewrite stops at the deadline between its commits, and the next call rewrites the remaining files", Slow) {
     val t = neglected(2)
     val before = contents(t, 2)
     var now = -1L

@@ -81,7 +81,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
       assert(rows(s"SELECT * FROM ${peer(t)} ORDER BY id") == rowsBefore)
     }
 
-  test("a view can list the files", Slow) {
+  test("file_list_view provides the list of existing files", Slow) {
     val (t, orphans) = withOrphans(2)
     val all = FilesBelow.of(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith(".")).map(file =>
       (s"file:$file", new java.sql.Timestamp(0L))

@@ -155,7 +155,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val live = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
     assert(deleted(t, files) == deleted(t, old).filterKeys(live).map(identity))
     assert(contents(t) == before && contents(peer(t)) == before)
-    // The rewritten deletes must not apply to the positions of rows in new files.
+    // The rewritten deletes must not apply to rows in new files.
     sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(1000, 1060, 1, 1)")
     refreshed(t)
     assert(count(t, "id >= 1000") == 60 && count(peer(t), "id >= 1000") == 60)
