@@ -10,6 +10,9 @@ sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
   /** The name for messages: `branch`. */
   def name: String = objectKind.noun
 
+  /** The plural of `word`: `BRANCHES`. */
+  def plural: String
+
   def of(snapshotId: Long): SnapshotRef
 
   /**
@@ -23,9 +26,11 @@ sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
 
 object RefKind {
   case object Branch extends RefKind("BRANCH", ObjectKind.Branch) {
+    override val plural: String = "BRANCHES"
     override def of(snapshotId: Long): SnapshotRef = SnapshotRef.Branch(snapshotId)
   }
   case object Tag extends RefKind("TAG", ObjectKind.Tag) {
+    override val plural: String = "TAGS"
     override def of(snapshotId: Long): SnapshotRef = SnapshotRef.Tag(snapshotId)
   }
   val all: Seq[RefKind] = Seq(Branch, Tag)

@@ -97,6 +97,9 @@ final class SqlReader(val sql: String) {
     value
   }
 
+  /** Consumes a text in quotes, if it is next. */
+  def textIfAny(): Option[String] = if (peek.kind == SqlToken.Text) Some(take().text) else None
+
   /** Consumes `name =>` and returns the name, if it is next. */
   def namedIfAny(): Option[SqlToken] = {
     val name = peek

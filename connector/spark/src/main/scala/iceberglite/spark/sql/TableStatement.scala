@@ -23,5 +23,6 @@ trait TableStatement {
 }
 
 object TableStatement {
-  val all: Seq[TableStatement] = Seq(OptimizeTable, VacuumTable, DescribeHistory, RestoreTable)
+  val all: Seq[TableStatement] =
+    Seq(OptimizeTable, VacuumTable, DescribeHistory, RestoreTable) ++ RefKind.all.map(new ShowRefs.Statement(_))
 }
