@@ -266,7 +266,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     }
 
   private def isIcebergProvider(properties: util.Map[String, String]): Boolean =
-    properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(SparkSessionCatalog.providers.contains)
+    properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(Providers.isOwn)
 
   private def checkNameIsUnused(ident: Identifier, properties: util.Map[String, String]): Unit = {
     if (isIcebergProvider(properties) && !namespaceExists(ident.namespace)) {
@@ -290,6 +290,4 @@ object SparkSessionCatalog {
   /** The table parameter by which the Hive Metastore identifies Iceberg views; its value is `ICEBERG-VIEW`. */
   private val TableType = "table_type"
   private val IcebergView = "ICEBERG-VIEW"
-
-  private val providers: Set[String] = Set(Providers.Iceberg, Providers.IcebergLite)
 }

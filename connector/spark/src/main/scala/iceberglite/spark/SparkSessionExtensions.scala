@@ -30,6 +30,7 @@ import iceberglite.spark.sql.{
   DeferredStatement,
   EvolvingMerge,
   FillMissingColumns,
+  ResolveLikeSource,
   SqlParser,
   StatementWithOptions,
   SuggestTableNames
@@ -94,6 +95,7 @@ object SparkSessionExtensions {
   /** All rules of the extensions. */
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
+    SessionResolution(new ResolveLikeSource(_)),
     Resolution(FillMissingColumns),
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),

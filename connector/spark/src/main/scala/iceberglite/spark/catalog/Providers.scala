@@ -8,4 +8,7 @@ private[iceberglite] object Providers {
 
   /** The name that `format(...)` accepts even where Apache Iceberg is on the class path. */
   val IcebergLite = "iceberg-lite"
+
+  /** Whether tables with this provider are tables of this connector, in Spark's session catalog too. */
+  def isOwn(provider: String): Boolean = provider == Iceberg || provider == IcebergLite
 }

@@ -13,7 +13,8 @@ import iceberglite.spark.view.ViewStatements
 
 /**
  * Adds the connector's statements to a session's SQL. This parser handles the statements of [[AlterTableStatement.all]]
- * and [[TableStatement.all]] on tables of iceberg-lite catalogs, and CALL of procedures of such catalogs. It replaces
+ * and [[TableStatement.all]] on tables of iceberg-lite catalogs, CREATE TABLE LIKE in such catalogs, and CALL of their
+ * procedures. It replaces
  * Spark's statements on views of iceberg-lite catalogs. It passes all other statements to the previous parser, which is
  * Spark's parser or the parser of another extension. If a statement changes rows of an iceberg-lite table, this parser
  * first parses and removes the connector's own syntax.
@@ -21,6 +22,7 @@ import iceberglite.spark.view.ViewStatements
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
   private val calls = new CallStatement(session, delegate)
+  private val createLike = new CreateLikeStatement(session)
   private val tableStatements = new TableStatements(session, delegate)
   private val viewStatements = new ViewStatements(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
@@ -32,7 +34,8 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
     val plan = if (reader.skip("CALL")) calls.parse(reader) else parseAlterTable(reader)
     plan.foreach(_ => reader.end())
-    plan.orElse(tableStatements.parse(new SqlReader(reader.sql))).orElse(rowStatements.parse(reader))
+    plan.orElse(createLike.parse(new SqlReader(reader.sql))).orElse(tableStatements.parse(new SqlReader(reader.sql)))
+      .orElse(rowStatements.parse(reader))
   }
 
   private def parseAlterTable(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {

@@ -3,6 +3,7 @@ package iceberglite.spark.view
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier}
+import org.apache.spark.sql.types.StructType
 
 import iceberglite.catalog.{ViewCatalog, ViewOperations}
 import iceberglite.spark.catalog.PathName
@@ -42,6 +43,10 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
       // The name is not valid for a view in this catalog.
       case _: InvalidArgument => None
     }
+
+  /** Returns the columns of the view with their comments; `None` if there is no view with this name. */
+  def columns: Option[StructType] =
+    SparkErrors.in(toString)(find().map(state => ViewDescription.columns(state.metadata)))
 
   /**
    * Makes an earlier version of the view current. The view property with the names of the query's columns, which other

@@ -1,0 +1,91 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.{ResolvedPersistentView, ResolvedTable, ResolvedTempView}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.catalog.TableDefinition
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spark.table.SparkTable
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Identity, UnboundPartitionField, UnboundSortField, Void}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{DeclaredType, Schema}
+import iceberglite.table.TableCreation
+
+/**
+ * The definition of a new table that CREATE TABLE LIKE derives from its source. The new table has the columns of the
+ * source with their comments, defaults and nullability. From an iceberg-lite table, it also has the partition fields,
+ * the sort order, the identifier fields, the format version, the file format and the distribution mode. From another
+ * table, it has the partition columns; from a view, only the columns. As in Spark's own statement, other properties and
+ * the comment of the source are not copied.
+ */
+private[sql] object TableLike {
+
+  /**
+   * Returns the definition.
+   *
+   * @param source the resolved source
+   */
+  def creation(session: SparkSession, source: LogicalPlan, clauses: LikeClauses): TableCreation = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val properties = Map("owner" -> session.sparkContext.sparkUser) ++ clauses.properties ++
+      clauses.provider.map(TableCatalog.PROP_PROVIDER -> _) ++ clauses.location.map(TableCatalog.PROP_LOCATION -> _)
+    def definition(columns: StructType) = TableDefinition(columns, Nil, properties, caseSensitive).creation
+    source match {
+      case ResolvedTable(catalog: LiteCatalog, ident, table: SparkTable, _) =>
+        requireLatest(table)
+        ofIceberg(newest(catalog, ident), definition(new StructType))
+      case ResolvedTable(_, _, table, _) =>
+        definition(CharVarcharUtils.getRawSchema(DataTypeUtils.fromAttributes(source.output))).copy(partitioning = partitioning(table))
+      case ResolvedPersistentView(_, _, schema) => definition(CharVarcharUtils.getRawSchema(schema))
+      case ResolvedTempView(_, schema) => definition(CharVarcharUtils.getRawSchema(schema))
+      case LocalRelation(output, _, _) => definition(DataTypeUtils.fromAttributes(output))
+      case other => throw new IllegalStateException(s"${other.nodeName} is not a resolved table or view")
+    }
+  }
+
+  private def requireLatest(table: SparkTable): Unit = if (table.travel != TimeTravel.Latest) throw Unsupported(
+    s"CREATE TABLE LIKE ${table.name} at ${table.travel.selector}",
+    "The definition of a table does not depend on a state. Use its name without the selection of a state"
+  )
+
+  private def newest(catalog: LiteCatalog, ident: Identifier): TableMetadata = {
+    val shared = catalog.sharedTable(ident)
+    shared.refresh()
+    shared.current.metadata
+  }
+
+  private def ofIceberg(source: TableMetadata, requested: TableCreation): TableCreation = {
+    def path(id: Int) = source.schema.paths(id)
+    requested.copy(
+      schema = Schema(0, source.schema.fields, source.schema.identifierFieldIds),
+      partitioning = source.spec.fields.filter(_.transform != Void)
+        .map(f => UnboundPartitionField(path(f.sourceId), f.transform, Some(f.name))),
+      order =
+        source.sortOrder.fields.map(f => UnboundSortField(path(f.sourceId), f.transform, f.direction, f.nullOrder)),
+      properties = inherited(source) ++ requested.properties,
+      caseSensitive = true
+    )
+  }
+
+  /** Returns the properties of the source that belong to the definition of its columns, its files and its write order. */
+  private def inherited(source: TableMetadata): Map[String, String] =
+    source.properties.filterKeys { key =>
+      DeclaredType.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key
+    } + (TableProperty.Version.key -> source.formatVersion.toString)
+
+  /**
+   * Returns the partition columns of a table of another connector. The buckets of Spark's own tables are omitted,
+   * because their hash function differs from that of Iceberg tables.
+   */
+  private def partitioning(table: Table): Vector[UnboundPartitionField] =
+    table.partitioning.toVector.filter(_.name == Identity.name).flatMap(_.references)
+      .map(reference => UnboundPartitionField(reference.fieldNames.toVector, Identity))
+}

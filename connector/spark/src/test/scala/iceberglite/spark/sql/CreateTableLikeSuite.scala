@@ -1,0 +1,85 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.types.StructType
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.rowlevel.StatementFixture
+
+/** Checks tables that CREATE TABLE LIKE creates, also in comparison with Spark's own statement on its own tables. */
+class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
+
+  /** Creates the same Parquet table twice with Spark: the table, and a table that Spark's statement derives from it. */
+  private def sparkTables(definition: String): (String, String) = {
+    val Seq(source, like) = Seq("source", "like").map(name => s"default.${ns}_$name")
+    Seq(source, like).foreach(t => sql(s"DROP TABLE IF EXISTS spark_catalog.$t"))
+    sql(s"CREATE TABLE spark_catalog.$source $definition")
+    sql(s"CREATE TABLE $like LIKE $source")
+    (s"spark_catalog.$source", s"spark_catalog.$like")
+  }
+
+  private def schemaOf(table: String): StructType = spark.table(table).schema
+
+  private def properties(table: String): Map[String, String] =
+    rows(s"SHOW TBLPROPERTIES $table").map(r => r.getString(0) -> r.getString(1)).toMap
+
+  test("a table like a Parquet table has the same columns, comments and partitions as the one that Spark creates") {
+    val (source, sparkLike) = sparkTables(
+      "(id BIGINT COMMENT 'who', s STRUCT<x: INT COMMENT 'left', a: ARRAY<STRUCT<y: CHAR(3)>>>, c VARCHAR(4), p INT, " +
+        "q STRING) USING parquet PARTITIONED BY (p, q) COMMENT 'text' TBLPROPERTIES ('team' = 'x')"
+    )
+    val t = newTable()
+    sql(s"CREATE TABLE $t LIKE $source")
+    val columns = s"DESCRIBE TABLE $t"
+    val names = schemaOf(t).fieldNames.toSeq
+    def described(table: String) = rows(s"DESCRIBE TABLE $table").take(names.size)
+    assert(names == schemaOf(sparkLike).fieldNames.toSeq)
+    assert(rows(columns).take(names.size) == described(sparkLike))
+    assert(live(t).spec.fields.map(_.name) == Vector("p", "q"))
+    Seq("team", "comment").foreach(key => assert(!properties(t).contains(key) && !properties(sparkLike).contains(key)))
+  }
+
+  test("a table like an Iceberg table is another empty table, which Apache Iceberg describes like its source") {
+    val s = create(
+      "id BIGINT NOT NULL, n STRUCT<x: INT COMMENT 'left', y: STRING>, d DATE",
+      2,
+      "merge-on-read",
+      "write.format.default" -> "avro"
+    )
+    sql(s"ALTER TABLE $s ADD PARTITION FIELD bucket(8, id) AS shard")
+    sql(s"ALTER TABLE $s ADD PARTITION FIELD months(d)")
+    sql(s"ALTER TABLE $s WRITE ORDERED BY n.x DESC NULLS LAST, id")
+    sql(s"INSERT INTO $s VALUES (1, NULL, DATE '2024-01-01')")
+    val t = newTable()
+    sql(s"CREATE TABLE $t LIKE $s")
+    def definition(table: String): Seq[String] =
+      rows(s"DESCRIBE TABLE ${peer(table)}").map(_.toString) ++
+        Seq("sort-order", "format", "format-version").map(properties(peer(table)))
+    assert(definition(t) == definition(s))
+    assert(live(t).spec.fields.map(_.name) == Vector("shard", "d_month"))
+    assert(live(t).metadata.uuid != live(s).metadata.uuid && live(t).metadata.snapshots.isEmpty)
+    assert(live(t).location != live(s).location)
+    assert(!properties(t).contains("write.delete.mode"))
+  }
+
+  test("LOCATION, TBLPROPERTIES and USING apply to the new table, in any order") {
+    val s = create("id BIGINT", 1, "copy-on-write")
+    val directory = newDirectory()
+    val located = newTable(catalog = "litejdbc")
+    sql(s"CREATE TABLE $located LIKE $s LOCATION '$directory' TBLPROPERTIES ('k' = 'v') USING orc")
+    val found = properties(located)
+    assert(live(located).location.endsWith(directory.toString) && found("k") == "v" && found("format") == "iceberg/orc")
+    assert(found("format-version") == "1")
+    val t = newTable()
+    sql(s"CREATE TABLE $t LIKE $s TBLPROPERTIES ('format-version' = '3')")
+    assert(properties(t)("format-version") == "3")
+  }
+
+  test("a table like an Iceberg view has the columns and comments of the view") {
+    val s = create("id BIGINT", 2, "merge-on-read")
+    val view = newTable("v")
+    sql(s"CREATE VIEW $view (k COMMENT 'the key') AS SELECT id + 1 FROM $s")
+    val t = newTable()
+    sql(s"CREATE TABLE $t LIKE $view")
+    assert(schemaOf(t).map(f => (f.name, f.dataType.sql, f.getComment())) == Seq(("k", "BIGINT", Some("the key"))))
+  }
+}
