@@ -57,12 +57,15 @@ final private[sql] class CreateLikeStatement(session: SparkSession) {
     else
       // Spark's parser reports the errors of its own statements.
       try Some(LikeClauses.read(reader)).filter { clauses =>
-          clauses.provider.fold(!LikeClauses.isHiveNext(reader) && isIceberg(source))(name => Providers.isOwn(name.toLowerCase))
+          clauses.provider.fold(!LikeClauses.isHiveNext(reader) && isIceberg(source))(name =>
+            Providers.isOwn(name.toLowerCase)
+          )
         }
       catch { case _: ParseException => None }
 
   private def isIceberg(source: Seq[String]): Boolean = CatalogNames.resolve(session, source) match {
-    case (catalog: LiteCatalog, ident) => !session.sessionState.catalog.isTempView(source) && catalog.isIcebergTable(ident)
+    case (catalog: LiteCatalog, ident) =>
+      !session.sessionState.catalog.isTempView(source) && catalog.isIcebergTable(ident)
     case _ => false
   }
 }

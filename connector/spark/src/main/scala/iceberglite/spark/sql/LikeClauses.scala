@@ -18,7 +18,8 @@ private[sql] object LikeClauses {
 
   private def read(reader: SqlReader, parsed: LikeClauses, done: Set[String]): LikeClauses =
     words.find(w => reader.skip(w)) match {
-      case Some(word) if done(word) => reader.failAt(reader.last, s"only one clause $word is allowed; remove one of them")
+      case Some(word) if done(word) =>
+        reader.failAt(reader.last, s"only one clause $word is allowed; remove one of them")
       case Some(word) => read(reader, clause(word, reader, parsed), done + word)
       case None => parsed
     }

@@ -43,7 +43,9 @@ private[sql] object TableLike {
         requireLatest(table)
         ofIceberg(newest(catalog, ident), definition(new StructType))
       case ResolvedTable(_, _, table, _) =>
-        definition(CharVarcharUtils.getRawSchema(DataTypeUtils.fromAttributes(source.output))).copy(partitioning = partitioning(table))
+        definition(CharVarcharUtils.getRawSchema(DataTypeUtils.fromAttributes(source.output))).copy(partitioning =
+          partitioning(table)
+        )
       case ResolvedPersistentView(_, _, schema) => definition(CharVarcharUtils.getRawSchema(schema))
       case ResolvedTempView(_, schema) => definition(CharVarcharUtils.getRawSchema(schema))
       case LocalRelation(output, _, _) => definition(DataTypeUtils.fromAttributes(output))

@@ -50,6 +50,7 @@ import iceberglite.spark.rowlevel.{
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.write.MetadataDelete
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
+import iceberglite.spec.expr.Expression
 import iceberglite.spec.partition.Void
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -72,6 +73,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsDeleteV2
     with SupportsRowLevelOperations
     with SupportsMetadataColumns
+    with PartitionManagement
     with ErrorBoundary {
 
   /** The version of the table when Spark resolved it. */
@@ -282,6 +284,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def deleteWhere(predicates: Array[Predicate]): Unit = in {
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
+
+  override protected def partitions: TablePartitions = {
+    val version = current()
+    new TablePartitions(version, defaultTravel.snapshot(version.metadata))
+  }
+
+  override protected def deleteFiles(condition: Expression): Unit =
+    MetadataDelete.delete(source(), branchToChange("DROP PARTITION of"), condition, target.options, SparkSession.active)
 
   /**
    * Returns the branch that the table's name selects; absent if the name selects no branch.

@@ -50,6 +50,21 @@ object MetadataDelete {
         s"Spark requested a delete by conditions that were rejected: ${predicates.mkString(" AND ")}"
       )
     )
+    delete(table, branch, filter, options, session)
+  }
+
+  /**
+   * Deletes the files whose rows satisfy a condition, like the other method.
+   *
+   * @param filter the condition, unbound or bound to the table's current schema
+   */
+  def delete(
+      table: Table,
+      branch: Option[String],
+      filter: Expression,
+      options: StatementOptions,
+      session: SparkSession
+  ): Unit = {
     val target = WriteAuditPublish.target(table, branch, session)
     val snapshotProperties = WriteOptions.snapshotProperties(options.asOptions, session)
     val summary = EngineSummary.of(session) ++ snapshotProperties ++ target.summary
