@@ -37,9 +37,6 @@ a.b | t | false
 -- error SCHEMA_NOT_EMPTY
 DROP NAMESPACE a.b;
 
--- error Drop its tables
-DROP NAMESPACE a.b CASCADE;
-
 DROP TABLE a.b.t;
 
 DROP NAMESPACE a.b;

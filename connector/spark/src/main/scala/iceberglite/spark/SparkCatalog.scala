@@ -41,7 +41,7 @@ import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spark.write.CommitFollowUp
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.table.{StageMode, Table, TableCreation}
+import iceberglite.table.{StageMode, Table, TableCreation, TableIdentifier}
 
 /**
  * A catalog of iceberg-lite tables. A catalog with the name `lite` is configured with `spark.sql.catalog.lite =
@@ -232,6 +232,11 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     TablePropertyCheck.check(displayName(ident), properties, SessionSettings.warnings(SparkSession.active))
 
   override def dropTable(ident: Identifier): Boolean = drop(ident, purge = false)
+
+  override protected def dropTable(id: TableIdentifier): Unit = {
+    drop(Identifier.of(id.namespace.toArray, id.name), purge = false)
+    ()
+  }
 
   override def purgeTable(ident: Identifier): Boolean = drop(ident, purge = true)
 

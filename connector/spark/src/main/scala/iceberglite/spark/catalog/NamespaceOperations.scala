@@ -11,6 +11,7 @@ import iceberglite.catalog.Catalog
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.ObjectKind
+import iceberglite.table.TableIdentifier
 
 /** Implements Spark's operations on namespaces with a [[Catalog]]. */
 trait NamespaceOperations extends SupportsNamespaces {
@@ -52,17 +53,22 @@ trait NamespaceOperations extends SupportsNamespaces {
 
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = in(namespace) {
     if (!catalog.namespaceExists(namespace.toVector)) throw notFound(namespace)
-    if (cascade && isInUse(namespace)) {
-      throw Unsupported(s"DROP NAMESPACE ${displayName(namespace)} CASCADE", "Drop its tables and namespaces first")
-    }
-    try catalog.dropNamespace(namespace.toVector)
+    if (cascade) dropWithContents(namespace.toVector) else dropEmpty(namespace.toVector)
+  }
+
+  private def dropWithContents(namespace: Vector[String]): Boolean = {
+    new NamespaceCascade(catalog, name, id => dropTable(id)).drop(namespace)
+    true
+  }
+
+  private def dropEmpty(namespace: Vector[String]): Boolean =
+    try catalog.dropNamespace(namespace)
     catch {
       case notEmpty: ValidationFailed => throw new NonEmptyNamespaceException(notEmpty.getMessage, Some(notEmpty))
     }
-  }
 
-  private def isInUse(namespace: Array[String]): Boolean =
-    catalog.listTables(namespace.toVector).nonEmpty || catalog.listNamespaces(namespace.toVector).nonEmpty
+  /** Drops a table, as DROP TABLE without PURGE does. */
+  protected def dropTable(id: TableIdentifier): Unit
 
   private def notFound(namespace: Array[String]): NotFound =
     NotFound(ObjectKind.Namespace, displayName(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
