@@ -36,6 +36,16 @@ object CatalogNames {
   }
 
   /**
+   * Returns the catalog and the levels of a namespace. Without parts, these are the session's current catalog and
+   * namespace.
+   */
+  def resolveNamespace(session: SparkSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
+    val manager = session.sessionState.catalogManager
+    if (parts.isEmpty) (manager.currentCatalog, manager.currentNamespace.toSeq)
+    else registered(session, parts.head).fold((manager.currentCatalog, parts))((_, parts.tail))
+  }
+
+  /**
    * Returns the catalog with the given name, if it is configured. If its configuration is invalid, the error is thrown.
    */
   private def registered(session: SparkSession, name: String): Option[CatalogPlugin] =

@@ -14,10 +14,9 @@ import iceberglite.spark.view.ViewStatements
 /**
  * Adds the connector's statements to a session's SQL. This parser handles the statements of [[AlterTableStatement.all]]
  * and [[TableStatement.all]] on tables of iceberg-lite catalogs, CREATE TABLE LIKE in such catalogs, and CALL of their
- * procedures. It replaces
- * Spark's statements on views of iceberg-lite catalogs. It passes all other statements to the previous parser, which is
- * Spark's parser or the parser of another extension. If a statement changes rows of an iceberg-lite table, this parser
- * first parses and removes the connector's own syntax.
+ * procedures. It replaces Spark's statements on views of iceberg-lite catalogs, and SHOW TABLE EXTENDED. It passes all
+ * other statements to the previous parser, which is Spark's parser or the parser of another extension. If a statement
+ * changes rows of an iceberg-lite table, this parser first parses and removes the connector's own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
@@ -25,10 +24,11 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val createLike = new CreateLikeStatement(session)
   private val tableStatements = new TableStatements(session, delegate)
   private val viewStatements = new ViewStatements(session)
+  private val showTables = new ShowTablesStatement(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse(viewStatements(delegate.parsePlan(sqlText)))
+    parseOwnStatement(sqlText).getOrElse(showTables(viewStatements(delegate.parsePlan(sqlText))))
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))

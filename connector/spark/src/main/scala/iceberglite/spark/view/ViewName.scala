@@ -44,6 +44,10 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
       case _: InvalidArgument => None
     }
 
+  /** Returns the names and values of the details that `DESCRIBE EXTENDED` shows; `None` if there is no such view. */
+  def details: Option[Seq[(String, String)]] =
+    SparkErrors.in(toString)(find().map(state => ViewDescription.details(this, state.metadata)))
+
   /** Returns the columns of the view with their comments; `None` if there is no view with this name. */
   def columns: Option[StructType] =
     SparkErrors.in(toString)(find().map(state => ViewDescription.columns(state.metadata)))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedView
 }
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.connector.catalog.{CatalogPlugin, TableCatalog}
+import org.apache.spark.sql.connector.catalog.TableCatalog
 
 import iceberglite.spark.catalog.Providers
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
@@ -33,7 +33,7 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
     case statement @ RenameTable(name: UnresolvedTableOrView, newName, true) =>
       replace(statement, name.multipartIdentifier)(RenameIcebergView(_, newName))
     case statement @ ShowViews(UnresolvedNamespace(namespace), pattern, output) =>
-      namespaceOf(namespace) match {
+      CatalogNames.resolveNamespace(session, namespace) match {
         case (catalog: LiteCatalog, levels) if catalog.viewCatalog.isDefined =>
           ShowIcebergViews(catalog, levels, pattern, output)
         case _ => statement
@@ -60,11 +60,4 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
   /** Replaces a statement, unless it is about a temporary view or a view of Spark's session catalog. */
   private def replace(statement: LogicalPlan, name: Seq[String])(command: ViewName => LogicalPlan): LogicalPlan =
     ViewName.of(session, name).filterNot(_.belongsToSpark).fold(statement)(command)
-
-  private def namespaceOf(parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
-    val manager = session.sessionState.catalogManager
-    if (parts.isEmpty) (manager.currentCatalog, manager.currentNamespace.toSeq)
-    else if (CatalogNames.isRegistered(session, parts.head)) (manager.catalog(parts.head), parts.tail)
-    else (manager.currentCatalog, parts)
-  }
 }

@@ -48,7 +48,10 @@ class NamespaceCascadeSuite extends AnyFunSuite with StatementFixture {
     val message = error.getMessage
     assert(message.contains(s"stopped at the namespace $namespace.inner: "), message)
     assert(message.contains(s"Dropped before: view $namespace.inner.w, table $namespace.inner.t."), message)
-    assert(message.contains(s"Not dropped: namespace $namespace.inner, view $namespace.v, table $namespace.t, "), message)
+    assert(
+      message.contains(s"Not dropped: namespace $namespace.inner, view $namespace.v, table $namespace.t, "),
+      message
+    )
     assert(count(s"$namespace.v") == 1)
     Files.delete(file)
     sql(s"DROP NAMESPACE $namespace CASCADE")

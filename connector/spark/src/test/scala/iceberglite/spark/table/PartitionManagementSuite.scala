@@ -60,8 +60,10 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     val before = sorted(s"SELECT * FROM $own WHERE NOT (lite.system.bucket(4, id) = 2 AND s = '1')")
     sql(s"ALTER TABLE $own DROP PARTITION (id_bucket = 2, s_trunc = '1')")
     assert(sorted(s"SELECT * FROM $own") == before && sorted(s"SELECT * FROM ${peer(own)}") == before)
-    assert(rows(s"SELECT operation, summary['added-data-files'] FROM $own.snapshots ORDER BY committed_at").last.toString
-      == "[delete,null]")
+    assert(
+      rows(s"SELECT operation, summary['added-data-files'] FROM $own.snapshots ORDER BY committed_at").last.toString
+        == "[delete,null]"
+    )
     assert(!sorted(s"SHOW PARTITIONS $own").exists(_.contains("id_bucket=2/s_trunc=1")))
   }
 
