@@ -28,6 +28,7 @@ import iceberglite.spark.session.BucketingSettings
 import iceberglite.spark.sql.{
   AnalyzeTableCommand,
   DeferredStatement,
+  DescribeColumnStatistics,
   EvolvingMerge,
   FillMissingColumns,
   ResolveLikeSource,
@@ -101,6 +102,7 @@ object SparkSessionExtensions {
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
     Resolution(AnalyzeTableCommand),
+    Resolution(DescribeColumnStatistics),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),

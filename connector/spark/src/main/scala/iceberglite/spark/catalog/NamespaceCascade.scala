@@ -72,7 +72,8 @@ final private[catalog] class NamespaceCascade(
       cause: Throwable
   ): ValidationFailed = {
     def list(label: String, steps: Vector[Step]) =
-      if (steps.isEmpty) "" else s" $label: ${steps.take(MaxShown).mkString(", ")}" +
+      if (steps.isEmpty) ""
+      else s" $label: ${steps.take(MaxShown).mkString(", ")}" +
         (if (steps.size > MaxShown) s" and ${steps.size - MaxShown} more." else ".")
     val error = ValidationFailed(
       s"DROP NAMESPACE ${(catalogName +: namespace).mkString(".")} CASCADE stopped at the $failed: ${cause.getMessage}." +

@@ -32,6 +32,7 @@ import iceberglite.spark.read.limit.PlanSubset
 import iceberglite.spark.read.partitioning.{
   ColumnEstimates,
   KeyGrouping,
+  KnownStatistics,
   RuntimeFilterColumns,
   RuntimeFilterResidual,
   ScanSize
@@ -150,6 +151,10 @@ final private[iceberglite] class IcebergScan(
     else ColumnEstimates.of(files, files.widened.without(columns), size.averageLength).map { case (name, e) =>
       (ColumnReference(name): NamedReference) -> e
     }.asJava
+
+  /** Returns the statistics of a column by its name in the table's schema; absent if there is no such column. */
+  private[iceberglite] def statisticsOf(column: String): Option[KnownStatistics] =
+    in(columns.find(_.name == column).map(KnownStatistics.of(files, _)))
 
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = scanColumns.fields.filterNot(f => scanColumns.metadataIds(f.id))

@@ -79,9 +79,13 @@ final case class ShowTablesExtended(
     catalog.loadTable(identifier(name)) match {
       case table: SparkTable =>
         val all = session.sessionState.conf.redactOptions(table.properties.asScala.toMap)
-        val (reserved, properties) = all.toSeq.sorted.partition { case (key, _) => ShowTablesExtended.reserved.contains(key) }
+        val (reserved, properties) = all.toSeq.sorted.partition { case (key, _) =>
+          ShowTablesExtended.reserved.contains(key)
+        }
         Seq("Catalog" -> catalog.name, "Namespace" -> namespace.mkString("."), "Table" -> name, "Type" -> "MANAGED") ++
-          ShowTablesExtended.reserved.flatMap(key => reserved.find(_._1 == key)).map { case (k, v) => k.capitalize -> v } ++
+          ShowTablesExtended.reserved.flatMap(key => reserved.find(_._1 == key)).map { case (k, v) =>
+            k.capitalize -> v
+          } ++
           Seq("Table Properties" -> properties.map { case (k, v) => s"$k=$v" }.mkString("[", ",", "]")) ++
           partitionColumns(table) :+ ("Schema" -> table.schema.treeString.stripTrailing)
       case other => throw Unsupported(s"SHOW TABLE EXTENDED of ${other.name}", "It is not an iceberg-lite table")

@@ -125,7 +125,7 @@ private[read] object ColumnEstimates {
     if (values.forall(_.isDefined)) Some(values.flatten) else None
 
   /** Reads the distinct counts from the statistics file of the snapshot, or of its nearest ancestor that has one. */
-  private def distinctValues(files: ScanFiles): Int => Option[Long] = {
+  private[partitioning] def distinctValues(files: ScanFiles): Int => Option[Long] = {
     val metadata = files.table.metadata
     val file = files.snapshot.flatMap { snapshot =>
       metadata.ancestors(snapshot).map(s => metadata.statistics.find(_.snapshotId == s.snapshotId))
