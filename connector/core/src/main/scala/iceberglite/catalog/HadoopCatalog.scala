@@ -99,13 +99,6 @@ final class HadoopCatalog(
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val next = NextVersion.of(fullName(id), base, change, environment.nowMs())
     rejectLocationChange(id, base.map(_.metadata), next.metadata)
-    if (base.isEmpty && viewExists(id)) {
-      throw AlreadyExists(
-        ObjectKind.View,
-        fullName(id),
-        "A table and a view cannot have the same name. Drop the view first, or choose another name"
-      )
-    }
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
@@ -189,7 +182,7 @@ final class HadoopCatalog(
     new HadoopViews(io, directory, directory, environment, () => false).exists
 
   private def versions(id: TableIdentifier): VersionedTable =
-    new VersionedTable(io, defaultLocation(id), fullName(id), environment)
+    new VersionedTable(io, defaultLocation(id), fullName(id), environment, () => viewExists(id))
 
   private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).exists
 

@@ -1,5 +1,7 @@
 package iceberglite.catalog
 
+import scala.annotation.tailrec
+
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, UnreadableFile}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.MetadataCompression
@@ -53,12 +55,26 @@ final private[catalog] class HadoopViews(
     ViewState(next, path)
   }
 
-  /** Drops the view. The newest file is deleted last, so that readers never see an older version. */
+  /** Drops the view. */
   def drop(): Boolean = {
-    val files = numbers.map(pathOf)
-    files.foreach(io.delete)
-    if (files.nonEmpty) EmptyDirectories.removeAll(io, location)
-    files.nonEmpty
+    val existed = delete(Set.empty)
+    if (existed) EmptyDirectories.removeAll(io, location)
+    existed
+  }
+
+  /**
+   * Deletes the metadata files. The newest file is deleted last, so that readers never see an older version. If a
+   * concurrent commit has created another file meanwhile, this file is deleted too, because its writer may have found
+   * its base.
+   *
+   * @param deleted the files that were already deleted
+   * @return whether files were deleted
+   */
+  @tailrec
+  private def delete(deleted: Set[Int]): Boolean = {
+    val files = numbers.filterNot(deleted)
+    files.map(pathOf).foreach(io.delete)
+    if (files.isEmpty) deleted.nonEmpty else delete(deleted ++ files)
   }
 
   private def rejectExisting(): Unit = {

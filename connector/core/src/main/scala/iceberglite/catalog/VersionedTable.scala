@@ -13,12 +13,14 @@ import iceberglite.table._
  *
  * @param table the name of the table, for messages
  * @param environment runs the deletion of metadata files that are no longer in the metadata log
+ * @param viewExists whether the directory is the directory of a view
  */
 final private[catalog] class VersionedTable(
     io: FileIO,
     location: String,
     table: String,
-    environment: Environment = Environment.system
+    environment: Environment = Environment.system,
+    viewExists: () => Boolean = () => false
 ) {
   private val files = new VersionFiles(io, location)
   private val creation = new ExclusiveCreation(io, table)
@@ -36,10 +38,10 @@ final private[catalog] class VersionedTable(
     val codec =
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     val path = files.pathOf(number, codec)
-    base.fold(rejectExistingMetadata())(rejectOutdatedBase(_, next.metadata))
+    base.fold(rejectExisting())(rejectOutdatedBase(_, next.metadata))
     if (!creation.create(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
     val committed = TableVersion(next.metadata, path)
-    base.fold(withdrawIfDuplicate(number, path)) { b =>
+    base.fold(withdrawNew(number, path)) { b =>
       withdrawIfOvertaken(b, committed, number)
       withdrawIfReplaced(b, committed, number)
     }
@@ -71,6 +73,31 @@ final private[catalog] class VersionedTable(
 
   private def versionExists(number: Int, path: String): CommitConflict =
     CommitConflict(table, s"version $number already exists ($path)")
+
+  private def rejectExisting(): Unit = {
+    if (viewExists()) throw viewWithSameName
+    rejectExistingMetadata()
+  }
+
+  private def viewWithSameName: AlreadyExists = AlreadyExists(
+    ObjectKind.View,
+    table,
+    "A table and a view cannot have the same name. Drop the view first, or choose another name"
+  )
+
+  /**
+   * Withdraws a new table, i.e. deletes its metadata file, if a writer with another codec or a view was faster. The
+   * writer of the view checks too, so that at most one of the two files remains.
+   */
+  private def withdrawNew(number: Int, path: String): Unit = {
+    withdrawIfDuplicate(number, path)
+    val isView = creation.orUnknown(path) {
+      val found = viewExists()
+      if (found) io.delete(path)
+      found
+    }
+    if (isView) throw viewWithSameName
+  }
 
   /**
    * Rejects a new table in a directory that already contains metadata files, even if these belong to another catalog.

@@ -2,7 +2,8 @@ package iceberglite.catalog
 
 import scala.annotation.tailrec
 
-import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.{ViewRequirement, ViewUpdate}
 import iceberglite.spec.update.ViewUpdate._
@@ -34,24 +35,52 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     catalog.commitView(id, None, ViewChange(updates ++ propertyUpdates ++ define(definition, None), Vector.empty))
   }
 
+  /**
+   * Creates a view, unless a table or view with the name exists.
+   *
+   * @return the new view; `None` if a table or view exists, even if it was created concurrently
+   */
+  def createIfNotExists(
+      id: TableIdentifier,
+      definition: ViewDefinition,
+      properties: Map[String, String],
+      location: Option[String]
+  ): Option[ViewState] =
+    if (catalog.viewExists(id) || catalog.tableExists(id)) None
+    else
+      try Some(create(id, definition, properties, location))
+      catch { case _: AlreadyExists => None }
+
   /** Creates a view, or replaces its definition. Existing properties are kept unless they are set to another value. */
   def createOrReplace(
       id: TableIdentifier,
       definition: ViewDefinition,
       properties: Map[String, String],
       location: Option[String]
-  ): ViewState =
-    if (catalog.viewExists(id)) replace(id, definition, properties, location)
-    else
-      try create(id, definition, properties, location)
-      catch {
-        case _: AlreadyExists if catalog.viewExists(id) => replace(id, definition, properties, location)
+  ): ViewState = {
+    @tailrec def attempt(remaining: Int): ViewState = {
+      val result =
+        try Right(
+            if (catalog.viewExists(id)) replace(id, definition, properties, location)
+            else create(id, definition, properties, location)
+          )
+        catch {
+          // The view was created or dropped concurrently.
+          case created: AlreadyExists if catalog.viewExists(id) => Left(created)
+          case dropped @ NotFound(ObjectKind.View, _, _) => Left(dropped)
+        }
+      result match {
+        case Right(state) => state
+        case Left(error) => if (remaining == 0) throw error else attempt(remaining - 1)
       }
+    }
+    attempt(ViewOperations.Retries)
+  }
 
   /**
    * Replaces the definition of a view.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound if the view does not exist
+   * @throws NotFound if the view does not exist
    */
   def replace(
       id: TableIdentifier,
@@ -80,7 +109,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
    *
    * @param ofVersion the names of the view properties whose values belong to a version. Each of these properties is set
    *   to the value in the version's summary, or removed if the summary does not contain the property
-   * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist
+   * @throws NotFound if the view or the version does not exist
    */
   def rollback(id: TableIdentifier, versionId: Int, ofVersion: Set[String]): ViewState =
     change(id) { base =>
@@ -109,6 +138,10 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     CatalogProperty.ViewDefault.in(catalog.properties) ++ properties ++
       CatalogProperty.ViewOverride.in(catalog.properties)
 
+  /** Adds a UUID to a view of the early form of the specification, because other engines require it. */
+  private def withUuid(base: ViewState, updates: ViewMetadata => Vector[ViewUpdate]): Vector[ViewUpdate] =
+    (if (base.metadata.uuid.isEmpty) Vector(AssignUuid(environment.uuid())) else Vector.empty) ++ updates(base.metadata)
+
   private def change(id: TableIdentifier)(updates: ViewMetadata => Vector[ViewUpdate]): ViewState = {
     val first = catalog.loadView(id)
     val requirements = first.metadata.uuid.map(ViewRequirement.AssertViewUuid).toVector
@@ -116,7 +149,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
 
     @tailrec def attempt(base: ViewState): ViewState = {
       val committed =
-        try Right(catalog.commitView(id, Some(base), ViewChange(updates(base.metadata), requirements)))
+        try Right(catalog.commitView(id, Some(base), ViewChange(withUuid(base, updates), requirements)))
         catch { case conflict: CommitConflict => Left(conflict) }
       committed match {
         case Right(state) => state
@@ -125,4 +158,10 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     }
     attempt(first)
   }
+}
+
+private object ViewOperations {
+
+  /** The number of times that a creation or replacement is repeated after a concurrent creation or drop. */
+  private val Retries = 3
 }

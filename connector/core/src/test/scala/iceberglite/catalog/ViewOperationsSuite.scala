@@ -8,12 +8,13 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Sampling
+import iceberglite.catalog.jdbc.SampleViews
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitStateUnknown, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
-import iceberglite.spec.update.MetadataUpdate.SetProperties
+import iceberglite.spec.update.MetadataUpdate.{AssignUuid, SetProperties}
 import iceberglite.spec.update.ViewRequirement
 import iceberglite.spec.view.{ViewMetadata, ViewRepresentation}
 import iceberglite.table.TestTables._
@@ -127,6 +128,18 @@ class ViewOperationsSuite extends AnyFunSuite {
       catalog.commitView(View, Some(before), ViewChange(Vector(update), requirement))
     )
     assert(query(catalog.loadView(View).metadata) == "SELECT 2 n")
+  }
+
+  test("a view of the early form without a UUID gets one when it is changed") {
+    CatalogFixture.Hadoop.withStore { store =>
+      val catalog = open(CatalogFixture.Hadoop, store)
+      val updates = SampleViews.create(catalog.defaultLocation(View), "SELECT 1 n").updates
+      val early = ViewChange(updates.filterNot(_.isInstanceOf[AssignUuid]), Vector.empty)
+      assert(catalog.commitView(View, None, early).metadata.uuid.isEmpty)
+      val changed = operations(catalog).alterProperties(View, Map("a" -> "b"), Set.empty).metadata
+      assert(changed.uuid.isDefined && catalog.loadView(View).metadata == changed)
+      assert(operations(catalog).replace(View, define("SELECT 2 n"), Map.empty).metadata.uuid == changed.uuid)
+    }
   }
 
   test("the properties view-default and view-override set properties of new views") {

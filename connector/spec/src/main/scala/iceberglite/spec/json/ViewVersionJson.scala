@@ -60,13 +60,23 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   ): (Vector[Schema], Vector[ViewVersion]) =
     json.elements.foldLeft((schemas, Vector.empty[ViewVersion])) { case ((known, versions), element) =>
       val version = read(element, currentSchemaId)
-      known.find(_.schemaId == version.schemaId).filterNot(_ => element.has(SchemaId)).map(rename(element, _)) match {
-        case Some(schema) if !known.exists(k => k.schemaId == schema.schemaId && k.sameColumns(schema)) =>
+      renamed(element, version, known) match {
+        case Some(schema) =>
           val id = known.find(_.sameColumns(schema)).fold(known.map(_.schemaId).max + 1)(_.schemaId)
           val allSchemas = if (known.exists(_.schemaId == id)) known else known :+ schema.copy(schemaId = id)
           (allSchemas, versions :+ version.copy(schemaId = id))
-        case _ => (known, versions :+ version)
+        case None => (known, versions :+ version)
       }
+    }
+
+  /**
+   * Returns the version's schema with the version's own names and comments; `None` if the version has none, as in the
+   * current form of the specification.
+   */
+  private def renamed(json: JsonValue, version: ViewVersion, schemas: Vector[Schema]): Option[Schema] =
+    if (json.has(SchemaId)) None
+    else schemas.find(_.schemaId == version.schemaId).flatMap { schema =>
+      Some(rename(json, schema)).filterNot(_.sameColumns(schema))
     }
 
   private def rename(version: JsonValue, schema: Schema): Schema = {

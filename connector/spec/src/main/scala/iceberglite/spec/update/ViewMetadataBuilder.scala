@@ -52,7 +52,7 @@ final private[spec] case class ViewMetadataBuilder(
   private def addSchema(schema: Schema): ViewMetadataBuilder = metadata.schemas.find(_.sameColumns(schema)) match {
     case Some(same) => copy(lastAddedSchemaId = Some(same.schemaId))
     case None =>
-      val id = metadata.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
+      val id = ViewMetadataBuilder.next(metadata.schemas.map(_.schemaId).foldLeft(-1)(_ max _), "schema")
       copy(
         metadata = metadata.copy(schemas = metadata.schemas :+ schema.copy(schemaId = id)),
         lastAddedSchemaId = Some(id)
@@ -82,7 +82,8 @@ final private[spec] case class ViewMetadataBuilder(
     metadata.versions.find(_.sameDefinition(bound)) match {
       case Some(same) => copy(lastAddedVersionId = Some(same.versionId))
       case None =>
-        val id = math.max(version.versionId, metadata.versions.map(_.versionId).foldLeft(0)(_ max _) + 1)
+        val highest = metadata.versions.map(_.versionId).foldLeft(0)(_ max _)
+        val id = math.max(version.versionId, ViewMetadataBuilder.next(highest, "version"))
         copy(
           metadata = metadata.copy(versions = metadata.versions :+ withSummary(bound.copy(versionId = id))),
           lastAddedVersionId = Some(id),
@@ -114,6 +115,8 @@ final private[spec] case class ViewMetadataBuilder(
     )
     if (versionId == metadata.currentVersionId) this
     else {
+      // Other versions can lack their schema. A view whose current version lacks its schema would be unreadable.
+      metadata.schemaOf(version)
       // If the change adds the version, the version became current at its own timestamp. An existing version becomes
       // current at the time of the change.
       val entry = ViewLogEntry(if (added(versionId)) version.timestampMs else nowMs, versionId)
@@ -146,6 +149,14 @@ private[spec] object ViewMetadataBuilder {
   /** The initial state of a new view, which is not a valid view itself. */
   private val Empty =
     ViewMetadata(None, "", Vector.empty, LastAdded, Vector.empty, Vector.empty, Map.empty)
+
+  /** Returns the id after the highest id of the view's schemas or versions. */
+  private def next(highest: Int, what: String): Int =
+    if (highest < Int.MaxValue) highest + 1
+    else throw ValidationFailed(
+      s"Cannot add a $what to the view: it has a $what with the id $highest, the highest possible id. Drop the view, " +
+        "and create it again"
+    )
 
   private def assignUuid(m: ViewMetadata, uuid: UUID): ViewMetadata = m.uuid match {
     case Some(existing) if existing != uuid =>

@@ -123,6 +123,24 @@ class ViewUpdateSuite extends AnyFunSuite {
     intercept[Unsupported](applied(created, UpgradeFormatVersion(FormatVersion.V2)))
   }
 
+  test("a version whose schema is missing cannot become the current version", MetadataRules.viewRollback) {
+    val replaced = applied(created, versionUpdates("SELECT 2", 600): _*)
+    val damaged =
+      replaced.copy(versions = replaced.versions.map(v => if (v.versionId == 1) v.copy(schemaId = 9) else v))
+    val error = intercept[NotFound](applied(damaged, SetCurrentViewVersion(1)))
+    assert(error.getMessage.contains("Version 1 of the view at s3://b/v refers to this schema"))
+  }
+
+  test("no version or schema is added after the highest possible id", MetadataRules.viewVersions) {
+    val lastVersion = created.currentVersion.copy(versionId = Int.MaxValue)
+    val fullVersions = created.copy(versions = created.versions :+ lastVersion.copy(defaultNamespace = Vector("x")))
+    val versionError = intercept[ValidationFailed](applied(fullVersions, versionUpdates("SELECT 2"): _*))
+    assert(versionError.getMessage.contains("it has a version with the id 2147483647"))
+    val fullSchemas = created.copy(schemas = created.schemas :+ Schema(Int.MaxValue, Vector.empty))
+    val schemaError = intercept[ValidationFailed](applied(fullSchemas, AddSchema(otherSchema, 1)))
+    assert(schemaError.getMessage.contains("it has a schema with the id 2147483647"))
+  }
+
   test("schemas, properties and the location can be changed", MetadataRules.viewVersions) {
     val changed = applied(
       created,
