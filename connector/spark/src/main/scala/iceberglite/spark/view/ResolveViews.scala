@@ -21,10 +21,12 @@ import iceberglite.table.ViewState
  * run first, so that the names that remain are not names of tables or temporary views.
  */
 final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
+  private val statements = new ViewStatements(session)
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach(rejectTarget)
-    plan.resolveOperatorsUp {
+    // The parser cannot replace a statement with a name such as IDENTIFIER('v'), which Spark evaluates in this batch.
+    statements(plan).resolveOperatorsUp {
       case relation: UnresolvedRelation => find(relation.multipartIdentifier).fold[LogicalPlan](relation) {
           case (view, state) =>
             if (relation.isStreaming) throw unsupported(view, "streaming reads")

@@ -6,7 +6,7 @@ import org.apache.spark.sql.iceberglite.ViewChecks
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.json.{JsonFormat, JsonValue}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 
@@ -19,6 +19,12 @@ private[view] object ViewColumns {
    * the names belong to the version.
    */
   val QueryColumnNames = "spark.query-column-names"
+
+  /**
+   * The key in a version's summary of the names of the query's columns as a JSON array, if a name contains a comma, such
+   * as `coalesce(a, b)`.
+   */
+  private val QueryColumnList = "spark.query-column-list"
 
   /**
    * Returns the view's columns.
@@ -35,11 +41,20 @@ private[view] object ViewColumns {
     Schema(0, SparkTypes.fromSpark(StructType(fields)))
   }
 
-  def joinedNames(query: Seq[Attribute]): String = {
-    query.map(_.name).find(_.contains(",")).foreach { name =>
-      throw InvalidArgument("column of the view's query", name, "The name must not contain a comma. Use an alias")
-    }
-    query.map(_.name).mkString(",")
+  /** Returns the names in the form of [[QueryColumnNames]]. If a name contains a comma, this form cannot be read. */
+  def joinedNames(query: Seq[Attribute]): String = query.map(_.name).mkString(",")
+
+  /** Returns the entries of a version's summary that contain the names of the query's columns. */
+  def summary(query: Seq[Attribute]): Map[String, String] = {
+    val names = query.map(_.name)
+    val list = if (names.exists(_.contains(","))) Map(QueryColumnList -> jsonArray(names)) else Map.empty
+    Map(QueryColumnNames -> joinedNames(query)) ++ list
+  }
+
+  private def jsonArray(names: Seq[String]): String = JsonFormat.text { out =>
+    out.writeStartArray()
+    names.foreach(name => out.writeString(name))
+    out.writeEndArray()
   }
 
   /**
@@ -47,9 +62,10 @@ private[view] object ViewColumns {
    * the view.
    */
   def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Option[Seq[String]] = {
-    def named(properties: Map[String, String]): Option[Seq[String]] =
-      properties.get(QueryColumnNames).map(_.split(",", -1).toSeq).filter(_.size == columns.size)
-    named(version.summary).orElse(named(view.properties))
+    val listed = version.summary.get(QueryColumnList)
+      .map(JsonValue.parse(s"$QueryColumnList of the view at ${view.location}", _).map(_.string))
+    val joined = version.summary.get(QueryColumnNames).orElse(view.properties.get(QueryColumnNames))
+    listed.orElse(joined.map(_.split(",", -1).toSeq)).filter(_.size == columns.size)
   }
 
   /**

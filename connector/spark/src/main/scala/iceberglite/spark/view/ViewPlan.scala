@@ -1,5 +1,9 @@
 package iceberglite.spark.view
 
+import java.util.UUID
+
+import scala.util.DynamicVariable
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{GetViewColumnByNameAndOrdinal, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression, UpCast}
@@ -9,13 +13,31 @@ import org.apache.spark.sql.iceberglite.ViewChecks
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.view.ViewMetadata
 import iceberglite.table.ViewState
 
 /** The plan of a query on a view. */
 private[view] object ViewPlan {
 
-  /** Tag of the relations in the query of a view: the views that contain the relation, outermost first. */
-  private val Path = TreeNodeTag[Seq[ViewName]]("iceberglite.view.path")
+  /**
+   * A view and its identity. The same view can have several names: in catalogs with the same storage, and in a catalog
+   * that ignores the case of names.
+   */
+  final private case class Step(view: ViewName, metadata: Option[ViewMetadata]) {
+    def isSame(that: Step): Boolean = view.parts == that.view.parts || identity.exists(that.identity.contains)
+
+    private def identity: Option[(UUID, String)] =
+      for (m <- metadata; uuid <- m.uuid) yield (uuid, m.location)
+  }
+
+  /** The views around the plan of a view and the view itself, outermost first. */
+  private val Path = TreeNodeTag[Seq[Step]]("iceberglite.view.path")
+
+  /**
+   * The views whose queries this thread is analyzing, outermost first. A view's query can use views of Spark's session
+   * catalog, which Spark resolves. Therefore the path cannot be passed on with the plan.
+   */
+  private val around = new DynamicVariable[Seq[Step]](Nil)
 
   /**
    * Returns the plan that replaces the name of a view in a query: the query of the view, whose columns are found by
@@ -24,13 +46,12 @@ private[view] object ViewPlan {
    * @throws org.apache.spark.sql.AnalysisException if the view refers to itself, or if views are nested too deeply
    */
   def of(session: SparkSession, view: ViewName, state: ViewState, at: UnresolvedRelation): LogicalPlan = {
-    val path = at.getTagValue(Path).getOrElse(Nil) :+ view
-    checkPath(session, view, path, at)
+    val path = around.value :+ Step(view, Some(state.metadata))
+    checkPath(session, path, at)
     val version = state.metadata.currentVersion
     val query = ViewQuery.parse(session, view, version)
-    query.collectWithSubqueries { case nested: UnresolvedRelation => nested }.foreach(_.setTagValue(Path, path))
     val fields = SparkTypes.toSpark(state.metadata.schema)
-    val analyzed = session.sessionState.analyzer.execute(query)
+    val analyzed = around.withValue(path)(session.sessionState.analyzer.execute(query))
     val names = ViewColumns.queryNames(state.metadata, version, fields)
       .getOrElse(ViewColumns.queryNames(analyzed, fields))
     val plan = SubqueryAlias(view.parts, Project(columns(view, fields, names), analyzed))
@@ -58,16 +79,22 @@ private[view] object ViewPlan {
    *
    * @param query the analyzed query
    */
-  def checkAcyclic(view: ViewName, query: LogicalPlan): Unit =
-    query.collectWithSubqueries { case alias: SubqueryAlias => alias.getTagValue(Path).getOrElse(Nil) }
-      .find(_.exists(_.parts == view.parts)).foreach { path =>
-        val cycle = view +: (path.takeWhile(_.parts != view.parts) :+ view)
-        throw ViewChecks.cycle(view.forSpark, cycle.map(_.forSpark))
+  def checkAcyclic(view: ViewName, query: LogicalPlan): Unit = {
+    val paths = query.collectWithSubqueries { case alias: SubqueryAlias => alias.getTagValue(Path) }.flatten
+    if (paths.nonEmpty) {
+      val target = Step(view, view.find().map(_.metadata))
+      paths.find(_.exists(_.isSame(target))).foreach { path =>
+        throw cycle(target +: (path.takeWhile(!_.isSame(target)) :+ target))
       }
-
-  private def checkPath(session: SparkSession, view: ViewName, path: Seq[ViewName], at: LogicalPlan): Unit = {
-    if (path.init.exists(_.parts == view.parts)) throw ViewChecks.cycle(view.forSpark, path.map(_.forSpark))
-    val maxDepth = session.sessionState.conf.maxNestedViewDepth
-    if (path.size > maxDepth) throw ViewChecks.tooDeep(view.forSpark, maxDepth, at)
+    }
   }
+
+  private def checkPath(session: SparkSession, path: Seq[Step], at: LogicalPlan): Unit = {
+    if (path.init.exists(_.isSame(path.last))) throw cycle(path)
+    val maxDepth = session.sessionState.conf.maxNestedViewDepth
+    if (path.size > maxDepth) throw ViewChecks.tooDeep(path.last.view.forSpark, maxDepth, at)
+  }
+
+  private def cycle(path: Seq[Step]): Throwable =
+    ViewChecks.cycle(path.last.view.forSpark, path.map(_.view.forSpark))
 }

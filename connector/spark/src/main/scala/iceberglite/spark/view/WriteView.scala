@@ -55,22 +55,26 @@ final private[view] case class WriteView(
     val properties = newProperties
     val location = definition.properties.get(TableCatalog.PROP_LOCATION)
     mode match {
-      case WriteView.CreateIfNotExists if exists => ()
-      case WriteView.Create | WriteView.CreateIfNotExists =>
-        if (view.catalog.tableExists(view.ident)) throw AlreadyExists(
-          ObjectKind.Table,
-          view.toString,
-          "A table and a view cannot have the same name. Choose another name"
-        )
+      // In the session catalog, the name can also belong to a table or view of Spark.
+      case WriteView.CreateIfNotExists if view.catalog.tableExists(view.ident) => ()
+      case WriteView.CreateIfNotExists =>
+        view.operations.createIfNotExists(view.id, newVersion(session), properties, location)
+      case WriteView.Create =>
+        rejectTable()
         view.operations.create(view.id, newVersion(session), properties, location)
       case WriteView.CreateOrReplace =>
+        if (view.find().isEmpty) rejectTable()
         view.operations.createOrReplace(view.id, newVersion(session), properties, location)
       case WriteView.Replace => view.operations.replace(view.id, newVersion(session), properties, location)
     }
     ()
   }
 
-  private def exists: Boolean = view.find().isDefined || view.catalog.tableExists(view.ident)
+  private def rejectTable(): Unit = if (view.catalog.tableExists(view.ident)) throw AlreadyExists(
+    ObjectKind.Table,
+    view.toString,
+    "A table and a view cannot have the same name. Choose another name"
+  )
 
   private def newProperties: Map[String, String] =
     definition.properties.filterKeys(key => !ViewDescription.Reserved(key)).map(identity) ++
@@ -79,8 +83,7 @@ final private[view] case class WriteView(
 
   private def newVersion(session: SparkSession): ViewDefinition = {
     val manager = session.sessionState.catalogManager
-    val summary = EngineSummary.of(session) - EngineSummary.ApplicationId +
-      (ViewColumns.QueryColumnNames -> ViewColumns.joinedNames(query.output))
+    val summary = EngineSummary.of(session) - EngineSummary.ApplicationId ++ ViewColumns.summary(query.output)
     ViewDefinition(
       ViewColumns.schema(query.output, definition.columns),
       ViewRepresentation.Sql(definition.text, ViewQuery.Dialect),

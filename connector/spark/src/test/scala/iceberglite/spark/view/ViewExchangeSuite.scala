@@ -60,6 +60,24 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     Seq(own, other).foreach(assertEqual(_, Seq(Row(3, "a"))))
   }
 
+  test("both connectors accept column names with commas") {
+    val (own, other) = (newView("litejdbc"), newView("litejdbc"))
+    inNamespace("litejdbc")(sql(s"CREATE VIEW $own AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
+    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
+    Seq(own, other).foreach(assertEqual(_, Seq(Row(2, "b"))))
+  }
+
+  test("after a rollback to a version of Apache Iceberg, both connectors read the columns of that version") {
+    val view = newView("litejdbc")
+    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(view)} (k, n) AS SELECT id, name FROM items WHERE id = 1"))
+    inNamespace("litejdbc")(sql(s"CREATE OR REPLACE VIEW $view (n, k) AS SELECT name, price FROM items WHERE id = 2"))
+    assertEqual(view, Seq(Row("b", 2.5)))
+    sql(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 1)")
+    assertEqual(view, Seq(Row(1, "a")))
+    sql(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 2)")
+    assertEqual(view, Seq(Row("b", 2.5)))
+  }
+
   test("SHOW VIEWS lists the views of both connectors") {
     val view = newView("litejdbc")
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")

@@ -3,6 +3,7 @@ package iceberglite.spark.view
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.update.MetadataUpdate.LastAdded
 import iceberglite.spec.update.ViewUpdate.{AddViewVersion, SetCurrentViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
@@ -65,6 +66,38 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SELECT * FROM $c") == Seq(Row(1)))
   }
 
+  test("a cycle through another catalog with the same storage is rejected with its path") {
+    val settings = SharedSession.catalogConf(
+      "samefiles",
+      classOf[SparkCatalog].getName,
+      "type" -> "hadoop",
+      "warehouse" -> SharedSession.warehouse.toUri.toString
+    )
+    withConf(settings.toSeq: _*) {
+      val Seq(a, b) = Seq.fill(2)(newView("lite"))
+      sql(s"CREATE VIEW $a AS SELECT 1 AS x")
+      sql(s"CREATE VIEW $b AS SELECT x FROM samefiles${a.stripPrefix("lite")}")
+      assert(condition(s"ALTER VIEW $a AS SELECT x FROM samefiles${a.stripPrefix("lite")}") == "RECURSIVE_VIEW")
+      val error = intercept[AnalysisException](sql(s"ALTER VIEW $a AS SELECT x FROM samefiles${b.stripPrefix("lite")}"))
+      assert(error.getErrorClass == "RECURSIVE_VIEW")
+      assert(error.getMessageParameters.get("newPath").contains("`samefiles`"))
+      assert(rows(s"SELECT * FROM $b") == Seq(Row(1)))
+    }
+  }
+
+  test("a view of each catalog on the other side of a nested view is not a cycle") {
+    val Seq(a, c) = Seq.fill(2)(newView("lite"))
+    val b = newView("litejdbc")
+    sql(s"CREATE VIEW $a AS SELECT 1 AS x")
+    sql(s"CREATE VIEW $b AS SELECT x FROM $a")
+    sql(s"CREATE VIEW $c AS SELECT p.x FROM $b p JOIN $a q ON p.x = q.x")
+    assert(rows(s"SELECT * FROM $c") == Seq(Row(1)))
+    val path = intercept[AnalysisException](sql(s"ALTER VIEW $a AS SELECT x FROM $c"))
+    assert(path.getErrorClass == "RECURSIVE_VIEW")
+    replaceQuery(a, Sql(s"SELECT x FROM $c", "spark"))
+    Seq(a, b, c).foreach(view => assert(condition(s"SELECT * FROM $view") == "RECURSIVE_VIEW", view))
+  }
+
   test("a cycle that another engine created is reported when the view is queried") {
     val Seq(a, b) = Seq.fill(2)(newView("lite"))
     sql(s"CREATE VIEW $a AS SELECT 1 AS x")
@@ -109,6 +142,21 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     sql(s"ALTER TABLE $table ADD COLUMN c INT FIRST")
     sql(s"INSERT INTO $table VALUES (3, 1, 2)")
     assert(rows(s"SELECT * FROM $view") == Seq(Row(1, 2)))
+  }
+
+  test("names of the query's columns may contain commas, and columns are still found by name") {
+    val (table, view) = (newTable(), newView("lite"))
+    sql(s"CREATE TABLE $table (a INT, b INT) USING iceberg")
+    sql(s"CREATE VIEW $view AS SELECT coalesce(a, b), *, round(b, 1) AS `r, s` FROM $table")
+    sql(s"ALTER TABLE $table ADD COLUMN c INT FIRST")
+    sql(s"INSERT INTO $table VALUES (3, 1, 2)")
+    assert(spark.table(view).columns.toSeq == Seq("coalesce(a, b)", "a", "b", "r, s"))
+    assert(rows(s"SELECT * FROM $view") == Seq(Row(1, 1, 2, 2)))
+    sql(s"ALTER VIEW $view AS SELECT 7 AS x")
+    sql(s"CALL lite.system.rollback_view('$ns.${view.split('.').last}', 1)")
+    assert(rows(s"SELECT * FROM $view") == Seq(Row(1, 1, 2, 2)))
+    val described = rows(s"DESCRIBE EXTENDED $view").map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(described("View Query Output Columns") == "[coalesce(a, b), a, b, r, s]")
   }
 
   test("a missing column or an incompatible type of a table is an error that names the column of the view") {

@@ -126,6 +126,62 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(error.getMessage.contains("the directory determines the name of a view"))
   }
 
+  test("RENAME TO moves a view to another namespace, and never replaces a table or a view") {
+    val (view, other) = (newView("litejdbc"), newView("litejdbc"))
+    val (namespace, name) = (s"${ns}_more", view.split('.').last)
+    sql(s"CREATE NAMESPACE litejdbc.$namespace")
+    inNamespace("litejdbc")(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
+    sql(s"CREATE VIEW $other AS SELECT 2 AS n")
+    sql(s"ALTER VIEW $view RENAME TO $namespace.$name")
+    val moved = s"litejdbc.$namespace.$name"
+    // The query still refers to the namespace in which the view was created.
+    assert(rows(s"SELECT * FROM $moved") == Seq(Row(3L)))
+    Seq(s"$ns.items", s"$ns.${other.split('.').last}", s"${namespace}_none.$name", s"lite.$ns.$name").foreach { target =>
+      intercept[AnalysisException](sql(s"ALTER VIEW $moved RENAME TO $target"))
+    }
+    assert(rows(s"SELECT * FROM $moved") == Seq(Row(3L)) && rows(s"SELECT n FROM $other") == Seq(Row(2)))
+    assert(spark.table(s"litejdbc.$ns.items").count() == 3)
+    sql(s"DROP VIEW $moved")
+    sql(s"DROP NAMESPACE litejdbc.$namespace")
+  }
+
+  onEach("the name of a view can be an IDENTIFIER with an expression or a parameter") { c =>
+    val view = newView(c)
+    val (namespace, name) = (s"$c.$ns", view.split('.').last)
+    val expression = s"'$namespace.' || lower('${name.toUpperCase}')"
+    sql(s"CREATE VIEW IDENTIFIER($expression) AS WITH q AS (SELECT 1 AS a) SELECT * FROM q")
+    sql(s"CREATE VIEW IF NOT EXISTS IDENTIFIER('$view') AS SELECT 2 AS a")
+    assert(rows(s"SELECT * FROM IDENTIFIER('$view')") == Seq(Row(1)))
+    sql(s"CREATE OR REPLACE VIEW IDENTIFIER('$view') (k) AS SELECT 3 AS a")
+    sql(s"ALTER VIEW IDENTIFIER('$view') SET TBLPROPERTIES ('x' = 'y')")
+    sql(s"ALTER VIEW IDENTIFIER('$view') UNSET TBLPROPERTIES ('x')")
+    assert(metadata(view).versions.size == 2 && !metadata(view).properties.contains("x"))
+    sql(s"ALTER VIEW IDENTIFIER('$view') AS SELECT 4 AS a")
+    assert(rows(s"SELECT a FROM $view") == Seq(Row(4)))
+    assert(rows(s"DESCRIBE IDENTIFIER('$view')") == Seq(Row("a", "int", null)))
+    assert(text(s"SHOW CREATE TABLE IDENTIFIER('$view')") == text(s"SHOW CREATE TABLE $view"))
+    spark.sql("DROP VIEW IDENTIFIER(:name)", Map("name" -> view))
+    assert(condition(s"DROP VIEW IDENTIFIER('$view')") == "VIEW_NOT_FOUND")
+  }
+
+  test("the property location sets the location of a view, and is rejected in a file-system catalog") {
+    val (view, inFiles) = (newView("litejdbc"), newView("lite"))
+    val location = newDirectory("views").toUri.toString + "v"
+    sql(s"CREATE VIEW $view TBLPROPERTIES ('location' = '$location') AS SELECT 1 AS a")
+    assert(metadata(view).location == location && !metadata(view).properties.contains("location"))
+    assert(rows(s"SELECT * FROM $view") == Seq(Row(1)))
+    val error = intercept[AnalysisException](
+      sql(s"CREATE VIEW $inFiles TBLPROPERTIES ('location' = '$location') AS SELECT 1 AS a")
+    )
+    assert(error.getMessage.contains(s"the location $location for $inFiles"))
+    assert(error.getMessage.contains("Omit the location"))
+    assert(condition(s"SELECT * FROM $inFiles") == "TABLE_OR_VIEW_NOT_FOUND")
+    sql(s"CREATE VIEW $inFiles AS SELECT 1 AS a")
+    val own = metadata(inFiles).location
+    sql(s"CREATE OR REPLACE VIEW $inFiles TBLPROPERTIES ('location' = '$own') AS SELECT 2 AS a")
+    assert(rows(s"SELECT * FROM $inFiles") == Seq(Row(2)) && metadata(inFiles).location == own)
+  }
+
   test("the numbers and names of columns are checked as in Spark") {
     val view = newView("lite")
     val query = "AS SELECT 1 AS a, 2 AS b"
