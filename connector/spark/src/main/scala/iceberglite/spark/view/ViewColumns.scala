@@ -21,8 +21,8 @@ private[view] object ViewColumns {
   val QueryColumnNames = "spark.query-column-names"
 
   /**
-   * The key in a version's summary of the names of the query's columns as a JSON array, if a name contains a comma, such
-   * as `coalesce(a, b)`.
+   * The key of the names of the query's columns as a JSON array in the summary of a version, if a name contains a
+   * comma, such as `coalesce(a, b)`.
    */
   private val QueryColumnList = "spark.query-column-list"
 

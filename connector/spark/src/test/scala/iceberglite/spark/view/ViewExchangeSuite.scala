@@ -4,9 +4,43 @@ import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-/** Compares views with Apache Iceberg, and exchanges them with it through a JDBC catalog. */
+import iceberglite.servers.Servers
+import iceberglite.spark.{SharedSession, SparkCatalog}
+
+/**
+ * Compares views with Apache Iceberg, and exchanges them with it through catalogs of each type that both support. Each
+ * catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as `icehive`.
+ */
 @Slow
 class ViewExchangeSuite extends AnyFunSuite with ViewTests {
+  private val onServers = Seq("literest", "litehive")
+  override protected val catalogs: Seq[String] = "litejdbc" +: onServers
+
+  private lazy val settings: Map[String, String] = {
+    val rest = Seq("type" -> "rest", "uri" -> Servers.rest.uri)
+    val hive = Seq("type" -> "hive", "uri" -> Servers.hive.uri, "warehouse" -> Servers.hive.warehouse)
+    Map("literest" -> rest, "litehive" -> hive).flatMap { case (name, entries) =>
+      SharedSession.catalogConf(name, classOf[SparkCatalog].getName, entries: _*) ++
+        SharedSession.catalogConf(peer(name), SharedSession.PeerCatalog, entries :+ ("cache-enabled" -> "false"): _*)
+    }
+  }
+
+  override protected def beforeAll(): Unit = {
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    onServers.foreach(c => sql(s"CREATE NAMESPACE $c.$ns"))
+    super.beforeAll()
+  }
+
+  override protected def afterAll(): Unit = {
+    super.afterAll()
+    onServers.foreach { c =>
+      sql(s"DROP TABLE $c.$ns.items PURGE")
+      sql(s"DROP NAMESPACE $c.$ns")
+    }
+    settings.keys.foreach(spark.conf.unset)
+  }
+
+  private def onEach(name: String)(body: String => Unit): Unit = catalogs.foreach(c => test(s"$name ($c)")(body(c)))
 
   private def columns(view: String): Seq[String] =
     spark.table(view).schema.map(f => s"${f.name} ${f.dataType.sql} ${f.nullable} ${f.getComment()}")
@@ -19,10 +53,10 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
   private val query = s"SELECT id, upper(name), price AS p FROM items WHERE id < 3 ORDER BY id"
   private val expected = Seq(Row(1, "A", 1.5), Row(2, "B", 2.5))
 
-  test("Apache Iceberg reads a view of this connector, and this connector reads a view of Apache Iceberg") {
-    Seq("litejdbc", "icejdbc").foreach { creator =>
-      val view = newView("litejdbc")
-      val created = creator + view.stripPrefix("litejdbc")
+  onEach("Apache Iceberg reads a view of this connector, and this connector reads a view of Apache Iceberg") { c =>
+    Seq(c, peer(c)).foreach { creator =>
+      val view = newView(c)
+      val created = creator + view.stripPrefix(c)
       inNamespace(creator) {
         sql(s"CREATE VIEW $created (k COMMENT 'key', n, p) COMMENT 'c' TBLPROPERTIES ('a' = 'b') AS $query")
       }
@@ -37,51 +71,51 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     }
   }
 
-  test("both connectors replace a view in turn, and each reads all versions of the other") {
-    val view = newView("litejdbc")
-    inNamespace("litejdbc")(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
-    inNamespace("icejdbc")(
+  onEach("both connectors replace a view in turn, and each reads all versions of the other") { c =>
+    val view = newView(c)
+    inNamespace(c)(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
+    inNamespace(peer(c))(
       sql(s"CREATE OR REPLACE VIEW ${peer(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1")
     )
     assertEqual(view, Seq(Row(1, "a")))
-    inNamespace("litejdbc")(sql(s"ALTER VIEW $view AS SELECT max(id) FROM items"))
+    inNamespace(c)(sql(s"ALTER VIEW $view AS SELECT max(id) FROM items"))
     assertEqual(view, Seq(Row(3)))
     assert(metadata(view).versions.map(_.versionId) == Vector(1, 2, 3))
-    assert(rows(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 1)") == Seq(Row(3, 1)))
+    assert(rows(s"CALL $c.system.rollback_view('$ns.${view.split('.').last}', 1)") == Seq(Row(3, 1)))
     assertEqual(view, Seq(Row(3L)))
     sql(s"DROP VIEW ${peer(view)}")
     assert(condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
-  test("both connectors accept columns whose names Spark generates") {
-    val (own, other) = (newView("litejdbc"), newView("litejdbc"))
-    inNamespace("litejdbc")(sql(s"CREATE VIEW $own AS SELECT max(id), min(name) FROM items"))
-    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(other)} AS SELECT max(id), min(name) FROM items"))
+  onEach("both connectors accept columns whose names Spark generates") { c =>
+    val (own, other) = (newView(c), newView(c))
+    inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT max(id), min(name) FROM items"))
+    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT max(id), min(name) FROM items"))
     Seq(own, other).foreach(assertEqual(_, Seq(Row(3, "a"))))
   }
 
-  test("both connectors accept column names with commas") {
-    val (own, other) = (newView("litejdbc"), newView("litejdbc"))
-    inNamespace("litejdbc")(sql(s"CREATE VIEW $own AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
-    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
+  onEach("both connectors accept column names with commas") { c =>
+    val (own, other) = (newView(c), newView(c))
+    inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
+    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
     Seq(own, other).foreach(assertEqual(_, Seq(Row(2, "b"))))
   }
 
-  test("after a rollback to a version of Apache Iceberg, both connectors read the columns of that version") {
-    val view = newView("litejdbc")
-    inNamespace("icejdbc")(sql(s"CREATE VIEW ${peer(view)} (k, n) AS SELECT id, name FROM items WHERE id = 1"))
-    inNamespace("litejdbc")(sql(s"CREATE OR REPLACE VIEW $view (n, k) AS SELECT name, price FROM items WHERE id = 2"))
+  onEach("after a rollback to a version of Apache Iceberg, both connectors read the columns of that version") { c =>
+    val view = newView(c)
+    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(view)} (k, n) AS SELECT id, name FROM items WHERE id = 1"))
+    inNamespace(c)(sql(s"CREATE OR REPLACE VIEW $view (n, k) AS SELECT name, price FROM items WHERE id = 2"))
     assertEqual(view, Seq(Row("b", 2.5)))
-    sql(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 1)")
+    sql(s"CALL $c.system.rollback_view('$ns.${view.split('.').last}', 1)")
     assertEqual(view, Seq(Row(1, "a")))
-    sql(s"CALL litejdbc.system.rollback_view('$ns.${view.split('.').last}', 2)")
+    sql(s"CALL $c.system.rollback_view('$ns.${view.split('.').last}', 2)")
     assertEqual(view, Seq(Row("b", 2.5)))
   }
 
-  test("SHOW VIEWS lists the views of both connectors") {
-    val view = newView("litejdbc")
+  onEach("SHOW VIEWS lists the views of both connectors") { c =>
+    val view = newView(c)
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     def shown(catalog: String): Seq[Row] = rows(s"SHOW VIEWS IN $catalog.$ns").sortBy(_.getString(1))
-    assert(shown("litejdbc") == shown("icejdbc") && shown("litejdbc").exists(_.getString(1) == view.split('.').last))
+    assert(shown(c) == shown(peer(c)) && shown(c).exists(_.getString(1) == view.split('.').last))
   }
 }
