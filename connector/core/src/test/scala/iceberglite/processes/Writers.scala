@@ -28,8 +28,17 @@ final case class WriterOutput(writer: String, lines: Vector[String], died: Boole
   def written: Set[String] = textAfter("WRITES").toSet
 }
 
-/** Runs several [[WriterProcess]]es that write to one table, and kills some of them. */
-final class Writers(settings: Map[String, String], directory: Path, random: Random) {
+/**
+ * Runs several processes that write to one table or view, and kills some of them.
+ *
+ * @param program the name of the class whose `main` is [[WriterProcess]] or has the same arguments and output
+ */
+final class Writers(
+    settings: Map[String, String],
+    directory: Path,
+    random: Random,
+    program: String = "iceberglite.processes.WriterProcess"
+) {
   private val Timeout = 180L
   private val ended = new ConcurrentLinkedQueue[WriterOutput]
   private val failures = new ConcurrentLinkedQueue[Throwable]
@@ -75,7 +84,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     val java = Path.of(System.getProperty("java.home"), "bin", "java").toString
     val command = Seq(java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") ++
       Seq("--add-opens=java.base/java.net=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")) ++
-      Seq("iceberglite.processes.WriterProcess", properties.toString, writer, commits.toString, step.toString)
+      Seq(program, properties.toString, writer, commits.toString, step.toString)
     val log = directory.resolve(s"$writer.log")
     val process = new ProcessBuilder(command.asJava).redirectError(log.toFile).start()
     try {
