@@ -52,15 +52,6 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     Fuzz.bytes("bytes of table metadata", 600, tables.map(_.getBytes(UTF_8)))(use)
   }
 
-  test("damaged view metadata throws no other error than IcebergError", JsonRules.hostile) {
-    val views = samples(ChangeGenerators.view)(ViewMetadataJson.toJson)
-    Fuzz.json("view metadata", 600, views) { json =>
-      val view = ViewMetadataJson.parse("f.json", json)
-      view.schema
-      ViewMetadataJson.toJson(view)
-    }
-  }
-
   test("damaged updates and requirements throw no other error than IcebergError", JsonRules.hostile) {
     // This update can be applied to the table, whereas random updates refer to columns and snapshots that the table
     // lacks.
