@@ -88,8 +88,26 @@ object IcebergError {
   /**
    * A commit is not valid, because another commit changed the table concurrently. The message names the concurrent
    * change. The same statement may succeed if it is planned again.
+   *
+   * @param scope whether the other commit changed rows, or only moved rows to other files
    */
-  final case class ConcurrentChange(message: String) extends IcebergError(message)
+  final case class ConcurrentChange(message: String, scope: ChangeScope = ChangeScope.Rows)
+      extends IcebergError(message)
+
+  /** The part of a table that a conflicting commit changed. */
+  sealed abstract class ChangeScope
+
+  object ChangeScope {
+
+    /** A commit added, deleted or changed rows. */
+    case object Rows extends ChangeScope
+
+    /**
+     * All conflicting commits have the operation `replace` (spec: "Snapshots"), such as compactions: the same rows are
+     * in other files. All other concurrent commits passed the validation of the failed commit.
+     */
+    case object FilesOnly extends ChangeScope
+  }
 
   /**
    * The storage, a catalog or another server rejected an operation, or an operation failed there.

@@ -7,6 +7,18 @@ import iceberglite.tree.FilePartitions
 import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange, Isolation}
 
 /**
+ * The targets of a row delta that concurrent commits removed.
+ *
+ * @param deleted the paths of the data files whose rows were all deleted
+ * @param rewritten the removals of data files by rewrites, which wrote the same rows to other files
+ */
+final private[action] case class RemovedTargets(deleted: Set[String], rewritten: Vector[FileChange]) {
+  val rewrittenFiles: Map[String, ContentFile] = rewritten.map(c => c.entry.file.path -> c.entry.file).toMap
+
+  def contains(path: String): Boolean = deleted(path) || rewrittenFiles.contains(path)
+}
+
+/**
  * The targets of a row delta: the data files that its deletes apply to, and the data files that it removes.
  *
  * @param deletes the delete files that the row delta adds
@@ -33,36 +45,39 @@ final private[action] class DeleteTargets(
     withoutDataFile.exists(d => DeleteApplicability.affectedFile(d, Map(file.path -> file), base).isDefined)
 
   /**
-   * Returns the targets that no longer exist.
+   * Returns the targets that no longer exist. The caller must reject the commit if a target was rewritten, after it has
+   * validated the commit against the other concurrent commits.
    *
    * @param allowDeleted whether to tolerate that a data file was removed because all of its rows were deleted
    * @throws iceberglite.spec.IcebergError.ConcurrentChange if a target was removed in a way that is not tolerated
    */
-  def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): Set[String] = isolation match {
+  def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): RemovedTargets = isolation match {
     case None =>
       val targets = targetPaths ++ removed.keySet
       val live = liveData(targets).map(_.path).toSet
       (targets -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
-      Set.empty
+      RemovedTargets(Set.empty, Vector.empty)
     case Some(i) =>
-      val removals =
+      val (rewritten, removals) =
         history.changes(history.commitsSince(i.since), m => m.content == ManifestContent.Data && mightList(m))
-          .filter(c => c.isRemoved && isTarget(c.entry.file))
+          .filter(c => c.isRemoved && isTarget(c.entry.file)).partition(_.isRewrite)
       def allDeleted(c: FileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
       removals.find(c => !allowDeleted || !allDeleted(c))
         .foreach(c => NamedFiles.missing(c.entry.file.path, "change rows in", context))
-      removals.map(_.entry.file.path).toSet
+      RemovedTargets(removals.map(_.entry.file.path).toSet, rewritten)
   }
 
   /**
    * Returns a concurrent delete file that may delete rows of a target. Concurrent deletion vectors of data files that
    * this commit keeps are ignored, because they are merged with the vectors of this commit.
+   *
+   * @param rewritten the targets that were rewritten, by path
    */
-  def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
+  def otherDeletes(isolation: Isolation, rewritten: Map[String, ContentFile]): Option[(FileChange, ContentFile)] = {
     val kept = liveData(targetPaths).map(f => f.path -> f).toMap
     def first(data: Map[String, ContentFile], isRelevant: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
       if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, isRelevant)
-    first(removed, _ => true).orElse(first(kept, !_.isDeletionVector))
+    first(removed, _ => true).orElse(first(kept ++ (rewritten -- removed.keys), !_.isDeletionVector))
   }
 
   private def liveData(paths: Set[String]): Vector[ContentFile] =

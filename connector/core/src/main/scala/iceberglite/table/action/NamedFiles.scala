@@ -1,10 +1,10 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ConcurrentChange
+import iceberglite.spec.IcebergError.{ChangeScope, ConcurrentChange}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.CommitContext
-import iceberglite.table.conflict.BranchHistory
+import iceberglite.table.conflict.{BranchHistory, FileChange}
 import iceberglite.tree.{FileSelector, FilePartitions}
 
 /**
@@ -57,6 +57,35 @@ private[action] object NamedFiles {
   }
 
   /**
+   * Checks that data files that a statement has read are live.
+   *
+   * @param since the snapshot that the statement read; absent if the statement read none, or is not validated
+   * @throws ConcurrentChange if a file is not live. If rewrites removed all of these files, only the files have changed
+   */
+  def requireRead(
+      files: Vector[ContentFile],
+      since: Option[Long],
+      verb: String,
+      base: TableMetadata,
+      history: BranchHistory,
+      context: CommitContext
+  ): Unit = {
+    val live = new NamedFiles(files, base).live(history).map(_.file.path).toSet
+    val lost = files.map(_.path).filterNot(live)
+    if (lost.nonEmpty) {
+      val partitions = new FilePartitions(files, base)
+      val removals = since.toVector.flatMap { id =>
+        history.changes(
+          history.concurrentCommits(Some(id)),
+          p => p.content == ManifestContent.Data && partitions.mightMatch(p)
+        )
+      }.filter(c => c.isRemoved && c.isRewrite).map(c => c.entry.file.path -> c).toMap
+      lost.find(!removals.contains(_)).foreach(missing(_, verb, context))
+      rewritten(removals(lost.head), verb, context)
+    }
+  }
+
+  /**
    * Checks that the data files to which new deletes apply are live.
    *
    * @param deletes delete files, each for a single data file
@@ -78,5 +107,17 @@ private[action] object NamedFiles {
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
     s"Cannot $verb the files of ${context.table}: $path is not in the table any more, because another commit " +
       "removed it. Run the statement again"
+  )
+
+  /**
+   * Rejects a commit that only rewrites conflict with. The caller has validated the commit against all other concurrent
+   * commits.
+   *
+   * @param removal the removal of a file that the commit reads or replaces, by a rewrite
+   */
+  def rewritten(removal: FileChange, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
+    s"Cannot $verb the files of ${context.table}: ${removal.entry.file.path} is not in the table any more, because " +
+      s"snapshot ${removal.snapshot.snapshotId} rewrote its rows to other files. Run the statement again",
+    ChangeScope.FilesOnly
   )
 }

@@ -69,6 +69,26 @@ private[action] object LiveDeletionVectors {
     }.map(_.file)
   }
 
+  /**
+   * Returns the deletion vectors that other commits added for the data files that the given vectors reference, and that
+   * are not live if the data files were rewritten. Vectors that rewrites added are not returned.
+   */
+  def addedConcurrently(
+      vectors: Vector[ContentFile],
+      since: Option[Long],
+      base: TableMetadata,
+      history: BranchHistory
+  ): Vector[ContentFile] = {
+    val paths = vectors.flatMap(_.referencedDataFile).toSet
+    val partitions = new FilePartitions(vectors, base)
+    if (paths.isEmpty) Vector.empty
+    else history.changes(
+      history.concurrentCommits(since),
+      p => p.content == ManifestContent.Deletes && partitions.mightMatch(p)
+    ).filter(c => c.isAdded && !c.isRewrite && c.entry.file.isDeletionVector).map(_.entry.file)
+      .filter(_.referencedDataFile.exists(paths))
+  }
+
   /** Returns the deletion vector that the data file of the given vector had at a snapshot. */
   def at(
       snapshotId: Option[Long],

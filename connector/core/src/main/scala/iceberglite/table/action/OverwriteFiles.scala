@@ -34,7 +34,7 @@ final class OverwriteFiles(
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
     isolation.foreach(check(_, base, history, context))
-    if (removed.nonEmpty) NamedFiles.require(removed, "overwrite", base, history, context)
+    NamedFiles.requireRead(removed, isolation.flatMap(_.since), "overwrite", base, history, context)
     val matching =
       if (filter == AlwaysFalse) FileSelector.NoFiles
       else Removal.matching(new RowFilter(filter, caseSensitive, base), "overwrite", context)

@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ConcurrentChange
+import iceberglite.spec.IcebergError.{ChangeScope, ConcurrentChange}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{CommitContext, SnapshotTarget}
@@ -50,7 +50,8 @@ final class ReplacePartitions(
         to <- moves.find(c => c.isAdded && isTarget(c))
       } throw ConcurrentChange(
         s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description} " +
-          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again"
+          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
+        ChangeScope.FilesOnly
       )
       rejectIf(isReplaced, hasOtherSpec)
       rejectIf(hasOtherSpec, isReplaced)

@@ -29,7 +29,7 @@ object ReadRows {
  * If another commit also added a deletion vector for the same data file, the two vectors are merged, and the merged
  * vector replaces the other commit's vector. If a concurrent DELETE removed a data file with all its rows, the deletes
  * for this data file are dropped. If a data file was rewritten or overwritten concurrently, the commit fails, because
- * the rows may be in another file.
+ * the rows may be in another file. The error states whether only rewrites conflict with the commit.
  *
  * @param added data files and delete files. A deletion vector contains all deleted positions of its data file,
  *   including those in position delete files
@@ -70,15 +70,30 @@ final class RowDelta(
     requiredSpec.foreach(checkSpecs(_, history, context))
     val targets = new DeleteTargets(deletes, removedData, affectedDataFiles, base, history, context)
     val removedTargets = targets.removedTargets(isolation, allowDeleted = rows.isEmpty)
-    val own = vectors.filterNot(_.referencedDataFile.exists(removedTargets))
-    val concurrent = LiveDeletionVectors.ofSameDataFiles(own, removed, base, history)
-    val byFile = own.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
-    val pairs = concurrent.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
-    isolation.foreach(check(_, pairs, targets, base, history, context))
+    val own = vectors.filterNot(_.referencedDataFile.exists(removedTargets.contains))
+    val pairs = pairsOf(own, LiveDeletionVectors.ofSameDataFiles(own, removed, base, history))
+    isolation.foreach(check(_, pairs, targets, removedTargets, base, history, context))
+    removedTargets.rewritten.headOption.foreach(NamedFiles.rewritten(_, "change rows in", context))
     val merged = vectorMerge.mergePairs(pairs, base, context)
     val replaced = pairs.map(_.own).toSet
     val removedFiles = new NamedFiles(removed ++ pairs.map(_.concurrent), base)
     FileChanges(rows ++ otherDeletes ++ own.filterNot(replaced) ++ merged, removedFiles)
+  }
+
+  private def pairsOf(own: Vector[ContentFile], concurrent: Vector[ContentFile]): Vector[VectorPair] = {
+    val byFile = own.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
+    concurrent.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
+  }
+
+  /** Returns the pairs of vectors of data files that were rewritten after another commit had added its vector. */
+  private def pairsOfRewritten(
+      isolation: Isolation,
+      removedTargets: RemovedTargets,
+      base: TableMetadata,
+      history: BranchHistory
+  ): Vector[VectorPair] = {
+    val own = vectors.filter(_.referencedDataFile.exists(removedTargets.rewrittenFiles.contains))
+    pairsOf(own, LiveDeletionVectors.addedConcurrently(own, isolation.since, base, history))
   }
 
   private def checkSpecs(specId: Int, history: BranchHistory, context: CommitContext): Unit =
@@ -93,15 +108,17 @@ final class RowDelta(
       isolation: Isolation,
       pairs: Vector[VectorPair],
       targets: DeleteTargets,
+      removedTargets: RemovedTargets,
       base: TableMetadata,
       history: BranchHistory,
       context: CommitContext
   ): Unit = if (history.concurrentCommits(isolation.since).nonEmpty) {
     val readFilter = new RowFilter(read.filter, read.caseSensitive, base)
     isolation.check(history, context, readFilter, rejectedConflicts(isolation.level))
-    pairsToCompare(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
+    val allPairs = pairs ++ pairsOfRewritten(isolation, removedTargets, base, history)
+    pairsToCompare(isolation, allPairs, history).foreach(checkSameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
-      targets.otherDeletes(isolation).foreach { case (change, file) =>
+      targets.otherDeletes(isolation, removedTargets.rewrittenFiles).foreach { case (change, file) =>
         fail(
           isolation,
           s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +

@@ -47,7 +47,7 @@ private[iceberglite] object ErrorCondition {
     case CommitConflict(table, reason) => own("COMMIT_CONFLICT", "40001", "table" -> table, "reason" -> reason)
     case CommitStateUnknown(table, file, _, _) =>
       own("COMMIT_STATE_UNKNOWN", "40003", Seq("table" -> table) ++ file.map("metadataFile" -> _): _*)
-    case ConcurrentChange(reason) => own("CONCURRENT_CHANGE", "40001", "reason" -> reason)
+    case ConcurrentChange(reason, _) => own("CONCURRENT_CHANGE", "40001", "reason" -> reason)
     case ValidationFailed(reason) => own("VALIDATION_FAILED", "55000", "reason" -> reason)
     case StorageFailed(operation, place, _, _) =>
       own("STORAGE_FAILED", "58030", "operation" -> operation, "place" -> place.toString)
