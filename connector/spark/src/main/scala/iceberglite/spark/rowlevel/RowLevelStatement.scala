@@ -17,7 +17,7 @@ import iceberglite.spark.conf.{
 }
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.IcebergScanBuilder
-import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest, PendingCommit, RowCounts, SchemaMerge}
+import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest, PendingCommit, RowCounts, SchemaMerge, StatementRerun}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
@@ -67,6 +67,9 @@ final private[iceberglite] class RowLevelStatement(
 
   /** The properties of the statement that are determined from its plan. */
   val analysis: StatementAnalysis = context.analysis
+
+  /** Runs the statement again if only rewrites conflict with its commit; absent if this run must not be repeated. */
+  val rerun: Option[StatementRerun] = analysis.rerun.filterNot(_ => context.isRerun)
 
   /** Whether rows are written by the tasks that read them. */
   def writesInReadTasks: Boolean = context.writesInReadTasks
@@ -143,7 +146,8 @@ final private[iceberglite] class RowLevelStatement(
     action,
     application,
     merge.map(_.action),
-    AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _))
+    AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
+    rerun
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)

@@ -33,7 +33,11 @@ private[rowlevel] object RowPlans {
     val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex)
     plan.copy(
       rows = plan.rows.copy(changeColumnIndex = changeColumnIndex),
-      settings = plan.settings.copy(isolation = Some(statement.isolation), merge = statement.merge)
+      settings = plan.settings.copy(
+        isolation = Some(statement.isolation),
+        merge = statement.merge,
+        rerun = statement.rerun
+      )
     )
   }
 

@@ -24,8 +24,10 @@ import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
  *      each place where the plan uses the scan: [[restrictTo]].
  *   1. Spark requests the batch of the scan, which uses [[packing]] and [[selectedPaths]].
  *   1. Spark commits the write, which replaces the files of [[read]].
+ *
+ * @param isRerun whether an earlier run of the statement failed because of rewrites; that run then controls the reruns
  */
-final private[iceberglite] class StatementContext {
+final private[iceberglite] class StatementContext(val isRerun: Boolean = false) {
   @volatile private var currentAnalysis = StatementAnalysis()
   @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false

@@ -32,6 +32,15 @@ final private[iceberglite] class StatementTarget private (
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context, followUps))
 
+  /** Returns the target for another run of the statement, with a new context. */
+  def forRerun(table: Table): StatementTarget = new StatementTarget(
+    options,
+    columns,
+    Some(resolvedTable.getOrElse(table)),
+    new StatementContext(isRerun = true),
+    followUps
+  )
+
   def withOptions(newOptions: StatementOptions, table: Table): StatementTarget =
     new StatementTarget(newOptions, columns, Some(resolvedTable.getOrElse(table)), context, followUps)
 

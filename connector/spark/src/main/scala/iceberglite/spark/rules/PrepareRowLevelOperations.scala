@@ -26,7 +26,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.PinnableTable
-import iceberglite.spark.table.SparkTable
+import iceberglite.spark.table.{RerunAfterRewrite, SparkTable}
+import iceberglite.spark.write.StatementRerun
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -40,23 +41,25 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => prepared(d, d.table)
-    case u: UpdateTable if u.resolved && u.aligned => prepared(u, u.table)
+    case d: DeleteFromTable if d.resolved => prepared(d, d.table, RerunAfterRewrite.of(d))
+    case u: UpdateTable if u.resolved && u.aligned => prepared(u, u.table, RerunAfterRewrite.of(u))
     case m: MergeIntoTable if m.resolved && m.aligned =>
-      prepared(m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable)
+      prepared(m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable, RerunAfterRewrite.of(m))
   }
 
   /**
    * Returns the prepared command. Publishes the analysis of the command in the statement's context, because Spark does
    * not pass it to the operation.
+   *
+   * @param rerun runs the original command again; the tables in this command are not pinned
    */
-  private def prepared(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
+  private def prepared(command: LogicalPlan, target: LogicalPlan, rerun: Option[StatementRerun]): LogicalPlan = {
     val pinnedCommand = pinned(NullConditions.castNulls(command))
     target match {
       case Target(table, relation) =>
         val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
         val result = RowLevelPreparation(withoutMetadataColumns)
-        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named)))
+        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named, rerun = rerun)))
         result.plan
       case _ => pinnedCommand
     }

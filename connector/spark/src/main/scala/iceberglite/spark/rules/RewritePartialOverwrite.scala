@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
 
 import iceberglite.spark.conf.StatementOptions
-import iceberglite.spark.table.SparkTable
+import iceberglite.spark.table.{RerunAfterRewrite, SparkTable}
 import iceberglite.spec.schema.MetadataColumns.FilePath
 
 /**
@@ -29,7 +29,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
           val condition = folded(RewriteCharPadding.padded(NullConditions.castNulls(write.deleteExpr), relation, table))
           if (table.in(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
             write
-          else replaced(target, relation, condition, write.query)
+          else replaced(target, relation, condition, write)
         case _ => write
       }
   }
@@ -64,10 +64,12 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       table: SparkTable,
       relation: DataSourceV2Relation,
       condition: Expression,
-      query: LogicalPlan
+      write: OverwriteByExpression
   ): LogicalPlan = {
+    val query = write.query
+    val operation = table.overwrite(RerunAfterRewrite.of(write))
     val writtenRelation =
-      RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, table.overwrite())))
+      RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, operation)))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns
     val fileColumn = relation.metadataOutput.filter(_.name == FilePath.name)
     val keptRows = Filter(

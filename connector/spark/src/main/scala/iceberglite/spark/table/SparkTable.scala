@@ -48,7 +48,7 @@ import iceberglite.spark.rowlevel.{
   StatementTarget
 }
 import iceberglite.spark.session.PinnableTable
-import iceberglite.spark.write.MetadataDelete
+import iceberglite.spark.write.{MetadataDelete, StatementRerun}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.partition.Void
@@ -194,6 +194,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     new SparkTable(source, travel, target.withColumns(columns, table))
   }
 
+  /** Returns the table for another run of its statement, which does not share the state of the failed run. */
+  private[iceberglite] def forRerun: SparkTable = in(new SparkTable(source, travel, target.forRerun(table)))
+
   /** The state of the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context
 
@@ -242,8 +245,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /**
    * Returns the row-level operation for an overwrite that also rewrites rows that do not satisfy the condition. Its
    * command is UPDATE. With the command DELETE, Spark would lose the new rows if whole files can be deleted.
+   *
+   * @param rerun runs the overwrite again; absent if this is not possible
    */
-  private[iceberglite] def overwrite(): RowLevelOperation = in {
+  private[iceberglite] def overwrite(rerun: Option[StatementRerun]): RowLevelOperation = in {
+    context.publish(context.analysis.copy(rerun = rerun))
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
     if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)

@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
+import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.{Action, DataLocations, Table}
 import iceberglite.table.action.RecordApplicationVersion
 
@@ -20,6 +20,7 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param application records the version of an application's write in the table, even if the write changes nothing
  * @param precedingAction an action that precedes `action` in the same commit
  * @param followUp the maintenance that follows the commit; absent for none
+ * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
@@ -27,7 +28,8 @@ final private[iceberglite] case class PendingCommit(
     action: Option[Action],
     application: Option[RecordApplicationVersion],
     precedingAction: Option[Action] = None,
-    followUp: Option[FollowUpRequest] = None
+    followUp: Option[FollowUpRequest] = None,
+    rerun: Option[StatementRerun] = None
 ) {
   def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(precedingAction.toVector :+ _)
 }
@@ -56,22 +58,34 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   def registerFile(path: String): Unit = synchronized(driverFiles :+= path)
 
   /**
-   * Commits the results of the tasks, and then runs the maintenance that the write requests.
+   * Commits the results of the tasks, and then runs the maintenance that the write requests. If only rewrites conflict
+   * with the commit, removes the files of this write, and runs the statement again.
    *
-   * @return false if the table already contained this version of the application's write. In this case, the files of
-   *   this write are removed; otherwise, the write is committed
+   * @return whether this write is committed. If not, its files are removed, and the table contains the result of another
+   *   run of the statement, or already contained this version of the application's write
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
     in {
       val content = pending
-      val committed = submitted(content)
-      committed match {
-        case Some(after) if content.action.isDefined && !after.isStaged =>
-          content.followUp.foreach(_.run(after))
-        case Some(_) =>
-        case None => abort(messages)
+      outcomeOf(content) match {
+        case Outcome.Committed(after) =>
+          if (content.action.isDefined && !after.isStaged) content.followUp.foreach(_.run(after))
+          true
+        case Outcome.AlreadyCommitted =>
+          abort(messages)
+          false
+        case Outcome.Rewritten(conflict, rerun) =>
+          abort(messages)
+          rerun.run(table, conflict)
+          false
       }
-      committed.isDefined
+    }
+
+  private def outcomeOf(pending: PendingCommit): Outcome =
+    try submitted(pending).fold[Outcome](Outcome.AlreadyCommitted)(Outcome.Committed)
+    catch {
+      case conflict @ ConcurrentChange(_, ChangeScope.FilesOnly) =>
+        pending.rerun.fold[Outcome](throw conflict)(Outcome.Rewritten(conflict, _))
     }
 
   override protected def errorName: String = table.name
@@ -135,5 +149,17 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
 }
 
 private[iceberglite] object WriteCommit {
+  sealed private trait Outcome
+
+  private object Outcome {
+    final case class Committed(after: Table) extends Outcome
+
+    /** The table already contained this version of the application's write. */
+    case object AlreadyCommitted extends Outcome
+
+    /** Nothing was committed, because rewrites replaced files of the statement, which can run again. */
+    final case class Rewritten(conflict: ConcurrentChange, rerun: StatementRerun) extends Outcome
+  }
+
   private val log = LoggerFactory.getLogger("iceberglite.spark.write.WriteCommit")
 }

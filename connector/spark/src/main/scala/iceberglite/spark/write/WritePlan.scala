@@ -99,6 +99,7 @@ final private[iceberglite] case class FilesToWrite(
  * @param application records the version of an application's write, so that a repeated write is ignored
  * @param followUp the maintenance that follows the commit; absent for none
  * @param merge the changes to the table's columns; `WritePlan.table` already has these changes
+ * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
  */
 final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
@@ -106,7 +107,8 @@ final private[iceberglite] case class CommitSettings(
     summary: Map[String, String],
     application: Option[RecordApplicationVersion],
     followUp: Option[FollowUpRequest],
-    merge: Option[SchemaMerge] = None
+    merge: Option[SchemaMerge] = None,
+    rerun: Option[StatementRerun] = None
 )
 
 /**
@@ -136,7 +138,8 @@ final private[iceberglite] case class WritePlan(
       action,
       settings.application,
       settings.merge.map(_.action),
-      settings.followUp
+      settings.followUp,
+      settings.rerun
     )
   }
 }

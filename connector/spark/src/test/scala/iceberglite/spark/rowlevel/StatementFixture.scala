@@ -9,9 +9,10 @@ import org.scalatest.Suite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.WriteFixture
-import iceberglite.spec.file.Content
-import iceberglite.table.Table
-import iceberglite.table.action.MergeAppend
+import iceberglite.spec.file.{Content, ContentFile}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.action.{MergeAppend, RewriteFiles}
 import iceberglite.tree.TreeReader
 
 /** Creates tables for tests of row-level statements, and commits to the tables while a statement runs. */
@@ -68,13 +69,30 @@ trait StatementFixture extends WriteFixture { self: Suite =>
 
   /** Adds a copy of a data file to the table. */
   protected def addCopy(table: Table): Unit = {
+    val file = dataFilesAt(table, table.currentSnapshot).filter(_.recordCount == 500).minBy(_.path)
+    table.transaction().add(new MergeAppend(Vector(copyOf(table, file)))).commit()
+    ()
+  }
+
+  /** Replaces the data files by copies, as a compaction does. The files must not have deletes. */
+  protected def compact(table: Table, target: SnapshotTarget = SnapshotTarget.Main): Unit =
+    target.head(table.metadata).foreach { head =>
+      val files = dataFilesAt(table, Some(head))
+      table.transaction().add(
+        new RewriteFiles(files, files.map(copyOf(table, _)), head.snapshotId, target)
+      ).commit()
+    }
+
+  private def dataFilesAt(table: Table, snapshot: Option[Snapshot]): Vector[ContentFile] = {
     val tree = new TreeReader(table.io, table.metadata)
-    val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
-      .map(_.file).filter(f => f.content == Content.Data && f.recordCount == 500).minBy(_.path)
+    snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
+      .filter(_.isLive).map(_.file).filter(_.content == Content.Data)
+  }
+
+  private def copyOf(table: Table, file: ContentFile): ContentFile = {
     val path = file.path.replace(".parquet", s"-${StatementFixture.copies.incrementAndGet()}-copy.parquet")
     table.io.createExclusively(path, table.io.readRange(file.path, 0L, file.fileSizeInBytes.toInt))
-    table.transaction().add(new MergeAppend(Vector(file.copy(path = path)))).commit()
-    ()
+    file.copy(path = path)
   }
 }
 
