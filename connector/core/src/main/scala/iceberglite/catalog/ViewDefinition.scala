@@ -27,13 +27,13 @@ final case class ViewDefinition(
    *   property `replace.drop-dialect.allowed` is true
    */
   private[catalog] def version(base: Option[ViewMetadata], schemaId: Int, nowMs: Long): ViewVersion = {
-    val kept = base.filterNot(allowsDrop).toVector.flatMap(_.currentVersion.representations).filter {
+    val kept = base.filterNot(allowsLostDialects).toVector.flatMap(_.currentVersion.representations).filter {
       case ViewRepresentation.Sql(_, dialect) => !dialect.equalsIgnoreCase(query.dialect)
       case _: ViewRepresentation.Unknown => true
     }
     ViewVersion(1, schemaId, nowMs, summary, query +: kept, defaultCatalog, defaultNamespace)
   }
 
-  private def allowsDrop(view: ViewMetadata): Boolean =
+  private def allowsLostDialects(view: ViewMetadata): Boolean =
     view.properties.get(ViewMetadata.DropDialectProperty).exists(_.equalsIgnoreCase("true"))
 }

@@ -111,16 +111,16 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** Checks that planning on a cluster gives the same tasks, with or without metrics. */
   private def checkCluster(scan: TableScan, plan: ScanPlan): Unit = {
     // A plan made on a cluster does not state which snapshot added a file.
-    def withoutMetrics(p: ScanPlan) =
+    def comparable(p: ScanPlan) =
       p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty), addedBy = 0L))
     val onCluster = scan.copy(cluster = Some(new CopyingCluster)).plan()
-    assert(withoutMetrics(onCluster) == withoutMetrics(plan) && onCluster.report == plan.report)
+    assert(comparable(onCluster) == comparable(plan) && onCluster.report == plan.report)
     def metrics(p: ScanPlan) = p.tasks.map(_.file.metrics).map { m =>
       (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
     }
     assert(metrics(onCluster) == metrics(plan))
     val withoutStats = scan.copy(cluster = Some(new CopyingCluster), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
-    assert(withoutMetrics(withoutStats) == withoutMetrics(plan) && withoutStats.report == plan.report)
+    assert(comparable(withoutStats) == comparable(plan) && withoutStats.report == plan.report)
   }
 
   /** Checks that a plan for a limited number of rows is the shortest prefix of the whole plan with enough rows. */

@@ -50,7 +50,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     Evolution,
     "Fields cannot be moved into or out of a struct; the error names the path."
   )(Update)
-  val noRegrouping: Rule = rule(
+  val primitiveStaysPrimitive: Rule = rule(
     "primitive-stays-primitive",
     Evolution,
     "A primitive cannot become a struct, nor a struct a primitive."

@@ -66,7 +66,7 @@ private[catalog] object HiveKind {
         next: TableVersion,
         settings: HiveSettings
     ): Unit = {
-      val engine = HiveParameters.engine(properties(next), settings)
+      val engine = HiveParameters.isHiveEnabled(properties(next), settings)
       table.setSd(HiveColumns.storage(next.metadata.schema, next.metadata.location, engine))
       table.setParameters(asJava(HiveParameters.ofTable(parameters(table), base, next, settings)))
     }

@@ -29,12 +29,12 @@ private[hive] object HiveParameters {
    * The table properties that are stored as parameters with another name, because Hive has its own parameter. Each
    * property is mapped to the name of the parameter.
    */
-  private val hiveNames = Map("gc.enabled" -> "external.table.purge")
+  private val renamedParameters = Map("gc.enabled" -> "external.table.purge")
 
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
 
   /** Whether Hive may read the table. */
-  def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
+  def isHiveEnabled(properties: Map[String, String], settings: HiveSettings): Boolean =
     properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
 
   /**
@@ -56,7 +56,7 @@ private[hive] object HiveParameters {
       metadata.uuid.map(SummaryParameters.Uuid -> _.toString) ++
       pointers("ICEBERG", base.map(_.metadataLocation), next.metadataLocation) ++
       metadata.currentSnapshot.fold(Map.empty[String, String])(counts) ++ summary.of(metadata)
-    val withEngine = if (engine(metadata.properties, settings)) common + StorageHandler else common
+    val withEngine = if (isHiveEnabled(metadata.properties, settings)) common + StorageHandler else common
     if (settings.keepStatistics) withEngine else withEngine - StatisticsAccurate + NoStatistics
   }
 
@@ -75,10 +75,10 @@ private[hive] object HiveParameters {
   }
 
   private def toHive(properties: Map[String, String]): Map[String, String] =
-    (properties - OwnerKey).map { case (key, value) => hiveNames.getOrElse(key, key) -> value }
+    (properties - OwnerKey).map { case (key, value) => renamedParameters.getOrElse(key, key) -> value }
 
   private def removedKeys(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
-    (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => hiveNames.getOrElse(key, key))
+    (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => renamedParameters.getOrElse(key, key))
 
   private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
     Map(TypeKey -> kind, LocationKey -> next) ++ base.map(PreviousKey -> _)

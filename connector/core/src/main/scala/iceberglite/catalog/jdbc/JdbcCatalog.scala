@@ -33,7 +33,7 @@ final class JdbcCatalog private (
     warehouse: String,
     val io: FileIO,
     protected val environment: Environment,
-    session: JdbcSession
+    session: JdbcPool
 ) extends Catalog with ViewCatalog {
   private val databaseTables = new JdbcTables(
     session,
@@ -355,7 +355,7 @@ object JdbcCatalog extends CatalogFamily {
       throw InvalidArgument(s"uri of catalog $name", uri.takeWhile(c => c != ':' && c != '/') + "...", reason)
     }
     val warehouse = CatalogProperty.Warehouse.require(name, properties, "file:///data/warehouse")
-    val session = new JdbcSession(
+    val session = new JdbcPool(
       url,
       CatalogProperty.clients(name, properties),
       JdbcProperty.retryable(properties),

@@ -7,7 +7,7 @@ import java.sql.SQLException
  * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.schemaVersion`, because its first evaluation creates the
  * catalog tables if they are missing.
  */
-final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
+final private[catalog] class JdbcNamespaces(session: JdbcPool, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 

@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
  * @param locationOf returns the location of the metadata file of a version of the table or view
  */
 final private[catalog] class JdbcPointer[V](
-    session: JdbcSession,
+    session: JdbcPool,
     rows: JdbcRows,
     kind: RowKind,
     namespace: String,

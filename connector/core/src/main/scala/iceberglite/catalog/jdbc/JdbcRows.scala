@@ -26,7 +26,7 @@ private[catalog] object RowKind {
  * ignored. The methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog tables if they
  * are missing.
  */
-final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
+final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, catalog: String) {
   import JdbcRows._
   import JdbcTables.Tables
 

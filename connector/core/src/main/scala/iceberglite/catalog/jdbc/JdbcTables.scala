@@ -13,7 +13,7 @@ import iceberglite.spec.ObjectKind
  * @param requested the schema version that the user configured; `None` keeps the schema version of existing tables
  */
 final private[catalog] class JdbcTables(
-    session: JdbcSession,
+    session: JdbcPool,
     catalog: String,
     createMissing: Boolean,
     requested: Option[JdbcSchemaVersion]

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type._
  * @param records creates the records from the values of the columns
  * @param positions the indexes in a record of the columns that contain the row position
  */
-final private[parquet] case class FileReadPlan(requested: MessageType, records: Records, positions: Array[Int])
+final private[parquet] case class FileReadPlan(requested: MessageType, records: RootMaterializer, positions: Array[Int])
 
 private[parquet] object FileReadPlan {
 
@@ -32,7 +32,7 @@ private[parquet] object FileReadPlan {
     val positions = expected.fields.indices.filter(i => expected.fields(i).id == MetadataColumns.Position.id).toArray
     val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, expected), expected, Vector.empty)
     val root = new StructConverter(parts.template, parts.children, _: ValueReceiver)
-    FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
+    FileReadPlan(withChildren(file, parts.requested), new RootMaterializer(root), positions)
   }
 
   /** The parts of a struct's read plan. They are described as parameters of [[StructConverter]]. */

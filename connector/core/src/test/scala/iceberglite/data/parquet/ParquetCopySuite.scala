@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.data.parquet.copy.ParquetCopy
-import iceberglite.data.{CopiedFile, InheritedLineage, Record, RecordGenerators, WrittenFile}
+import iceberglite.data.{FileToCopy, InheritedLineage, Record, RecordGenerators, WrittenFile}
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
@@ -37,7 +37,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     val settings = ParquetSettings.of(properties)
     val codecs = settings.codecs
     val fileSettings = ParquetFileSettings.of(schema, settings, codecs, Map.empty)
-    val sources = files.zipWithIndex.map { case (file, i) => CopiedFile(file.path, lineage(i)) }.toVector
+    val sources = files.zipWithIndex.map { case (file, i) => FileToCopy(file.path, lineage(i)) }.toVector
     try ParquetCopy.of(sources, fileSettings, io, targetSize).map { copied =>
         try copied.files.map { rows =>
             val path = newPath()

@@ -28,7 +28,7 @@ import iceberglite.table.Table
 final class MetadataTableScanBuilder(
     name: String,
     table: Table,
-    view: MetadataTable,
+    metadataTable: MetadataTable,
     snapshot: Option[Snapshot],
     schema: StructType
 ) extends ScanBuilder
@@ -43,13 +43,13 @@ final class MetadataTableScanBuilder(
     requiredSchema = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
   }
 
-  override def build(): Scan = in(new MetadataTableScan(name, table, view, snapshot, requiredSchema))
+  override def build(): Scan = in(new MetadataTableScan(name, table, metadataTable, snapshot, requiredSchema))
 }
 
 final private class MetadataTableScan(
     name: String,
     table: Table,
-    view: MetadataTable,
+    metadataTable: MetadataTable,
     snapshot: Option[Snapshot],
     requiredSchema: StructType
 ) extends LocalScan
@@ -58,10 +58,10 @@ final private class MetadataTableScan(
   override protected def errorName: String = name
 
   private lazy val outputRows: Array[InternalRow] = in {
-    val columns = view.schema(table)
+    val columns = metadataTable.schema(table)
     val positions = requiredSchema.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
     val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
-    view.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
+    metadataTable.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
   }
 
   override def rows(): Array[InternalRow] = outputRows

@@ -12,7 +12,7 @@ import org.apache.spark.sql.iceberglite.TaskInput
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.data.{CopiedFile, InheritedLineage}
+import iceberglite.data.{FileToCopy, InheritedLineage}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFiles}
 import iceberglite.spec.file.{ContentFile, FileFormat}
@@ -69,7 +69,7 @@ private[maintenance] object PackJob {
  * @param records the number of rows of the files, without files whose manifest entry has no record count
  */
 final private[maintenance] case class FilesToCopy(
-    files: Vector[CopiedFile],
+    files: Vector[FileToCopy],
     partition: PartitionTuple,
     bytes: Long,
     records: Long
@@ -94,7 +94,7 @@ private[maintenance] object FilesToCopy {
       (!hasLineage || task.file.firstRowId.isDefined)
     }
     if (isComplete) {
-      val files = tasks.map(task => CopiedFile(task.file.path, lineageOf(task, hasLineage)))
+      val files = tasks.map(task => FileToCopy(task.file.path, lineageOf(task, hasLineage)))
       val records = tasks.map(_.file).filter(_.hasRecordCount).map(_.recordCount).sum
       Some(FilesToCopy(files, partition, tasks.map(_.file.fileSizeInBytes).sum, records))
     } else None

@@ -5,7 +5,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.data.{CopiedFile, WrittenFile}
+import iceberglite.data.{FileToCopy, WrittenFile}
 import iceberglite.spark.write.files.{DataFileCopies, DataFileWriter, NewDataFiles, RowFaults}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.file.ContentFile
@@ -51,7 +51,7 @@ final private[write] class TaskFiles(
    * @param tuple the partition of all rows
    * @return the number of rows; absent if the rows must be read and written one by one
    */
-  def copy(sources: Vector[CopiedFile], tuple: PartitionTuple): Option[Long] =
+  def copy(sources: Vector[FileToCopy], tuple: PartitionTuple): Option[Long] =
     try files.copies(sources, target.targetSize).map { copies =>
         try Iterator.range(0, copies.count).map(write(copies, _, tuple)).sum
         finally copies.close()

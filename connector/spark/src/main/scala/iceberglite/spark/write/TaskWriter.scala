@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 import org.apache.spark.sql.iceberglite.TaskOutput
 
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.spec.partition.PartitionTuple
 
 /**
@@ -34,7 +34,7 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
    * @param partition the partition of all rows
    * @return false if nothing was written, because the rows must be read and written one by one
    */
-  def copy(sources: Vector[CopiedFile], partition: PartitionTuple): Boolean = {
+  def copy(sources: Vector[FileToCopy], partition: PartitionTuple): Boolean = {
     val copied = files.copy(sources, partition)
     records += copied.getOrElse(0L)
     copied.isDefined

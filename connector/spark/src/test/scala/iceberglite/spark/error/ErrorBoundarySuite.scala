@@ -60,7 +60,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   private def pointsOf(c: Case, faults: Faults, calls: Int): Vector[(Fault, Int)] = {
     val places = random.shuffle((1 to calls).toVector).take(faultsPerCase)
     val conflict = if (c.changes && faults == FaultyFileSystem) Vector(Fault.Conflict -> 1) else Vector.empty
-    places.map(Fault.everywhere(random.nextInt(Fault.everywhere.size)) -> _) ++ conflict
+    places.map(Fault.ofAnyCall(random.nextInt(Fault.ofAnyCall.size)) -> _) ++ conflict
   }
 
   private def failureOf(c: Case, faults: Faults, fault: Fault, callNumber: Int): Vector[String] = {

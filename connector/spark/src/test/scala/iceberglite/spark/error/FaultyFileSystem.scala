@@ -25,7 +25,7 @@ private[error] object Fault {
   /** Another writer commits first; only commits are counted as calls. */
   case object Conflict extends Fault
 
-  val everywhere: Seq[Fault] = Seq(Refused, AnswerLost, Outage)
+  val ofAnyCall: Seq[Fault] = Seq(Refused, AnswerLost, Outage)
 }
 
 /**

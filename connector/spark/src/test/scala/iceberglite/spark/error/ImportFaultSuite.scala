@@ -140,7 +140,7 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
     for (
       (name, run) <- chosen;
       (faults, kinds) <- Seq(
-        FaultyFileSystem -> Fault.everywhere,
+        FaultyFileSystem -> Fault.ofAnyCall,
         DatabaseFaults -> Seq(Fault.Refused, Fault.AnswerLost)
       )
     ) {

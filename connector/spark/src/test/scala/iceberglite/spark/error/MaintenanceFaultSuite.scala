@@ -70,7 +70,7 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
       val calls = random.shuffle((1 to normal.calls).toVector)
       Sampling.recordSkipped(math.max(0, calls.size - callsPerCase), calls.size, s"faults of ${c.label}")
       calls.take(callsPerCase).foreach { call =>
-        check(name, c, Fault.everywhere(random.nextInt(Fault.everywhere.size)), call, expected)
+        check(name, c, Fault.ofAnyCall(random.nextInt(Fault.ofAnyCall.size)), call, expected)
       }
     }
 

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{LongType => SparkLong, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.WrittenFile
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.spark.write.files.{DataFileCopies, DataFileFormat, DataFileWriter, InputColumns, NewDataFiles}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.file.{FileFormat, MetricMaps}
@@ -120,7 +120,7 @@ private object FanOutRouterSuite {
         maxOpen = math.max(maxOpen, CountingFormat.this.open)
         file
       }
-      override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] = None
+      override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] = None
       override def close(): Unit = ()
     }
   }

@@ -105,7 +105,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     out.writeNumberField(VersionId, version.versionId)
     out.writeNumberField(TimestampMs, version.timestampMs)
     JsonFormat.writeStrings(out, Summary, version.summary)
-    writeScope(version, out)
+    writeDefaults(version, out)
     JsonFormat.writeArray(out, Representations, version.representations)(writeRepresentation(version, _, out))
     out.writeEndObject()
   }
@@ -114,7 +114,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
    * Writes the schema id, default catalog and default namespace. In the current form of the specification, these keys
    * belong to the version. In the early form, they belong to each representation.
    */
-  private def writeScope(version: ViewVersion, out: JsonGenerator): Unit = {
+  private def writeDefaults(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
     version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))
     JsonFormat.writeArray(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
@@ -126,7 +126,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
       out.writeStringField(Type, SqlType)
       out.writeStringField(SqlText, sql)
       out.writeStringField(Dialect, dialect)
-      writeScope(version, out)
+      writeDefaults(version, out)
       out.writeEndObject()
     case Unknown(_, json) => out.writeRawValue(json)
   }

@@ -54,7 +54,7 @@ class TypeSuite extends AnyFunSuite {
   test(
     "versions 1 and 2 have the three promotions of the section Schema Evolution",
     EvolutionRules.promotions,
-    EvolutionRules.noRegrouping
+    EvolutionRules.primitiveStaysPrimitive
   ) {
     assert(promotions(V1) == promotionsBeforeVersion3)
     assert(promotions(V2) == promotionsBeforeVersion3)

@@ -225,7 +225,7 @@ class SchemaChangesSuite extends AnyFunSuite {
   test(
     "the error for any other type change names the column and both types",
     EvolutionRules.promotions,
-    EvolutionRules.noRegrouping,
+    EvolutionRules.primitiveStaysPrimitive,
     EvolutionRules.errorsNamePaths
   ) {
     Seq(

@@ -59,7 +59,7 @@ class SchemaUnionSuite extends AnyFunSuite {
   test(
     "incompatible types are rejected with the path of the column in the message",
     EvolutionRules.unionByName,
-    EvolutionRules.noRegrouping
+    EvolutionRules.primitiveStaysPrimitive
   ) {
     def rejection(fields: NestedField*) = intercept[ValidationFailed](union(fields: _*)).getMessage
     assert(rejection(required(1, "id", StringType)).contains("column id from int to string"))

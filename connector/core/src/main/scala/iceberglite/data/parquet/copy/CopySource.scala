@@ -7,13 +7,13 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, C
 import org.apache.parquet.io.{InputFile, ParquetDecodingException}
 import org.apache.parquet.schema.MessageType
 
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.data.parquet.GuardedPages
 import iceberglite.parquet.ParquetInput
 import iceberglite.storage.{FileIO, StorageErrors}
 
 /** A file to copy, with its footer. */
-final private[copy] class CopySource(val copied: CopiedFile, val input: InputFile, footer: ParquetMetadata) {
+final private[copy] class CopySource(val copied: FileToCopy, val input: InputFile, footer: ParquetMetadata) {
   val schema: MessageType = footer.getFileMetaData.getSchema
 
   def createdBy: String = footer.getFileMetaData.getCreatedBy
@@ -38,7 +38,7 @@ private[copy] object CopySource {
   private val Encodings = Set("PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY")
 
   /** Reads the footer of a file. @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged */
-  def open(io: FileIO, copied: CopiedFile): CopySource = {
+  def open(io: FileIO, copied: FileToCopy): CopySource = {
     val input = ParquetInput.of(io, copied.path)
     StorageErrors.wrapReadErrors(copied.path) {
       val reader = ParquetFileReader.open(input)

@@ -14,7 +14,7 @@ import org.apache.parquet.hadoop.{ColumnChunkPageWriteStore, ParquetFileWriter}
 import org.apache.parquet.internal.column.columnindex.{ColumnIndexBuilder, OffsetIndexBuilder}
 import org.apache.parquet.io.{DelegatingSeekableInputStream, ParquetDecodingException}
 
-import iceberglite.data.parquet.{ParquetFileSettings, UnboundedPages}
+import iceberglite.data.parquet.{ParquetFileSettings, PagesWithoutStatistics}
 import iceberglite.spec.schema.MetadataColumns
 
 /** A column chunk of the row group that is being written. */
@@ -157,7 +157,7 @@ final private[copy] class ValueColumn(
     fileSettings.properties.getColumnIndexTruncateLength,
     fileSettings.properties.getPageWriteChecksumEnabled
   )
-  private val store = fileSettings.properties.newColumnWriteStore(schema, new UnboundedPages(pages), pages)
+  private val store = fileSettings.properties.newColumnWriteStore(schema, new PagesWithoutStatistics(pages), pages)
   private val writer = store.getColumnWriter(column)
   private val present = column.getMaxDefinitionLevel
 

@@ -10,7 +10,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.io.OutputFile
 
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.data.parquet.{FinishedParquet, GuardedPages, OpenedOutput, ParquetFileSettings}
 import iceberglite.metrics.FloatingValues
 import iceberglite.storage.{FileIO, StorageErrors}
@@ -105,7 +105,7 @@ object ParquetCopy {
    * @param targetSize the target size of a new file in bytes
    */
   def of(
-      files: Vector[CopiedFile],
+      files: Vector[FileToCopy],
       fileSettings: ParquetFileSettings,
       io: FileIO,
       targetSize: Long
@@ -124,7 +124,7 @@ object ParquetCopy {
   }
 
   /** Reads the footers; absent if a file is not supported. */
-  private def open(files: Vector[CopiedFile], io: FileIO): Option[Vector[CopySource]] = {
+  private def open(files: Vector[FileToCopy], io: FileIO): Option[Vector[CopySource]] = {
     val sources = Vector.newBuilder[CopySource]
     var chunks = 0
     val isSupported = files.forall { file =>

@@ -4,7 +4,7 @@ import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroFileSettings, AvroRowsOutput}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.CompressionOptions
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.spark.write.files.{
   DataFileCopies,
   DataFileFormat,
@@ -53,7 +53,7 @@ final private[write] class AvroFormat(
     override def open(path: String): DataFileWriter =
       new AvroDataFile(path, new AvroRowsOutput(io, path, fileSettings), input, modes)
 
-    override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] = None
+    override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] = None
 
     override def close(): Unit = ()
   }

@@ -2,7 +2,7 @@ package iceberglite.spark.write.files
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.data.{CopiedFile, WrittenFile}
+import iceberglite.data.{FileToCopy, WrittenFile}
 import iceberglite.spec.file.FileFormat
 
 /**
@@ -41,7 +41,7 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
    * @param files the existing files, at least one, which have the format of the new files
    * @param targetSize the target size of a new file in bytes
    */
-  def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies]
+  def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies]
 }
 
 /** New data files that will contain the rows of existing files. [[write]] writes each new file. */

@@ -6,7 +6,7 @@ import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
 import iceberglite.data.orc.{OrcFileSettings, OrcOutput, OrcSchemas, OrcSettings}
 import iceberglite.metrics.MetricsModes
-import iceberglite.data.CopiedFile
+import iceberglite.data.FileToCopy
 import iceberglite.spark.write.files.{
   DataFileCopies,
   DataFileFormat,
@@ -51,7 +51,7 @@ final private[write] class OrcFormat(
     override def open(path: String): DataFileWriter =
       new OrcDataFile(path, OrcOutput.open(io, path, fileSettings), input, schema, modes)
 
-    override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] = None
+    override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] = None
 
     override def close(): Unit = ()
   }

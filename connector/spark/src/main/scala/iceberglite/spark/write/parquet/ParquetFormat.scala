@@ -1,7 +1,7 @@
 package iceberglite.spark.write.parquet
 
 import iceberglite.data.parquet.copy.ParquetCopy
-import iceberglite.data.{CopiedFile, WrittenFile}
+import iceberglite.data.{FileToCopy, WrittenFile}
 import iceberglite.data.parquet.{ParquetFileSettings, ParquetSettings}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
@@ -56,7 +56,7 @@ final private[write] class ParquetFormat(
         modes
       )
 
-    override def copies(files: Vector[CopiedFile], targetSize: Long): Option[DataFileCopies] =
+    override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] =
       ParquetCopy.of(files, fileSettings, io, targetSize).map(new Copies(_))
 
     override def close(): Unit = codecs.release()

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.rowlevel.StatementFixture
 
 /** Checks upserts whose deletes would not apply to all rows with the same keys. */
-class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
+class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
 
   private def upsert(t: String, select: String, options: (String, String)*): Unit =
     (options :+ ("upsert-keys" -> "k")).foldLeft(sql(select).writeTo(t)) { case (w, (key, v)) => w.option(key, v) }

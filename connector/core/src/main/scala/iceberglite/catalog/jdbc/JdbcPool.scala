@@ -23,15 +23,15 @@ final private[catalog] class NoConnection(cause: Throwable, val isTransient: Boo
  * A pool of connections to a catalog's database. Connections are opened on demand, up to a limit, and replaced if they
  * break. A small pool is sufficient, because a catalog runs few and short statements.
  *
- * @param retryable SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs
+ * @param connectionLostStates SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs
  */
-final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: Set[String], environment: Environment)
+final private[catalog] class JdbcPool(url: JdbcUrl, maxConnections: Int, connectionLostStates: Set[String], environment: Environment)
     extends AutoCloseable {
   private lazy val driver = JdbcDrivers.driver(url)
 
   // A second connection to a SQLite file would only wait for the first one. A second connection to an in-memory
   // database would open another database.
-  private val permits = new Semaphore(if (url.isSqlite) 1 else clients)
+  private val permits = new Semaphore(if (url.isSqlite) 1 else maxConnections)
   private val idle = new ConcurrentLinkedDeque[Connection]
   @volatile private var hasConnected = false
   @volatile private var closed = false
@@ -103,10 +103,10 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    */
   def withRetries[A](what: String, idempotent: Boolean = true)(body: => A): A = {
     lazy val retryPolicy = new RetryPolicy(
-      JdbcSession.MaxRetries,
-      JdbcSession.MinWaitMs,
-      JdbcSession.MaxWaitMs,
-      JdbcSession.TotalMs,
+      JdbcPool.MaxRetries,
+      JdbcPool.MinWaitMs,
+      JdbcPool.MaxWaitMs,
+      JdbcPool.TotalMs,
       environment
     )
     @tailrec
@@ -190,13 +190,13 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   private def isConnectionLost(error: SQLException): Boolean =
-    SqlState.isConnectionLost(error) || retryable(SqlState.stateOf(error))
+    SqlState.isConnectionLost(error) || connectionLostStates(SqlState.stateOf(error))
 
   private def isAlive(connection: Connection): Boolean =
-    Try(connection.isValid(JdbcSession.AliveSeconds)).getOrElse(false)
+    Try(connection.isValid(JdbcPool.AliveSeconds)).getOrElse(false)
 }
 
-private[catalog] object JdbcSession {
+private[catalog] object JdbcPool {
   private val AliveSeconds = 5
 
   /** The number of retries is not limited. The limit for their total time is long enough for a server to restart. */

@@ -5,7 +5,7 @@ package iceberglite.data
  *
  * @param lineage the values that the rows inherit from the metadata of the file; absent if the rows have no lineage
  */
-final case class CopiedFile(path: String, lineage: Option[InheritedLineage])
+final case class FileToCopy(path: String, lineage: Option[InheritedLineage])
 
 /**
  * The lineage of the rows of a data file, unless the file stores it (spec, version 3: "Row Lineage").

@@ -16,7 +16,7 @@ import iceberglite.table.action.{RowMatch, RowFilter}
 import iceberglite.tree.TestTable._
 
 /** Tests that a commit that removes data files also removes the delete files that no longer apply to any data file. */
-class OutlivedDeletesSuite extends AnyFunSuite {
+class DanglingDeletesSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "n", LongType)))
 

@@ -10,14 +10,14 @@ import org.apache.parquet.schema.{ColumnOrder, PrimitiveType}
  * Removes the statistics from pages of columns with undefined sort order. This version of the Parquet library has no
  * setting that disables the statistics of a column.
  */
-final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageWriteStore {
+final private[parquet] class PagesWithoutStatistics(pages: PageWriteStore) extends PageWriteStore {
   override def getPageWriter(column: ColumnDescriptor): PageWriter = {
     val (writer, leaf) = (pages.getPageWriter(column), column.getPrimitiveType)
-    if (leaf.columnOrder == ColumnOrder.undefined) new UnboundedWriter(writer, leaf) else writer
+    if (leaf.columnOrder == ColumnOrder.undefined) new PageWriterWithoutStatistics(writer, leaf) else writer
   }
 }
 
-final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
+final private class PageWriterWithoutStatistics(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
 
   /** Empty statistics, in which the null count is also unknown. */
   private val emptyStatistics: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
