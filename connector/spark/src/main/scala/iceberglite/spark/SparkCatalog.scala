@@ -233,8 +233,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def dropTable(ident: Identifier): Boolean = drop(ident, purge = false)
 
-  override protected def dropTable(id: TableIdentifier): Unit = {
-    drop(Identifier.of(id.namespace.toArray, id.name), purge = false)
+  override protected def dropTable(id: TableIdentifier): Unit = in(id.namespace.toArray) {
+    dropTable(Identifier.of(id.namespace.toArray, id.name))
     ()
   }
 

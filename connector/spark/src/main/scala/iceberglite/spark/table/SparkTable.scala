@@ -291,13 +291,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
 
-  override protected def partitions: TablePartitions = {
+  override protected def partitions: TablePartitions = in {
     val version = current()
     new TablePartitions(version, defaultTravel.snapshot(version.metadata))
   }
 
-  override protected def deleteFiles(condition: Expression): Unit =
+  override protected def deleteFiles(condition: Expression): Unit = in {
     MetadataDelete.delete(source(), branchToChange("DROP PARTITION of"), condition, target.options, SparkSession.active)
+  }
 
   /**
    * Returns the branch that the table's name selects; absent if the name selects no branch.
