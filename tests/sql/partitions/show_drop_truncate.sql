@@ -77,8 +77,17 @@ SELECT count(*) FROM ${catalog}.db.t.snapshots;
 -- error The spec (p) must match the partition spec (p, ts_day)
 ALTER TABLE t DROP PARTITION (p = 'b');
 
--- error id is not a valid partition column
+-- error Partition field not found: id. The partition fields of ${catalog}.db.t are p, ts_day.
 ALTER TABLE t DROP PARTITION (id = 4);
+
+-- error Did you mean ts_day?
+TRUNCATE TABLE t PARTITION (ts = '2024-01-01');
+
+-- error Did you mean ts_day?
+SHOW PARTITIONS ${catalog}.db.t.branch_old PARTITION (ts_dy = '2024-01-01');
+
+-- error did you mean `t`?
+SHOW PARTITIONS tt PARTITION (p = 'a');
 
 -- error Drop the partition without PURGE
 ALTER TABLE t DROP PARTITION (p = 'b', ts_day = DATE '2024-01-01') PURGE;

@@ -24,11 +24,12 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val createLike = new CreateLikeStatement(session)
   private val tableStatements = new TableStatements(session, delegate)
   private val viewStatements = new ViewStatements(session)
+  private val partitionNames = new PartitionNames(session)
   private val showTables = new ShowTablesStatement(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse(showTables(viewStatements(delegate.parsePlan(sqlText))))
+    parseOwnStatement(sqlText).getOrElse(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))

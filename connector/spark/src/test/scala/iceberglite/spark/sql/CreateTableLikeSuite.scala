@@ -2,8 +2,10 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
 /** Checks tables that CREATE TABLE LIKE creates, also in comparison with Spark's own statement on its own tables. */
 class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
@@ -81,5 +83,40 @@ class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
     val t = newTable()
     sql(s"CREATE TABLE $t LIKE $view")
     assert(schemaOf(t).map(f => (f.name, f.dataType.sql, f.getComment())) == Seq(("k", "BIGINT", Some("the key"))))
+  }
+
+  test(
+    "in the session catalog, the new table is an iceberg-lite table if USING or, without USING, the source says so",
+    Slow
+  ) {
+    val session = spark.newSession()
+    val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
+    SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName, settings: _*)
+      .foreach { case (key, value) => session.conf.set(key, value) }
+    def provider(table: String): String =
+      session.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
+    val database = s"${ns}_session"
+    session.sql(s"CREATE DATABASE $database")
+    session.sql(s"USE $database")
+    session.sql("CREATE TABLE mine (id INT, p INT) USING iceberg PARTITIONED BY (p)")
+    session.sql("CREATE TABLE theirs (id INT, p INT) USING parquet PARTITIONED BY (p)")
+    val made = Seq(
+      ("a", "mine", "", "iceberg"),
+      ("b", "theirs", "", "parquet"),
+      ("c", "theirs", "USING iceberg", "iceberg"),
+      ("d", "theirs", "USING orc TBLPROPERTIES (a = 1.5)", "orc")
+    )
+    made.foreach { case (name, source, clauses, expected) =>
+      session.sql(s"CREATE TABLE $name LIKE $source $clauses")
+      assert(provider(name) == expected, name)
+    }
+    Seq("a", "b", "c").foreach { t =>
+      session.sql(s"INSERT INTO $t VALUES (1, 1), (2, 2)")
+      session.sql(s"ALTER TABLE $t DROP PARTITION (p = 1)")
+      assert(session.sql(s"SHOW PARTITIONS $t").collect().map(_.getString(0)).toSeq == Seq("p=2"), t)
+    }
+    (made.map(_._1) ++ Seq("mine", "theirs")).foreach(t => session.sql(s"DROP TABLE $t"))
+    session.sql("USE default")
+    session.sql(s"DROP DATABASE $database")
   }
 }

@@ -2,6 +2,7 @@ package iceberglite.spark.table
 
 import org.apache.spark.SparkThrowable
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.rowlevel.StatementFixture
@@ -53,7 +54,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("dropping a partition is one delete commit, which Apache Iceberg reads, and adds no files") {
+  test("dropping a partition is one delete commit, which Apache Iceberg reads, and adds no files", Slow) {
     val own = newTable()
     sql(s"CREATE TABLE $own (id BIGINT, s STRING) USING iceberg PARTITIONED BY (bucket(4, id), truncate(1, s))")
     sql(s"INSERT INTO $own SELECT id, CAST(id % 3 AS STRING) FROM range(100)")
@@ -96,6 +97,15 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     val error = intercept[StatementError](sql(s"ALTER TABLE $own DROP PARTITION (p = 1)"))
     assert(error.error.isInstanceOf[ValidationFailed] && error.getErrorClass == "ICEBERG_LITE.VALIDATION_FAILED")
     assert(count(own) == 2)
+  }
+
+  test("the error of a name that is no partition field has a condition, and contains the fields") {
+    val Seq(own, _) = pair()
+    Seq(s"ALTER TABLE $own DROP PARTITION (id = 1)", s"SHOW PARTITIONS $own PARTITION (id = 1)").foreach { statement =>
+      val error = intercept[StatementError](sql(statement))
+      assert(error.getErrorClass == "ICEBERG_LITE.PARTITION_FIELD_NOT_FOUND")
+      assert(error.getMessage.contains("are p, d."))
+    }
   }
 
   test("statements about the metadata of partitions are rejected with an alternative") {
