@@ -103,6 +103,16 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
+  test("the statements about partitions need no extensions") {
+    val session = SharedSession.withoutExtensions.newSession()
+    val t = newTable()
+    session.sql(s"CREATE TABLE $t (id INT, p INT) USING iceberg PARTITIONED BY (p)")
+    session.sql(s"INSERT INTO $t VALUES (2, 1)")
+    assert(session.sql(s"SHOW PARTITIONS $t").collect().toSeq == Seq(Row("p=1")))
+    session.sql(s"ALTER TABLE $t DROP PARTITION (p = 1)")
+    assert(session.table(t).isEmpty)
+  }
+
   test("statements of Spark that begin like statements of the extensions are unchanged") {
     sql("CREATE TABLE spark_catalog.default.parts (id INT, field INT) USING parquet PARTITIONED BY (field)")
     try {

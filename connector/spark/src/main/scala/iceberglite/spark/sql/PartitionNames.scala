@@ -46,10 +46,15 @@ final private[sql] class PartitionNames(session: SparkSession) {
 
   private def unknown(table: SparkTable, key: String, fields: Seq[String]): NotFound = {
     val metadata = table.table.metadata
-    val ofColumn = metadata.spec.fields.filter(f => metadata.schema.names.get(f.sourceId).exists(_.equalsIgnoreCase(key)))
-      .map(_.name).find(fields.contains)
+    val ofColumn =
+      metadata.spec.fields.filter(f => metadata.schema.names.get(f.sourceId).exists(_.equalsIgnoreCase(key)))
+        .map(_.name).find(fields.contains)
     val proposal = ofColumn.orElse(Spelling.closest(key, fields)).fold("")(near => s" Did you mean $near?")
-    NotFound(ObjectKind.PartitionField, key, s"The partition fields of ${table.name} are ${fields.mkString(", ")}.$proposal")
+    NotFound(
+      ObjectKind.PartitionField,
+      key,
+      s"The partition fields of ${table.name} are ${fields.mkString(", ")}.$proposal"
+    )
   }
 
   private def icebergTable(name: Seq[String]): Option[SparkTable] = CatalogNames.resolve(session, name) match {

@@ -1,6 +1,7 @@
 package iceberglite.spark.sql
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rowlevel.StatementFixture
 
@@ -11,7 +12,7 @@ class DescribeColumnStatisticsSuite extends AnyFunSuite with StatementFixture {
   private def described(table: String, column: String): Map[String, String] =
     rows(s"DESCRIBE EXTENDED $table $column").map(r => r.getString(0) -> r.getString(1)).toMap
 
-  test("the statistics of columns equal those that Spark computes for its own table") {
+  test("the statistics of columns equal those that Spark computes for its own table", Slow) {
     val own = newTable()
     val sparks = s"spark_catalog.default.${own.split('.').last}"
     Seq(own -> "iceberg", sparks -> "parquet").foreach { case (t, provider) =>
