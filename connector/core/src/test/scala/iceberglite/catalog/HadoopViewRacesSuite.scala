@@ -38,7 +38,10 @@ class HadoopViewRacesSuite extends AnyFunSuite {
    * @param name the file name at whose first creation or deletion by `ours` the other writer runs
    * @param other the change of the other writer
    */
-  private def racing(name: String, after: Boolean = false)(other: Opened => Any)(body: (Opened, Opened) => Unit): Unit = {
+  private def racing(
+      name: String,
+      after: Boolean = false
+  )(other: Opened => Any)(body: (Opened, Opened) => Unit): Unit = {
     val files = new MemoryFileIO
     val theirs = new Opened(files)
     theirs.catalog.createNamespace(Vector("db"), Map.empty)
