@@ -68,8 +68,8 @@ final private[iceberglite] class RowLevelStatement(
   /** The properties of the statement that are determined from its plan. */
   val analysis: StatementAnalysis = context.analysis
 
-  /** Runs the statement again if only rewrites conflict with its commit; absent if this run must not be repeated. */
-  val rerun: Option[StatementRerun] = analysis.rerun.filterNot(_ => context.isRerun)
+  /** Runs the statement again if only rewrites conflict with its commit. */
+  val rerun: Option[StatementRerun] = context.rerun
 
   /** Whether rows are written by the tasks that read them. */
   def writesInReadTasks: Boolean = context.writesInReadTasks

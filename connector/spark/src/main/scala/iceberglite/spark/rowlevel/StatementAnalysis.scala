@@ -2,7 +2,6 @@ package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
-import iceberglite.spark.write.StatementRerun
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.property.{RowLevelMode, TableProperty}
@@ -20,7 +19,6 @@ import iceberglite.table.Table
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
  * @param marksDeletes whether copy-on-write passes deleted rows to the write, so that the write can count them
- * @param rerun runs the statement again if only rewrites conflict with its commit; absent if this is not possible
  */
 final private[iceberglite] case class StatementAnalysis(
     isRowByRow: Boolean = false,
@@ -30,8 +28,7 @@ final private[iceberglite] case class StatementAnalysis(
     broadcastsSource: Boolean = false,
     findsFilesByMetadata: Boolean = false,
     changesPartitions: Boolean = true,
-    inserts: Boolean = true,
-    rerun: Option[StatementRerun] = None
+    inserts: Boolean = true
 )
 
 private[iceberglite] object StatementAnalysis {

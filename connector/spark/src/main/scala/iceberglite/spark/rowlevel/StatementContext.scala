@@ -1,6 +1,7 @@
 package iceberglite.spark.rowlevel
 
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+import iceberglite.spark.write.StatementRerun
 
 /**
  * The state that the rules, the scans and the write of one statement share. Other information is passed as parameters
@@ -27,8 +28,9 @@ import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
  *
  * @param isRerun whether an earlier run of the statement failed because of rewrites; that run then controls the reruns
  */
-final private[iceberglite] class StatementContext(val isRerun: Boolean = false) {
+final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   @volatile private var currentAnalysis = StatementAnalysis()
+  @volatile private var publishedRerun = Option.empty[StatementRerun]
   @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false
   @volatile private var plannedRead = Option.empty[StatementRead]
@@ -38,7 +40,16 @@ final private[iceberglite] class StatementContext(val isRerun: Boolean = false) 
   /** The properties of the statement that are determined from its plan. They are complete when the plan is analyzed. */
   def analysis: StatementAnalysis = currentAnalysis
 
-  def publish(analysis: StatementAnalysis): Unit = currentAnalysis = analysis
+  /**
+   * Runs the statement again if only rewrites conflict with its commit; absent if this is not possible, or if this is
+   * such a run.
+   */
+  def rerun: Option[StatementRerun] = publishedRerun.filterNot(_ => isRerun)
+
+  def publish(analysis: StatementAnalysis, rerun: Option[StatementRerun]): Unit = {
+    currentAnalysis = analysis
+    publishedRerun = rerun
+  }
 
   /**
    * The statement; absent before Spark has created its operation. Later reads use the version of the table in this

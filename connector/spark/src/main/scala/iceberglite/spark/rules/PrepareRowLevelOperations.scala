@@ -59,7 +59,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       case Target(table, relation) =>
         val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
         val result = RowLevelPreparation(withoutMetadataColumns)
-        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named, rerun = rerun)))
+        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), rerun))
         result.plan
       case _ => pinnedCommand
     }

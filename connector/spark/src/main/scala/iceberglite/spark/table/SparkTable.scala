@@ -249,7 +249,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
    * @param rerun runs the overwrite again; absent if this is not possible
    */
   private[iceberglite] def overwrite(rerun: Option[StatementRerun]): RowLevelOperation = in {
-    context.publish(context.analysis.copy(rerun = rerun))
+    context.publish(context.analysis, rerun)
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
     if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)

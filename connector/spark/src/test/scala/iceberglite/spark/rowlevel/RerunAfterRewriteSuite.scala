@@ -100,6 +100,27 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     assertNoOrphans(t)
   }
 
+  test("a MERGE that adds a column runs again, and adds the column once") {
+    val t = filled(3, "merge-on-read")
+    val commits = commitWhenCalled(t)(compact(_))
+    sql(
+      s"MERGE WITH SCHEMA EVOLUTION INTO $t t " +
+        "USING (SELECT commit_and_return(id) AS id, id AS n, 'x' AS text FROM range(990, 1010)) s ON t.id = s.id " +
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    assert(commits() == 1 && count(t) == 1010 && count(t, "text = 'x' AND n = id AND id >= 990") == 20)
+    assert(spark.table(t).columns.toSeq == Seq("id", "n", "text"))
+    assertNoOrphans(t)
+  }
+
+  test("an UPDATE with a subquery on its own table runs again, and reads the table again") {
+    val t = filled(3, "copy-on-write")
+    val commits = commitWhenCalled(t)(compact(_))
+    sql(s"UPDATE $t SET n = commit_and_return(id % 1 + 100) WHERE id IN (SELECT id + 1 FROM $t WHERE n = 3)")
+    assert(commits() == 1 && count(t) == 1000 && count(t, "n = 100 AND id % 10 = 4") == 100)
+    assertNoOrphans(t)
+  }
+
   test("a statement on a branch runs again with the options of its first run, and changes only the branch") {
     val t = filled(2, "merge-on-read")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
