@@ -90,7 +90,7 @@ private[iceberglite] object RerunAfterRewrite {
   }
 
   /** Returns the conflict; absent for other errors, and if the outcome of a commit is unknown. */
-  private def rewriteConflict(error: Throwable): Option[ConcurrentChange] = {
+  private[iceberglite] def rewriteConflict(error: Throwable): Option[ConcurrentChange] = {
     val causes = Causes.of(error).toVector
     if (causes.exists(_.isInstanceOf[CommitStateUnknown])) None
     else causes.collectFirst { case conflict @ ConcurrentChange(_, ChangeScope.FilesOnly) => conflict }

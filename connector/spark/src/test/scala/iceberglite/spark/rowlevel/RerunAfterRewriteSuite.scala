@@ -2,11 +2,15 @@ package iceberglite.spark.rowlevel
 
 import scala.concurrent.duration._
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.functions.{col, expr}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Sampling
 import iceberglite.spark.IcebergTable
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.RerunAfterRewrite
+import iceberglite.spec.IcebergError.{ChangeScope, CommitConflict, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.SnapshotTarget
 
 /** Checks that a statement runs again if a compaction replaces its files before its commit. */
@@ -58,6 +62,15 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     val once = messages(intercept[Exception](sql(delete)))
     assert(once.contains("Run the statement again") && !once.contains("was run"))
     assert(commits() == 4 && count(t) == 1000)
+  }
+
+  test("only a conflict with rewrites leads to another run, and never an unknown commit state") {
+    def leadsToRun(error: Throwable): Boolean =
+      RerunAfterRewrite.rewriteConflict(new SparkException("failed", error)).isDefined
+    val rewritten = ConcurrentChange("m", ChangeScope.FilesOnly)
+    assert(leadsToRun(rewritten) && leadsToRun(SparkErrors.of("t", rewritten)))
+    assert(!leadsToRun(ConcurrentChange("m")) && !leadsToRun(CommitConflict("t", "r")))
+    assert(!leadsToRun(CommitStateUnknown("t", Some("f"), "r", Some(rewritten))))
   }
 
   test("the second run of a MERGE by method calls with a cached source reports its counts") {
