@@ -36,7 +36,7 @@ object ParquetData extends DataFormat {
     private val file = new ParquetOutput(DataOutput.of(target.io, target.path), fileSettings, rows.attach)
 
     override def write(record: Record): Unit = {
-      rows.write(record)
+      rows.write(record.values)
       FileFaults.wrapWriteErrors(target.path)(file.endRow())
     }
 

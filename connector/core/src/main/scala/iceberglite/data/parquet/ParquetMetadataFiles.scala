@@ -47,7 +47,7 @@ private[iceberglite] object ParquetMetadataFiles {
       val file = new ParquetOutput(output, fileSettings, shredder.attach)
       FileFaults.wrapWriteErrors(path) {
         rows.foreach { row =>
-          shredder.write(row)
+          shredder.write(row.values)
           file.endRow()
         }
         file.finish()

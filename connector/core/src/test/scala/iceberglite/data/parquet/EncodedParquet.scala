@@ -49,7 +49,7 @@ object EncodedParquet {
       val shredder = RecordShredder.of(schema, messageType)
       val file = new ParquetOutput(DataOutput.of(io, path), fileSettings, shredder.attach)
       rows.foreach { row =>
-        shredder.write(row)
+        shredder.write(row.values)
         file.endRow()
       }
       file.finish()

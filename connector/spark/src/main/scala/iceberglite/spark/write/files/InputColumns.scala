@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.{
   StructType => SparkStruct
 }
 
+import iceberglite.data.RowField
 import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.ObjectKind
@@ -57,16 +58,15 @@ final private[iceberglite] case class InputField(
     isStored: Boolean,
     dataType: DataType,
     parts: Vector[InputField]
-) {
+) extends RowField[InputField] {
 
   /** The index of the value in the rows. It is not used for a field that the rows lack. */
-  def ordinal: Int = source match {
+  override def ordinal: Int = source match {
     case InputSource.Rows(index) => index
     case InputSource.Constant(_) => 0
   }
 
-  /** The number of fields of a struct in the rows, including fields that are not written. */
-  def size: Int = dataType match {
+  override def size: Int = dataType match {
     case struct: SparkStruct => struct.length
     case _ => parts.size
   }

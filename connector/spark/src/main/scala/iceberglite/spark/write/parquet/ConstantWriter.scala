@@ -3,6 +3,7 @@ package iceberglite.spark.write.parquet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
+import iceberglite.data.parquet.shred.{FieldShredder, LeafShredder}
 import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
@@ -11,17 +12,12 @@ import iceberglite.spec.types.Type
  *
  * @param constant a row that contains the value of the field
  */
-final private[parquet] class ConstantWriter(
-    name: String,
-    optional: Boolean,
-    definition: Int,
-    field: FieldWriter,
-    constant: InternalRow
-) extends FieldWriter(name, optional, definition) {
+final private[parquet] class ConstantWriter(field: FieldShredder[SpecializedGetters], constant: InternalRow)
+    extends FieldShredder[SpecializedGetters] {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     field.write(constant, 0, repetition)
   override def writeAbsent(repetition: Int, level: Int): Unit = field.writeAbsent(repetition, level)
-  override def leaves: Vector[LeafWriter] = field.leaves
+  override def leaves: Vector[LeafShredder[SpecializedGetters]] = field.leaves
 }
 
 /**
@@ -29,7 +25,7 @@ final private[parquet] class ConstantWriter(
  * return null.
  */
 final private[parquet] class ParquetUnwrittenField(name: String, fieldType: Type)
-    extends FieldWriter(name, optional = true, definition = 0) {
+    extends FieldShredder[SpecializedGetters] {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
   override def writeAbsent(repetition: Int, level: Int): Unit = ()

@@ -1,84 +1,53 @@
 package iceberglite.spark.write.parquet
 
-import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter}
 import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
+import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
-/**
- * Writes primitive values to one column of the file. Each kind of value has its own class with its own `write`, so that
- * writing a value needs only one virtual call.
- *
- * @param descriptor the column
- * @param fieldId the field id of the column in the table
- */
-abstract private[parquet] class LeafWriter(
-    val descriptor: ColumnDescriptor,
-    val fieldId: Int,
-    name: String,
-    optional: Boolean
-) extends FieldWriter(name, optional, descriptor.getMaxDefinitionLevel) {
+/** Writes primitive values of Spark's rows to one column of the file. */
+abstract private[parquet] class LeafWriter(target: LeafColumn)
+    extends LeafShredder[SpecializedGetters](target, SparkRowSource)
 
-  /** The column of the current row group. */
-  protected var column: ColumnWriter = _
-
-  /** Switches to the column of the next row group. */
-  def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
-
-  /** The floating-point statistics of the written values; absent for other types. */
-  def floating: Option[FloatingValues] = None
-
-  final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
-
-  final override def leaves: Vector[LeafWriter] = Vector(this)
-}
-
-final private[parquet] class ParquetBooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetBooleanLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getBoolean(ordinal), repetition, definition)
 }
 
-final private[parquet] class ParquetByteLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetByteLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getByte(ordinal).toInt, repetition, definition)
 }
 
-final private[parquet] class ParquetShortLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetShortLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getShort(ordinal).toInt, repetition, definition)
 }
 
-final private[parquet] class ParquetIntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetIntLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getInt(ordinal), repetition, definition)
 }
 
-final private[parquet] class ParquetLongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetLongLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getLong(ordinal), repetition, definition)
 }
 
-final private[parquet] class ParquetTimeLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetTimeLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
-    else column.write(TimeOfDay.checked(values.getLong(ordinal), name), repetition, definition)
+    else column.write(TimeOfDay.checked(values.getLong(ordinal), target.name), repetition, definition)
 }
 
-final private[parquet] class ParquetFloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetFloatLeaf(target: LeafColumn) extends LeafWriter(target) {
   private val range = new FloatRange
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
@@ -92,8 +61,7 @@ final private[parquet] class ParquetFloatLeaf(d: ColumnDescriptor, id: Int, name
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-final private[parquet] class ParquetDoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetDoubleLeaf(target: LeafColumn) extends LeafWriter(target) {
   private val range = new DoubleRange
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
@@ -108,43 +76,25 @@ final private[parquet] class ParquetDoubleLeaf(d: ColumnDescriptor, id: Int, nam
 }
 
 /** Writes decimals of up to 9 digits, as ints. */
-final private[parquet] class ParquetIntDecimalLeaf(
-    d: ColumnDescriptor,
-    id: Int,
-    name: String,
-    optional: Boolean,
-    precision: Int,
-    scale: Int
-) extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetIntDecimalLeaf(target: LeafColumn, precision: Int, scale: Int)
+    extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong.toInt, repetition, definition)
 }
 
 /** Writes decimals of up to 18 digits, as longs. */
-final private[parquet] class ParquetLongDecimalLeaf(
-    d: ColumnDescriptor,
-    id: Int,
-    name: String,
-    optional: Boolean,
-    precision: Int,
-    scale: Int
-) extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetLongDecimalLeaf(target: LeafColumn, precision: Int, scale: Int)
+    extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong, repetition, definition)
 }
 
 /** Writes decimals of more than 18 digits, sign-extended to the number of bytes that their precision requires. */
-final private[parquet] class ParquetBytesDecimalLeaf(
-    d: ColumnDescriptor,
-    id: Int,
-    name: String,
-    optional: Boolean,
-    precision: Int,
-    scale: Int
-) extends LeafWriter(d, id, name, optional) {
-  private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)
+final private[parquet] class ParquetBytesDecimalLeaf(target: LeafColumn, precision: Int, scale: Int)
+    extends LeafWriter(target) {
+  private val bytes = new Array[Byte](target.descriptor.getPrimitiveType.getTypeLength)
   private val binary = Binary.fromReusedByteArray(bytes)
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
@@ -158,8 +108,7 @@ final private[parquet] class ParquetBytesDecimalLeaf(
     }
 }
 
-final private[parquet] class ParquetStringLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetStringLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
@@ -170,37 +119,34 @@ final private[parquet] class ParquetStringLeaf(d: ColumnDescriptor, id: Int, nam
     }
 }
 
-final private[parquet] class ParquetBinaryLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
+final private[parquet] class ParquetBinaryLeaf(target: LeafColumn) extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(Binary.fromReusedByteArray(values.getBinary(ordinal)), repetition, definition)
 }
 
-final private[parquet] class ParquetFixedLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
-  private val length = d.getPrimitiveType.getTypeLength
+final private[parquet] class ParquetFixedLeaf(target: LeafColumn) extends LeafWriter(target) {
+  private val length = target.descriptor.getPrimitiveType.getTypeLength
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val bytes = values.getBinary(ordinal)
-      RowFaults.checkLength(bytes, length, name)
+      RowFaults.checkLength(bytes, length, target.name)
       column.write(Binary.fromReusedByteArray(bytes), repetition, definition)
     }
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[parquet] class ParquetUuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
-    extends LeafWriter(d, id, name, optional) {
-  private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)
+final private[parquet] class ParquetUuidLeaf(target: LeafColumn) extends LeafWriter(target) {
+  private val bytes = new Array[Byte](target.descriptor.getPrimitiveType.getTypeLength)
   private val buffer = java.nio.ByteBuffer.wrap(bytes)
   private val binary = Binary.fromReusedByteArray(bytes)
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
-      val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+      val uuid = UuidText.parse(values.getUTF8String(ordinal), target.name)
       buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
       column.write(binary, repetition, definition)
     }

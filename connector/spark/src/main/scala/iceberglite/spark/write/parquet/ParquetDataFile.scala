@@ -2,10 +2,12 @@ package iceberglite.spark.write.parquet
 
 import org.apache.parquet.io.OutputFile
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
 import iceberglite.data.parquet.{FinishedParquet, ParquetFileSettings, ParquetOutput}
+import iceberglite.data.parquet.shred.Shredder
 import iceberglite.metrics.{FloatingValues, MetricsModes}
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
@@ -15,7 +17,7 @@ import iceberglite.spec.schema.Schema
 final private[parquet] class ParquetDataFile(
     path: String,
     output: OutputFile,
-    rows: RowShredder,
+    rows: Shredder[SpecializedGetters],
     fileSettings: ParquetFileSettings,
     schema: Schema,
     modes: MetricsModes
