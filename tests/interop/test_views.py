@@ -13,7 +13,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError, NoSuchViewError
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
-from pyiceberg.view.metadata import SQLViewRepresentation, ViewRepresentation, ViewVersion
+from pyiceberg.view.metadata import ViewVersion
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -60,13 +60,12 @@ def test_pyiceberg_lists_loads_and_drops_a_view_of_spark(spark: SparkSession, th
 
 def test_spark_reads_replaces_and_drops_a_view_of_pyiceberg(spark: SparkSession, theirs: RestCatalog) -> None:
     queries = {"spark": "SELECT max(id), count(*) FROM items", "trino": "SELECT max(id), count(*) FROM items"}
-    version = ViewVersion(
-        schema_id=0,
-        representations=[
-            ViewRepresentation(root=SQLViewRepresentation(type="sql", sql=sql, dialect=dialect))
-            for dialect, sql in queries.items()
-        ],
-        default_namespace=("views",),
+    version = ViewVersion.model_validate(
+        {
+            "schema-id": 0,
+            "representations": [{"type": "sql", "sql": sql, "dialect": dialect} for dialect, sql in queries.items()],
+            "default-namespace": ["views"],
+        }
     )
     schema = Schema(NestedField(1, "top", LongType(), required=False), NestedField(2, "n", LongType(), required=False))
     theirs.create_view("views.theirs", schema, version)
