@@ -25,8 +25,12 @@ final private[catalog] class NoConnection(cause: Throwable, val isTransient: Boo
  *
  * @param connectionLostStates SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs
  */
-final private[catalog] class JdbcPool(url: JdbcUrl, maxConnections: Int, connectionLostStates: Set[String], environment: Environment)
-    extends AutoCloseable {
+final private[catalog] class JdbcPool(
+    url: JdbcUrl,
+    maxConnections: Int,
+    connectionLostStates: Set[String],
+    environment: Environment
+) extends AutoCloseable {
   private lazy val driver = JdbcDrivers.driver(url)
 
   // A second connection to a SQLite file would only wait for the first one. A second connection to an in-memory

@@ -107,7 +107,8 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
       null,
       groups
     )
-    columns = fileSettings.properties.newColumnWriteStore(fileSettings.messageType, new PagesWithoutStatistics(pages), pages)
+    columns =
+      fileSettings.properties.newColumnWriteStore(fileSettings.messageType, new PagesWithoutStatistics(pages), pages)
     attach(columns)
     rowsInGroup = 0
     inMemory = 0

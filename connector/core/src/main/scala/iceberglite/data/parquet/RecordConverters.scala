@@ -146,7 +146,8 @@ private[parquet] object PresenceConverter {
 }
 
 /** Creates the records of a file. */
-final private[parquet] class RootMaterializer(root: ValueReceiver => StructConverter) extends RecordMaterializer[Record] {
+final private[parquet] class RootMaterializer(root: ValueReceiver => StructConverter)
+    extends RecordMaterializer[Record] {
   private var current: Record = _
   private val converter = root((value: AnyRef) => current = value.asInstanceOf[Record])
 
