@@ -63,6 +63,21 @@ class PackedFilesSuite extends AnyFunSuite {
     assert(packed == Vector(PackedFiles(Vector(a, b), outputs(0) ++ outputs(1)), PackedFiles(Vector(c), outputs(3))))
   }
 
+  test("deleted positions after the last row of a file do not delete rows of the next file") {
+    val packed = PackedFiles(Vector(whole(file("a", 10)), whole(file("b", 10))), Vector(file("new", 19)))
+    val deletedBefore = Map("a" -> DeletionVector.of(2L, 10L, 50L), "b" -> DeletionVector.Empty)
+    val rows = Map("a" -> DeletionVector.of(9L, 10L, 12L), "b" -> DeletionVector.of(3L, 10L, 1000L))
+    val found = packed.find(rows, task => deletedBefore(task.file.path))
+    assert(found == Vector((file("new", 19), DeletionVector.of(8L, 12L))))
+  }
+
+  test("a file that is twice in the table is not mistaken for the parts of one file") {
+    val a = whole(file("a", 10))
+    val outputs = Vector(Vector(file("new-0", 10)), Vector(file("new-1", 10)))
+    val packed = PackedFiles.of(Vector(Vector(a), Vector(a)), outputs)
+    assert(packed == Vector(PackedFiles(Vector(a), outputs(0)), PackedFiles(Vector(a), outputs(1))))
+  }
+
   test("if the number of rows in the metadata is wrong, no row is found instead of another row") {
     val packed = PackedFiles(Vector(whole(file("a", 10)), whole(file("b", 10))), Vector(file("new", 19)))
     val error =

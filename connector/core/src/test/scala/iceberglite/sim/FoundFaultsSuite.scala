@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.HadoopCatalog
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.{FormatVersion, IcebergError}
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.{ConcurrentChange, ValidationFailed}
 import iceberglite.spec.file.{Content, ManifestEntry}
 import iceberglite.spec.partition.{Bucket, PartitionTuple}
 import iceberglite.spec.types.Literal
@@ -52,6 +52,26 @@ class FoundFaultsSuite extends AnyFunSuite {
       assert(intercept[ValidationFailed](f.commit(evolved, moved)).getMessage.contains("keys"))
       f.commit(evolved, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(fileOf("a", "stayed")), since))
       assert(f.livePaths == Vector("keys", "stayed"))
+    }
+  }
+
+  test("a compaction to another partition spec is rejected if keys in the new partition were deleted concurrently") {
+    withTable(byCategory = true) { f =>
+      val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"))))
+      val since = read.metadata.currentSnapshotId.get
+      val evolved = f.commit(read, new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(2))))
+      val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("a")), Some(Literal.IntLiteral(0))))
+      def moved(path: String, ids: (Long, Long)) =
+        fileOf("a", path, ids = ids).copy(specId = evolved.metadata.defaultSpecId, partition = partition)
+      // The deletes do not apply to "a1", which has another partition spec, so they must not delete rows of "a1".
+      val keys = moved("keys", (20, 30)).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
+      f.commit(evolved, new RowDelta(Vector(keys)))
+      def compaction(path: String, ids: (Long, Long)) =
+        new RewriteFiles(Vector(fileOf("a", "a1")), Vector(moved(path, ids)), since)
+      val error = intercept[ConcurrentChange](f.commit(evolved, compaction("overlaps", (0, 99)))).getMessage
+      assert(error.contains("keys") && f.livePaths == Vector("a1", "keys"))
+      f.commit(evolved, compaction("other ids", (40, 99)))
+      assert(f.livePaths == Vector("keys", "other ids"))
     }
   }
 

@@ -8,18 +8,22 @@ import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{ConcurrentChange, NotFound, ValidationFailed}
 import iceberglite.spec.file.{Content, ContentFile, ManifestFile, Metrics}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
 import iceberglite.spec.types.Literal
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
   ConvertDeletes,
+  DeleteCarrier,
+  DeletedPositions,
   DeleteFiles,
   RemoveFiles,
   RewriteFiles,
   RewriteManifests,
   RowDelta,
-  UpdatePartitionSpec
+  UpdatePartitionSpec,
+  UpgradeVersion
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
@@ -105,6 +109,56 @@ class RewriteSuite extends AnyFunSuite {
     val read = t.table
     t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("l2")), read.currentSnapshot.get.snapshotId))
     assert(rejection(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
+  }
+
+  test("a compaction fails if one of its files was removed and added again") {
+    val t = withTwoFiles(V3)
+    val read = t.table
+    t.commit(new RemoveFiles(Set("low")))
+    t.append(low)
+    assert(rejection(t.commitOn(read, compaction(read))).contains("another commit added the file again"))
+    assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
+  }
+
+  test("a file that is twice in the table is rewritten only together with its second entry") {
+    val t = withTwoFiles(V2)
+    t.append(low)
+    val read = t.table
+    val since = read.currentSnapshot.get.snapshotId
+    assert(rejection(t.commitOn(read, compaction(read))).contains("the file is 2 times in the table"))
+    assert(liveFiles(t.table) == Vector("high", "low", "low"))
+    val all = new RewriteFiles(Vector(low, low, high), Vector(file("three", records = 30, ids = (0, 19))), since)
+    assert(liveFiles(t.commitOn(read, all)) == Vector("three"))
+  }
+
+  test("a compaction of a file that is twice in the table fails if rows of the file are deleted concurrently") {
+    val t = withTwoFiles(V2)
+    t.append(low)
+    val read = t.table
+    t.commitOn(read, new RowDelta(Vector(positionDeletes("theirs", low))))
+    val carrier = new DeleteCarrier {
+      override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = Vector.empty
+    }
+    val both = Vector(file("new", records = 20, ids = (0, 9)))
+    val since = read.currentSnapshot.get.snapshotId
+    val action = new RewriteFiles(Vector(low, low), both, since, carrier = Some(carrier))
+    assert(rejection(t.commitOn(read, action)).contains("another commit has deleted rows"))
+  }
+
+  test("a compaction fails if the rows of its files got row ids after it had read the table") {
+    val t = withTwoFiles(V2)
+    val read = t.table
+    val upgraded = t.commit(new UpgradeVersion(V3))
+    t.append(file("other"))
+    for (base <- Seq(read, upgraded)) assert(rejection(t.commitOn(base, compaction(base))).contains("gave row ids"))
+    assert(liveFiles(t.commit(compaction(t.table))) == Vector("both", "other"))
+  }
+
+  test("a compaction of an upgraded table succeeds if its files have no row ids yet") {
+    val t = withTwoFiles(V2)
+    val read = t.table
+    t.commit(new UpgradeVersion(V3))
+    assert(liveFiles(t.commitOn(read, compaction(read))) == Vector("both"))
   }
 
   test("existing deletes are removed together with the files that they apply to") {

@@ -18,7 +18,8 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
   /**
    * Finds rows of the replaced files in the new files.
    *
-   * @param rows the rows to find, by path of the replaced file and position. Rows that were already deleted are ignored
+   * @param rows the rows to find, by path of the replaced file and position. Rows that were
+   *   already deleted, and positions after the last row of a file, are ignored
    * @param deletedBefore returns the positions of the rows of a file that were not written, because they were deleted
    * @return the new files with the positions of the rows in them
    * @throws ValidationFailed if the number of rows in the new files differs from the number of live rows in the
@@ -29,7 +30,7 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
       deletedBefore: FileScanTask => DeletionVector
   ): Vector[(ContentFile, DeletionVector)] = {
     val deleted = read.map(deletedBefore)
-    val counts = read.zip(deleted).map { case (task, d) => task.file.recordCount - d.cardinality }
+    val counts = read.zip(deleted).map { case (task, d) => task.file.recordCount - countBelow(task.file.recordCount, d) }
     if (counts.sum != written.iterator.map(_.recordCount).sum || counts.exists(_ < 0)) throw ValidationFailed(
       s"Cannot find the rows of ${read.head.file.path} in the new files: ${counts.sum} rows were expected in them, but " +
         s"they have ${written.iterator.map(_.recordCount).sum}. The number of rows in the metadata is wrong"
@@ -37,16 +38,27 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
     val found = new PositionsInFiles(written)
     val starts = counts.scanLeft(0L)(_ + _)
     read.indices.foreach { i =>
-      rows.get(read(i).file.path).foreach(live(_, deleted(i))(position => found += starts(i) + position))
+      val file = read(i).file
+      rows.get(file.path).foreach(live(_, file.recordCount, deleted(i))(position => found += starts(i) + position))
     }
     found.result()
   }
 
-  /** Calls `f` for each row that was not deleted before, with its position among the rows that were not deleted. */
-  private def live(rows: DeletionVector, deleted: DeletionVector)(f: Long => Unit): Unit = {
+  /** Returns the number of deleted rows of a file with `end` rows. Positions after the last row have no effect. */
+  private def countBelow(end: Long, deleted: DeletionVector): Long = {
+    var count = 0L
+    deleted.foreachIn(0L, end)(_ => count += 1)
+    count
+  }
+
+  /**
+   * Calls `f` for each row of a file with `end` rows that was not deleted before, with its position among the rows that
+   * were not deleted. Positions after the last row have no effect.
+   */
+  private def live(rows: DeletionVector, end: Long, deleted: DeletionVector)(f: Long => Unit): Unit = {
     var from = 0L
     var deletedCount = 0L
-    rows.foreach { position =>
+    rows.foreachIn(0L, end) { position =>
       deleted.foreachIn(from, position)(_ => deletedCount += 1)
       from = position
       if (!deleted.isDeleted(position)) f(position - deletedCount)
@@ -68,7 +80,7 @@ object PackedFiles {
     tasks.zip(written).filter(_._1.nonEmpty).foreach { case (parts, files) =>
       val whole = parts.map(part => part.copy(start = 0, length = part.file.fileSizeInBytes))
       result.lastOption match {
-        case Some(last) if last.read.last.file.path == whole.head.file.path =>
+        case Some(last) if parts.head.start > 0 && last.read.last.file.path == whole.head.file.path =>
           result(result.size - 1) = PackedFiles(last.read ++ whole.tail, last.written ++ files)
         case _ => result += PackedFiles(whole, files)
       }

@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.conflict.{BranchHistory, DeleteApplicability}
@@ -80,13 +81,27 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   private def byDataFile(deletes: Vector[ManifestEntry], base: TableMetadata): Vector[DeletedPositions] = {
     val (ofOneFile, ofSeveralFiles) = deletes.partition(_.file.onlyDataFile.isDefined)
     val ofFile = ofOneFile.groupBy(_.file.onlyDataFile.mkString)
-    data.flatMap { file =>
+    val deleted = data.flatMap { file =>
       val shared =
         ofSeveralFiles.filter(e => DeleteApplicability.affectedFile(e.file, Map(file.path -> file), base).isDefined)
       val all = ofFile.getOrElse(file.path, Vector.empty) ++ shared
       if (all.isEmpty) None else Some(DeletedPositions(file, all))
     }
+    checkPaths(deleted)
+    deleted
   }
+
+  /**
+   * Fails if a data file with new deletes is replaced several times. A position then names a row of each entry of the
+   * file, but a carrier finds rows by path and position, so it would find only one of them.
+   */
+  private def checkPaths(deleted: Vector[DeletedPositions]): Unit =
+    deleted.map(_.dataFile.path).groupBy(identity).find(_._2.size > 1).foreach { case (path, entries) =>
+      throw ConcurrentChange(
+        s"Cannot rewrite $path: the file is ${entries.size} times in the table, and another commit has deleted rows of " +
+          "it. Run the rewrite again"
+      )
+    }
 }
 
 private object CarriedDeletes {

@@ -15,11 +15,11 @@ import iceberglite.table.conflict.BranchHistory
  * committed after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). New position deletes get
  * the highest sequence number of the removed position deletes of their partition. With this number, they apply to the
  * same data files as before, and to no data file that was added later. The commit fails if a removed file is no longer
- * live. If another commit added position deletes or a deletion vector for a removed data file, the deleted rows would
+ * live, if its path was added again, or if its rows got row ids after the snapshot was read. If another commit added position deletes or a deletion vector for a removed data file, the deleted rows would
  * reappear. Therefore the `carrier` deletes these rows from the new files. Without a `carrier`, the commit fails.
  *
- * If the new data files do not get the sequence number of the snapshot that was read, the commit also fails if another
- * commit added equality deletes for a removed data file.
+ * The commit also fails if another commit added equality deletes for a removed data file that would not apply to the
+ * same rows of the new files, or equality deletes that would apply to rows which the rewrite moves into their partition.
  *
  * @param removed data and delete files of the snapshot that was read
  * @param added the new data and delete files
@@ -39,7 +39,14 @@ final class RewriteFiles(
 ) extends SnapshotAction(to) {
 
   private val sequenceNumber = new SnapshotSequenceNumber(since)
-  private val carriedDeletes = carrier.map(new CarriedDeletes(_, removed.filter(_.content == Content.Data), since))
+  private val rewrite = RewriteConflicts.Rewrite(
+    removed.filter(_.content == Content.Data),
+    added.filter(_.content == Content.Data),
+    since,
+    keepsSequenceNumber,
+    carriesPositions = carrier.isDefined
+  )
+  private val carriedDeletes = carrier.map(new CarriedDeletes(_, rewrite.removed, since))
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -61,7 +68,7 @@ final class RewriteFiles(
     lastBase = Some(base.metadataLog.lastOption)
     val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "rewrite", base, history, context)
-    checkDeletes(base, history, context)
+    new RewriteConflicts(rewrite, base, history, context).check(found)
     checkRows(context)
     val (renumbered, kept) = added.partition(file => !keepsSequenceNumber && file.content == Content.Data)
     lazy val positionDeletes = numbersOfPositionDeletes(found)
@@ -90,34 +97,6 @@ final class RewriteFiles(
       s"Cannot rewrite files of ${context.table} with ${rows(removed)} rows: the new files have ${rows(added)} rows. " +
         "A rewrite must not add rows; use an overwrite"
     )
-  }
-
-  /**
-   * Returns whether a delete file of a replaced data file would not apply to the new files. This is the case for
-   * position deletes that are not carried over, for all equality deletes if the new files get the sequence number of
-   * the commit, and for equality deletes in a partition if a new file has another partition spec (spec: "Scan
-   * Planning").
-   */
-  private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
-    case Content.EqualityDeletes =>
-      !keepsSequenceNumber || base.specsById(delete.specId).isPartitioned &&
-      added.exists(f => f.content == Content.Data && f.specId != delete.specId)
-    case _ => carrier.isEmpty
-  }
-
-  /** Fails if other commits added deletes for the replaced data files that would not apply to the new files. */
-  private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
-    val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
-    // If no data files are removed, only the history is checked: `commitsSince` fails if the snapshot that was read is
-    // not in the branch's history. After a rollback, for example, the rows can be in other data files than those to
-    // which the rewritten deletes apply.
-    if (data.isEmpty) history.commitsSince(Some(since))
-    else NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
-      case (change, file) => throw ValidationFailed(
-          s"Cannot rewrite ${file.path} of ${context.table}: snapshot ${change.snapshot.snapshotId} added deletes of " +
-            s"its rows in ${change.entry.file.path}. Run the rewrite again"
-        )
-    }
   }
 
   /**

@@ -14,7 +14,8 @@ private[table] object DeleteApplicability {
 
   /**
    * Returns one of the data files that a delete file may apply to; `None` if it applies to none of them. Sequence
-   * numbers are not compared, because callers pass only data files that existed when the delete file was committed.
+   * numbers are not compared, because callers pass only data files with a lower data sequence number than the delete
+   * file.
    *
    * @param data the data files, by path
    */
