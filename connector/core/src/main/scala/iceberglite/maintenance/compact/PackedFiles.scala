@@ -30,7 +30,9 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
       deletedBefore: FileScanTask => DeletionVector
   ): Vector[(ContentFile, DeletionVector)] = {
     val deleted = read.map(deletedBefore)
-    val counts = read.zip(deleted).map { case (task, d) => task.file.recordCount - countBelow(task.file.recordCount, d) }
+    val counts = read.zip(deleted).map { case (task, d) =>
+      task.file.recordCount - countBelow(task.file.recordCount, d)
+    }
     if (counts.sum != written.iterator.map(_.recordCount).sum || counts.exists(_ < 0)) throw ValidationFailed(
       s"Cannot find the rows of ${read.head.file.path} in the new files: ${counts.sum} rows were expected in them, but " +
         s"they have ${written.iterator.map(_.recordCount).sum}. The number of rows in the metadata is wrong"
