@@ -21,7 +21,8 @@ final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) e
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
     TaskWriterFactory.of(plan, writeCommit.operationId)
 
-  override def useCommitCoordinator: Boolean = false
+  // The files of a second attempt of a task, and of a task that ends after its job was cancelled, would not be removed.
+  override def useCommitCoordinator: Boolean = true
 
   override def onDataWriterCommit(message: WriterCommitMessage): Unit = message match {
     case result: TaskResult => result.paths.foreach(writeCommit.registerFile)

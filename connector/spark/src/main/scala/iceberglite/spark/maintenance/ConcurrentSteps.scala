@@ -87,10 +87,10 @@ private[maintenance] object ConcurrentSteps {
    * running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns only
    * when no step is running, so that the caller can then remove the files of the steps.
    *
-   * @param limit maximum number of steps that run at the same time; 1 to run them in the calling thread
+   * @param limit maximum number of steps that run at the same time
    * @return the results in the order of the items
    * @throws Throwable if a step failed: the first error
    */
   def map[A, B](session: SparkSession, items: Vector[A], limit: Int)(step: A => B): Vector[B] =
-    if (limit == 1 || items.size <= 1) items.map(step) else new ConcurrentSteps(session, limit, step).run(items)
+    if (items.isEmpty) Vector.empty else new ConcurrentSteps(session, limit, step).run(items)
 }

@@ -14,6 +14,7 @@ import iceberglite.maintenance.compact.{
   RewriteResult
 }
 import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.error.Causes
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
@@ -71,17 +72,22 @@ final private[iceberglite] class DataFileRewrite(
    * Rewrites the files.
    *
    * @return the newest version of the table, and the result
-   * @throws iceberglite.spec.IcebergError if a commit failed or, with partial progress, if too many commits failed
+   * @throws iceberglite.spec.IcebergError if a commit failed or, with partial progress, if too many commits failed. If
+   *   other commits have succeeded, the error has their result as a suppressed [[EarlierCommits]]
    */
   def run(): (Table, RewriteResult) = {
     val (newest, result) = rewriteGroups()
     if (options.removesDanglingDeletes) removeDanglingDeletes(newest, result) else (newest, result)
   }
 
+  /** Removes dangling deletes after a rewrite. If this fails, the error has the result of the rewrite. */
   private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) =
-    DanglingDeletes.of(newest, to).fold((newest, result)) { dangling =>
-      val committed = newest.transaction(EngineSummary.of(session)).add(dangling.removal).commit()
-      (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.files.size))
+    try DanglingDeletes.of(newest, to).fold((newest, result)) { dangling =>
+        val committed = newest.transaction(EngineSummary.of(session)).add(dangling.removal).commit()
+        (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.files.size))
+      }
+    catch {
+      case e: Throwable => throw EarlierCommits.addTo(e, Some(result).filter(_.rewrittenFiles > 0))
     }
 
   private def rewriteGroups(): (Table, RewriteResult) =
@@ -174,18 +180,27 @@ final private[iceberglite] class DataFileRewrite(
  * the deletes over can fail with any error. They run before a commit attempt changes the table, so the new files of a
  * rewrite can be removed after such an error.
  */
-final private class RecordingCarrier(moves: DeleteCarrier, writeCommit: WriteCommit) extends DeleteCarrier {
-  private var hasFailed = false
+final private[maintenance] class RecordingCarrier(moves: DeleteCarrier, writeCommit: WriteCommit)
+    extends DeleteCarrier {
+  private var lastFailure = Option.empty[Throwable]
 
-  override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
-    hasFailed = true
-    val files = moves.carry(deleted, base)
-    hasFailed = false
-    files
-  }
+  override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] =
+    try moves.carry(deleted, base)
+    catch {
+      case e: Throwable =>
+        lastFailure = Some(e)
+        throw e
+    }
 
-  /** Runs a commit that calls this carrier. */
+  /**
+   * Runs a commit that calls this carrier. Only the error that ends the commit is relevant: after an earlier error, the
+   * commit may have been attempted again.
+   */
   def attempt[A](commit: => A): A =
     try writeCommit.attempt(commit)
-    finally if (hasFailed) writeCommit.recordNotCommitted()
+    catch {
+      case e: Throwable =>
+        if (lastFailure.exists(failure => Causes.of(e).exists(_ eq failure))) writeCommit.recordNotCommitted()
+        throw e
+    }
 }

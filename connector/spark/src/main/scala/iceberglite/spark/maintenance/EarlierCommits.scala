@@ -13,6 +13,12 @@ final private[maintenance] class EarlierCommits(val result: Any)
 
 private[maintenance] object EarlierCommits {
 
+  /** Adds the result of the commits that succeeded before an error to this error. @return the error */
+  def addTo(error: Throwable, result: Option[Any]): Throwable = {
+    result.foreach(r => error.addSuppressed(new EarlierCommits(r)))
+    error
+  }
+
   /** Returns the result of the commits that succeeded before an error; absent if there are none. */
   def of[R: ClassTag](error: Throwable): Option[R] =
     error.getSuppressed.toVector.collect { case commits: EarlierCommits => commits.result }

@@ -70,19 +70,18 @@ final private[iceberglite] class FileRewriteJob(
    * groups.
    */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
-    val tasks = groups.flatMap(group => splits(group).map(files => (group, files)))
+    val tasks = groups.zipWithIndex.flatMap { case (group, i) => splits(group).map(files => (i, files)) }
     val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
     val format = plan.files.format
     val copies = tasks.map { case (group, files) =>
-      group.partition.flatMap(FilesToCopy.of(files, _, format.format, lineage.nonEmpty))
+      groups(group).partition.flatMap(FilesToCopy.of(files, _, format.format, lineage.nonEmpty))
     }
     val written = PackJob.run(session, scan, writers, copies, format.acceptsVectors, writeCommit.registerFile)
-    // The order of the rows is certain only for tasks whose rows all belong to one partition.
+    val unordered = FileRewriteJob.inSeveralPartitions(tasks.map(_._1), written)
     val inOrder = tasks.zip(written).collect {
-      case ((group, files), result) if group.partition.isDefined =>
-        (files, result)
+      case ((group, files), result) if groups(group).partition.isDefined && !unordered(group) => (files, result)
     }
     RewrittenFiles(written.flatten, PackedFiles.of(inOrder.map(_._1), inOrder.map(_._2)))
   }
@@ -164,6 +163,19 @@ private object FileRewriteJob {
 
   /** The minimum number of bytes that a task reads before a shuffle. */
   private val MinReadBytes = 16L << 20
+
+  /**
+   * Returns the groups whose new files belong to several partitions. The files of different partitions have no order,
+   * so the order of the rows is unknown. Although all old files of a group belong to one partition, some of their rows
+   * may not: Apache Iceberg before 0.12 rounded partition values of times before 1970 differently.
+   *
+   * @param groups the group of each task
+   * @param written the new files of each task
+   */
+  private def inSeveralPartitions(groups: Vector[Int], written: Vector[Vector[ContentFile]]): Set[Int] =
+    groups.zip(written).groupBy(_._1).filter { case (_, tasks) =>
+      tasks.flatMap(_._2).map(_.partition).distinct.size > 1
+    }.keySet
 }
 
 /**

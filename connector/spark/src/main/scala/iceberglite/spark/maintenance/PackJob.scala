@@ -8,10 +8,10 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.v2.DataSourceRDD
-import org.apache.spark.sql.iceberglite.TaskInput
+import org.apache.spark.sql.iceberglite.{TaskCommit, TaskInput}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.{ClusterJob, WritingJob}
 import iceberglite.data.{FileToCopy, InheritedLineage}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFiles}
@@ -26,7 +26,8 @@ import iceberglite.spec.partition.PartitionTuple
 private[maintenance] object PackJob {
 
   /**
-   * Writes the rows that each Spark task of a scan reads.
+   * Writes the rows that each Spark task of a scan reads. If this fails or is interrupted, no task is running any more
+   * when this method returns.
    *
    * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
    * @param copies for each Spark task of the scan, the files whose rows may be copied column by column
@@ -55,7 +56,7 @@ private[maintenance] object PackJob {
     SQLExecution.withSQLConfPropagated(session) {
       val tasks = new PackRdd(rows, copies, writers)
       val run = (_: TaskContext, results: Iterator[Array[Byte]]) => results.next()
-      ClusterJob.withTaskErrors(context.runJob(tasks, run, partitions.indices, addResult _))
+      ClusterJob.withTaskErrors(WritingJob.run(context, tasks, run)(addResult))
     }
     written.toVector
   }
@@ -130,6 +131,7 @@ final private class PackRdd(
           case Some(copied) => TaskInput.add(copied.bytes, copied.records)
           case None => writeRows(rowsOfTask, context, writer)
         }
+        TaskCommit.require(context)
         writer.commit() match {
           case written: WrittenFiles => Iterator.single(ClusterJob.serialize(written.files.toVector))
           case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")

@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.maintenance.compact._
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.deletes.DeleteFile
-import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.{ClusterJob, WritingJob}
 import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.FormatVersion
@@ -121,7 +121,8 @@ final private[maintenance] class PositionDeleteJob(
     }
     val sorted = (ofDeletes ++ ofMetadata).repartitionAndSortWithinPartitions(GroupPartitioner.of(groups, options))
     val settings = context.broadcast(serialize((writer, writeCommit.locations)))
-    val results = context.runJob(sorted, writeTask(settings, writeCommit.operationId))
+    val results = new Array[Array[Byte]](sorted.partitions.length)
+    WritingJob.run(context, sorted, writeTask(settings, writeCommit.operationId))(results.update)
     results.toVector.flatMap(result => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(result)))
   }
 }

@@ -13,6 +13,7 @@ import iceberglite.maintenance.Deadline
 import iceberglite.maintenance.compact.{GroupOptions, PartialProgress, RewriteGroup}
 import iceberglite.spark.error.Causes
 import iceberglite.spec.{IcebergError, Redaction}
+import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.table.Table
 
 /** Rewrites the groups of a rewrite in one or several commits. */
@@ -29,8 +30,9 @@ private[maintenance] object RewriteCommits {
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time
    * @return the newest version of the table, and the result of all commits
-   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed. If other commits
-   *   have succeeded, the error has their result as a suppressed [[EarlierCommits]]
+   * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed or if it is unknown
+   *   whether a commit succeeded. If other commits have succeeded, the error has their result as a suppressed
+   *   [[EarlierCommits]]
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,
@@ -69,9 +71,7 @@ private[maintenance] object RewriteCommits {
   private def withEarlierCommits[A, R](committed: ConcurrentLinkedQueue[R], combine: (R, R) => R)(work: => A): A =
     try work
     catch {
-      case e: Throwable =>
-        committed.asScala.reduceOption(combine).foreach(result => e.addSuppressed(new EarlierCommits(result)))
-        throw e
+      case e: Throwable => throw EarlierCommits.addTo(e, committed.asScala.reduceOption(combine))
     }
 
   /** Rewrites groups and commits them. @throws IcebergError if too many commits have failed */
@@ -84,12 +84,19 @@ private[maintenance] object RewriteCommits {
   )(batch: Vector[G]): Attempt[R] =
     try Attempt(isCommitted = true, rewrite(batch)._2)
     catch {
-      // Other errors, such as a cancelled job, end the rewrite.
-      case NonFatal(e) if Causes.of(e).exists(_.isInstanceOf[IcebergError]) =>
+      // Other errors, such as a cancelled job, end the rewrite. So does an unknown outcome of a commit, because the files
+      // may be rewritten.
+      case NonFatal(e) if isFailedCommit(e) =>
         if (failures.incrementAndGet() > limits.maxFailedCommits) throw e
         log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))
         Attempt(isCommitted = false, failed(batch))
     }
+
+  /** Returns whether an error means that the files of a batch were certainly not rewritten. */
+  private def isFailedCommit(error: Throwable): Boolean = {
+    val causes = Causes.of(error).toVector
+    causes.exists(_.isInstanceOf[IcebergError]) && !causes.exists(_.isInstanceOf[CommitStateUnknown])
+  }
 
   /** The outcome of one of several commits. */
   final private case class Attempt[R](isCommitted: Boolean, result: R)

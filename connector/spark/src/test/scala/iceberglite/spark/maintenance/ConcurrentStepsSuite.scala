@@ -25,9 +25,11 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     assert(results == Vector(0, 10, 20, 30, 40, 50) && most.get == 2)
   }
 
-  test("with the limit 1, the steps run in the calling thread") {
-    val threads = ConcurrentSteps.map(spark, Vector(1, 2), limit = 1)(_ => Thread.currentThread)
-    assert(threads.toSet == Set(Thread.currentThread))
+  test("with the limit 1, the steps run one after the other") {
+    val order = new AtomicInteger
+    val results = ConcurrentSteps.map(spark, Vector(1, 2, 3), limit = 1)(item => (item, order.incrementAndGet()))
+    assert(results == Vector((1, 1), (2, 2), (3, 3)))
+    assert(ConcurrentSteps.map(spark, Vector.empty[Int], limit = 1)(identity).isEmpty)
   }
 
   test("the jobs of the steps have the session and the job group of the caller") {
@@ -76,12 +78,12 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     assert(error.getMessage == "the first error" && started.get == 2 && ended.get == 2)
   }
 
-  test("an interrupt of the caller cancels the jobs of the steps") {
+  for (steps <- Seq(1, 2)) test(s"an interrupt of the caller cancels the jobs of $steps steps") {
     jobStarted.set(new CountDownLatch(1))
     val (ended, error) = (new AtomicInteger, new AtomicReference[Throwable])
     val caller = new Thread(() =>
       try {
-        ConcurrentSteps.map(spark, Vector(0, 1), limit = 2) { _ =>
+        ConcurrentSteps.map(spark, Vector.range(0, steps), limit = 2) { _ =>
           try endlessJob()
           finally ended.incrementAndGet()
         }
@@ -92,7 +94,7 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     awaitJob()
     caller.interrupt()
     caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
-    assert(error.get.isInstanceOf[InterruptedException] && ended.get == 2)
+    assert(error.get.isInstanceOf[InterruptedException] && ended.get == steps)
   }
 
   test("an interrupt of the caller also ends steps that wait without a job") {

@@ -15,9 +15,13 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.{DataFileRewrite, RowOrdering}
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.Content
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal
 import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentifier, TableVersion}
+import iceberglite.table.action.{FastAppend, RemoveFiles}
 import iceberglite.tree.TreeReader
 
 /** Tests rewrites of data files, if other commits delete rows of these files before the rewrite commits. */
@@ -117,6 +121,50 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     val result = rewrite(before, RowOrdering.Kept, "target-file-size-bytes" -> "20000")
     assert(result.addedFiles > 3)
     assertSame(t, 3, expected, dataFiles(before))
+  }
+
+  for (version <- Seq(2, 3))
+    test(s"rows are found in the new files if the replaced files have rows of several partitions, version $version") {
+      val t = create("id BIGINT, ts TIMESTAMP", version, "merge-on-read", "write.distribution-mode" -> "none")
+      for (i <- 0 until 2)
+        sql(s"INSERT INTO $t SELECT id, timestamp_seconds(IF(id % 3 = 0, 1000, -1000)) " +
+          s"FROM range(${i * 1000}, ${i * 1000 + 1000}, 1, 1)")
+      val files = new TreeReader(live(t).io, live(t).metadata).live.map(_.file)
+      sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)")
+      // Apache Iceberg before 0.12 rounded times before 1970 toward zero, so the rows of day -1 are in the partition of
+      // day 0.
+      val day0 = PartitionTuple(Vector(Some(Literal.DateLiteral(0))))
+      val moved = files.map(_.copy(specId = live(t).metadata.defaultSpecId, partition = day0, firstRowId = None))
+      live(t).transaction().add(new RemoveFiles(files.map(_.path).toSet)).commit()
+      sql(s"REFRESH TABLE $t")
+      live(t).transaction().add(new FastAppend(moved)).commit()
+      sql(s"REFRESH TABLE $t")
+      // Files with deleted rows are not copied column by column, so each row is written to its own partition.
+      sql(s"DELETE FROM $t WHERE id % 7 = 1")
+      val before = live(t)
+      sql(s"DELETE FROM $t WHERE id BETWEEN 100 AND 1300")
+      val expected = contents(t, version)
+      assert(expected.map(_.getLong(0)) == (0L until 2000L).filter(i => i % 7 != 1 && (i < 100 || i > 1300)))
+      rewrite(before, RowOrdering.Kept)
+      assertSame(t, version, expected, dataFiles(before))
+      assert(count(s"$t.data_files", "partition.ts_day = DATE'1969-12-31'") > 0)
+    }
+
+  test("all rows of a file that is twice in the table are kept") {
+    val t = create(columns, 2, "merge-on-read")
+    sql(s"INSERT INTO $t SELECT id, 1, 'a' FROM range(0, 100, 1, 1)")
+    val files = new TreeReader(live(t).io, live(t).metadata).live.map(_.file)
+    live(t).transaction().add(new FastAppend(files)).commit()
+    sql(s"REFRESH TABLE $t")
+    val expected = contents(t, 2)
+    assert(expected.size == 200)
+    val message =
+      intercept[ConcurrentChange](rewrite(live(t), RowOrdering.Kept, "max-files-to-rewrite" -> "1")).getMessage
+    assert(message.contains("the file is 2 times in the table"))
+    assert(contents(t, 2) == expected)
+    val replaced = dataFiles(live(t))
+    rewrite(live(t), RowOrdering.Kept)
+    assertSame(t, 2, expected, replaced)
   }
 
   test("rows are found by their row ids if a rewrite sorts them or changes their partition spec", Slow) {

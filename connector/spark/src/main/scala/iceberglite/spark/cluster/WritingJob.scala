@@ -1,0 +1,102 @@
+package iceberglite.spark.cluster
+
+import java.util.concurrent.TimeUnit
+
+import scala.annotation.tailrec
+import scala.collection.mutable
+import scala.concurrent.Await
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.{
+  SparkListener,
+  SparkListenerJobEnd,
+  SparkListenerJobStart,
+  SparkListenerTaskEnd,
+  SparkListenerTaskStart
+}
+import org.slf4j.LoggerFactory
+
+/** Runs Spark jobs whose tasks write files. If such a job fails, the caller removes the files. */
+private[iceberglite] object WritingJob {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.cluster.WritingJob")
+
+  /** The maximum time to wait for the tasks of a failed job, because a task may not react to its cancellation. */
+  private val MaxWaitSeconds = 60L
+
+  /**
+   * Runs a job that computes all partitions of an RDD. If the job fails or the calling thread is interrupted, the job
+   * is cancelled, and this method returns only when its tasks have ended, so that they write no more files.
+   *
+   * @param task writes files for the elements of a partition, and returns its serialized result
+   * @param addResult called with the index of a partition and the result of its task. Calls do not overlap
+   */
+  def run[A](context: SparkContext, rdd: RDD[A], task: (TaskContext, Iterator[A]) => Array[Byte])(
+      addResult: (Int, Array[Byte]) => Unit
+  ): Unit = {
+    val tasks = new RunningTasks
+    context.addSparkListener(tasks)
+    try {
+      val run = (elements: Iterator[A]) => task(TaskContext.get, elements)
+      val job = context.submitJob[A, Array[Byte], Unit](rdd, run, rdd.partitions.indices, addResult, ())
+      try Await.result(job, Duration.Inf)
+      catch {
+        case e: Throwable =>
+          if (!context.isStopped) {
+            job.cancel()
+            awaitTasks(tasks, job.jobIds.toSet)
+          }
+          throw e
+      }
+    } finally context.removeSparkListener(tasks)
+  }
+
+  private def awaitTasks(tasks: RunningTasks, jobs: Set[Int]): Unit =
+    try
+      if (!tasks.awaitEnd(jobs, TimeUnit.SECONDS.toNanos(MaxWaitSeconds)))
+        log.warn(s"Tasks of a failed job are still running after $MaxWaitSeconds seconds, and may leave orphan files")
+    catch {
+      // A second interrupt ends the wait.
+      case _: InterruptedException => Thread.currentThread.interrupt()
+    }
+}
+
+/** Records which jobs have ended and how many of their tasks are running. */
+final private class RunningTasks extends SparkListener {
+  private val stages = mutable.Map.empty[Int, Seq[Int]]
+  private val running = mutable.Map.empty[Int, Int].withDefaultValue(0)
+  private val ended = mutable.Set.empty[Int]
+
+  override def onJobStart(event: SparkListenerJobStart): Unit = synchronized(stages(event.jobId) = event.stageIds)
+
+  override def onTaskStart(event: SparkListenerTaskStart): Unit = add(event.stageId, 1)
+
+  override def onTaskEnd(event: SparkListenerTaskEnd): Unit = add(event.stageId, -1)
+
+  override def onJobEnd(event: SparkListenerJobEnd): Unit = synchronized {
+    ended += event.jobId
+    notifyAll()
+  }
+
+  private def add(stage: Int, tasks: Int): Unit = synchronized {
+    running(stage) += tasks
+    notifyAll()
+  }
+
+  /** Waits until jobs and their tasks have ended. @return whether they ended within the time */
+  def awaitEnd(jobs: Set[Int], nanos: Long): Boolean = synchronized(await(jobs, System.nanoTime + nanos))
+
+  @tailrec
+  private def await(jobs: Set[Int], deadline: Long): Boolean = {
+    val left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime)
+    if (hasEnded(jobs) || left <= 0) hasEnded(jobs)
+    else {
+      wait(left)
+      await(jobs, deadline)
+    }
+  }
+
+  private def hasEnded(jobs: Set[Int]): Boolean =
+    jobs.subsetOf(ended) && jobs.forall(stages.getOrElse(_, Nil).forall(running(_) == 0))
+}

@@ -1,0 +1,93 @@
+package iceberglite.spark.cluster
+
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.iceberglite.TaskCommit
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+class WritingJobSuite extends AnyFunSuite with SharedSession {
+  import WritingJobSuite._
+
+  /** Runs a job whose tasks return the number of their partition. */
+  private def run(partitions: Int, task: Int => Unit)(addResult: (Int, Array[Byte]) => Unit): Unit = {
+    val rdd = spark.sparkContext.parallelize(0 until partitions, partitions)
+    val write = (_: TaskContext, numbers: Iterator[Int]) => {
+      val number = numbers.next()
+      task(number)
+      Array(number.toByte)
+    }
+    WritingJob.run(spark.sparkContext, rdd, write)(addResult)
+  }
+
+  test("each result is reported with the index of its partition") {
+    val results = new ConcurrentLinkedQueue[(Int, Int)]
+    run(3, _ => ()) { (partition, result) =>
+      results.add((partition, result.head.toInt))
+      ()
+    }
+    assert(results.asScala.toSet == Set((0, 0), (1, 1), (2, 2)))
+  }
+
+  /** Runs a job with a task that ends only after the job was cancelled, and with tasks that fail. */
+  private def runUntilCancelled(partitions: Int): Unit =
+    run(partitions, WritingJobSuite.task(_))((_, _) => ())
+
+  private def reset(): Unit = {
+    started.set(new CountDownLatch(1))
+    Seq(ended, denied).foreach(_.set(0))
+  }
+
+  test("after an interrupt, no task is running any more, and the cancelled task must not commit its files") {
+    reset()
+    val error = new AtomicReference[(Throwable, Int)]
+    val caller = new Thread(() =>
+      try runUntilCancelled(1)
+      catch { case e: Throwable => error.set((e, ended.get)) }
+    )
+    caller.start()
+    assert(started.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+    caller.interrupt()
+    caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
+    val (thrown, endedTasks) = error.get
+    assert(thrown.isInstanceOf[InterruptedException] && endedTasks == 1 && denied.get == 1)
+  }
+
+  test("after a task has failed, no other task is running any more") {
+    reset()
+    val error = intercept[SparkException](runUntilCancelled(2))
+    assert(ended.get == 1 && error.getMessage.contains("the first error"))
+  }
+}
+
+private object WritingJobSuite {
+  private val TimeoutSeconds = 60L
+
+  /** Tasks run in this JVM, so they share these objects. */
+  private val started = new AtomicReference(new CountDownLatch(1))
+  private val (ended, denied) = (new AtomicInteger, new AtomicInteger)
+
+  private def task(partition: Int): Unit =
+    if (partition == 0) {
+      started.get.countDown()
+      val context = TaskContext.get
+      while (!context.isInterrupted) Thread.`yield`()
+      try TaskCommit.require(context)
+      catch {
+        case e: Throwable =>
+          denied.incrementAndGet()
+          throw e
+      } finally {
+        ended.incrementAndGet()
+        ()
+      }
+    } else {
+      started.get.await(TimeoutSeconds, TimeUnit.SECONDS)
+      throw new IllegalStateException("the first error")
+    }
+}
