@@ -114,7 +114,10 @@ final private[action] class RewriteConflicts(
    */
   private def checkRowIds(entries: Vector[ManifestEntry]): Unit =
     if (base.snapshot(since).firstRowId.isEmpty) entries.find(_.file.firstRowId.isDefined).foreach { e =>
-      refuse(e.file.path, "after the table was upgraded to version 3, another commit gave row ids to the rows of the file")
+      refuse(
+        e.file.path,
+        "after the table was upgraded to version 3, another commit gave row ids to the rows of the file"
+      )
     }
 
   private def refuse(path: String, reason: String): Nothing =
