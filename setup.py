@@ -1,4 +1,4 @@
-"""Checks that a wheel carries the connector. Everything else about the package is in pyproject.toml."""
+"""Check that a wheel contains the connector's jars. All other settings of the package are in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent
 class WheelWithJars(bdist_wheel):
     """Build the wheel, or fail if it would lack a jar that it needs.
 
-    An editable installation may come before the jar: it finds the jar in the source tree as soon as it is built.
+    This check does not apply to an editable installation, which uses the jar in the source tree once it is built.
     """
 
     def run(self) -> None:

@@ -1,6 +1,6 @@
 """Count the flights of each carrier and airport, and write the counts to a table.
 
-If the job runs again, the table has the same rows.
+Running the job again does not add the counts a second time.
 
     spark-submit --master spark://HOST:7077 --jars iceberg-lite-spark-3.5_2.12-VERSION.jar examples/02_spark_submit.py \
         INPUT.csv WAREHOUSE

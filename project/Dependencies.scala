@@ -5,10 +5,10 @@ import sbtassembly.AssemblyPlugin.autoImport.{ShadeRule => Shade}
 object Dependencies {
   val sparkVersion = "3.5.9"
 
-  /** The JSON library. Spark 3.5 provides it in this version, so that it is not bundled. */
+  /** The JSON library. Spark 3.5 provides it in this version, so it is not bundled. */
   val jackson: Seq[ModuleID] = Seq("com.fasterxml.jackson.core" % "jackson-databind" % "2.15.2" % Provided)
 
-  /** The libraries of file formats. Spark 3.5 provides them in these versions, so that they are not bundled. */
+  /** The libraries of file formats. Spark 3.5 provides them in these versions, so they are not bundled. */
   val formats: Seq[ModuleID] = jackson ++ Seq(
     "org.apache.avro" % "avro" % "1.11.5" % Provided,
     "org.apache.parquet" % "parquet-hadoop" % "1.13.1" % Provided,

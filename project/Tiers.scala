@@ -5,10 +5,10 @@ import sbt.Tests.{Argument, Group, SubProcess}
 /** The two tiers of tests, which tests/run.py starts and docs/testing.md describes. */
 object Tiers {
 
-  /** ScalaTest's tag for slow tests. It is set by an annotation of a suite, or as a tag of a test. */
+  /** ScalaTest's tag for slow tests. A suite has it as the annotation `@Slow`, and a single test as a tag. */
   private val slowTag = "org.scalatest.tags.Slow"
 
-  /** The tag of suites with random rounds: the fast tier runs a few rounds, the slow tier all. */
+  /** The tag of suites with random rounds. The fast tier runs a few rounds of them, and the slow tier all rounds. */
   private val roundsTag = "iceberglite.MoreRounds"
 
   /** The tag of tests that the sample of the slow tier omits. */
@@ -17,7 +17,7 @@ object Tiers {
   /** Whether this run contains both tiers. Then the slow tier alone runs the random rounds. */
   private val runsBoth = sys.env.get("ICEBERG_LITE_TIER").contains("all")
 
-  /** Makes ScalaTest report a test that runs longer than this. tests/run.py then kills the JVM of the test. */
+  /** Makes ScalaTest report a test that runs longer than `seconds`. tests/run.py then kills the JVM of the test. */
   private def reportHangingAfter(seconds: Int): Argument =
     Argument(TestFrameworks.ScalaTest, "-W", seconds.toString, seconds.toString)
 

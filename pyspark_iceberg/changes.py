@@ -91,7 +91,11 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
 
 
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
-    """Find the snapshot of the statement with the given id. A table lists the snapshots of all its branches."""
+    """Return the snapshot that the statement with the given id created; None if it created no snapshot.
+
+    The name of a branch may have no metadata table `snapshots`. In this case, the one of the table itself is searched,
+    which lists the snapshots of all branches.
+    """
     *parts, last = name_parts(table)
     full_name = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
     try:

@@ -91,7 +91,7 @@ class Merge:
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
     def with_schema_evolution(self) -> Merge:
-        """Add source columns that a clause names and the table lacks; the commit of the rows also adds the columns."""
+        """Add the source columns that a clause uses and the table lacks, in the same commit as the rows."""
         return replace(self, _evolves=True)
 
     def option(self, key: str, value: object) -> Merge:
@@ -133,7 +133,7 @@ class Merge:
 
 
 def equal_columns(on: str | Sequence[str]) -> str:
-    """Return the condition of a MERGE: `on` as SQL, or the equality of these columns on both sides."""
+    """Return the match condition of a MERGE: `on` if it is a str, else the equality of the columns that `on` names."""
     if isinstance(on, str):
         return expression(on)
     if not on:

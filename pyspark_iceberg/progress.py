@@ -75,7 +75,10 @@ class _Bars:
         self._number = 0
 
     def run(self) -> None:
-        """Update the bars until `ended` is set and the last job has been reported as ended."""
+        """Update the bars until `ended` is set.
+
+        Then wait for the report that the last job has ended, for at most `_LAST_TASKS_SECONDS`, and close the bar.
+        """
         while not self.ended.wait(_REFRESH_SECONDS):
             self._update()
         deadline = time.monotonic() + _LAST_TASKS_SECONDS
@@ -85,7 +88,7 @@ class _Bars:
             self._bar.close()
 
     def _update(self) -> bool:
-        """Show the activities from the last one that was shown. Return whether the newest has a running job."""
+        """Update the newest bar and show new activities. Return whether the newest activity has a running job."""
         activity = self._progress.activity(self._number) if self._number else None
         self._show(activity)
         following = self._progress.activity(self._number + 1)

@@ -20,7 +20,7 @@ CATALOG_TYPES = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hiv
 # The types of catalogs whose server may determine the location of tables.
 SERVERS = ("rest", "hive")
 
-# Extends Spark's own pattern to secrets in catalog settings. Spark redacts settings whose key or value matches.
+# Spark redacts settings whose key or value matches this pattern. Spark's default pattern misses some catalog secrets.
 SECRETS = r"(?i)secret|password|passwd|token|credential|access[.-]?key|api[.-]?key|://[^/@\s:]+:[^/@\s]+@"
 REDACTION = ("spark.redaction.regex", "spark.sql.redaction.options.regex")
 

@@ -20,7 +20,8 @@ pytest.register_assert_rewrite("shared_catalog")
 ROOT = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 300
 
-# Options for the JVMs of PySpark, spark-submit and the cluster, which run most of their code only a few times.
+# Options for the JVMs of PySpark, spark-submit and the cluster. Most of their code runs only a few times, so they are
+# faster without the optimizing compiler (C2).
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(_variable, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 if os.environ.get("TMPDIR"):

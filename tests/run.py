@@ -46,7 +46,7 @@ SLOW = (
 
 
 def random_seed() -> str:
-    """Return the seed of all random values. `make nightly` sets a new one.
+    """Return the seed of all random values. `make nightly` sets a new seed.
 
     Other runs use a fixed seed, because a new seed may find a fault that the current change did not cause.
     """
@@ -54,9 +54,9 @@ def random_seed() -> str:
 
 
 def sample_seed() -> str:
-    """Return the seed that selects the sample of large sets of tests: the commit, unless the environment sets it.
+    """Return the seed that selects the sample of large sets of tests: the id of the commit, unless a variable sets it.
 
-    Tests that are omitted for one commit therefore run for later commits.
+    Therefore, the tests that a run omits are run for later commits.
     """
     if chosen := os.environ.get("ICEBERG_LITE_SAMPLE") or os.environ.get("ICEBERG_LITE_SEED"):
         return chosen

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 TABLE = "c.db.t"
 PERIOD_SECONDS = 1.0
 CLASSES = 100
-"""Statements select the rows of one class, which is the remainder of the id divided by this number."""
+"""The number of classes of rows. The class of a row is `id % CLASSES`. A statement changes the rows of one class."""
 CHANGES = {
     "update": "UPDATE {table} SET version = version + 1 WHERE id % {classes} = {chosen}",
     "delete": "DELETE FROM {table} WHERE id % {classes} = {chosen}",
@@ -32,7 +32,7 @@ SUMS = "SELECT id % {classes}, count(*), sum(version) FROM {table} GROUP BY 1"
 REWRITE = "CALL c.system.rewrite_data_files(table => 'db.t', {strategy}, options => map('rewrite-all', 'true'))"
 STRATEGIES = ("strategy => 'binpack'", "strategy => 'sort', sort_order => 'user, id'")
 CONFLICTS = ("another commit", "conflict", "concurrent", "ValidationException", "CommitFailedException")
-"""Parts of the messages and class names of conflicts in both connectors."""
+"""Texts by which a conflict is recognized: parts of messages, and names of exception classes, of both connectors."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The numbers of statements by kind and outcome, and of classes of rows that differ from the model."""
+    """The numbers of statements by kind and outcome, and the number of classes of rows that differ from the model."""
 
     counts: Counter[str] = field(default_factory=Counter)
     wrong_classes: int = 0
@@ -81,7 +81,7 @@ class Model:
 
 
 def write(spark: SparkSession, model: Model, outcome: Outcome, until: float) -> None:
-    """Run a statement every second."""
+    """Run a statement every second, until the given time."""
     number = 0
     while time.monotonic() < until:
         start = time.monotonic()
@@ -117,7 +117,7 @@ def change(spark: SparkSession, model: Model, chosen: int, kind: str) -> None:
 
 
 def compact(spark: SparkSession, outcome: Outcome, until: float) -> None:
-    """Rewrite data files in a loop."""
+    """Rewrite the data files in a loop, until the given time."""
     number = 0
     while time.monotonic() < until:
         strategy = STRATEGIES[number % len(STRATEGIES)]

@@ -141,7 +141,7 @@ def measure(job: Job) -> dict[str, tuple[float, float]]:
 
 
 def timed(spark: SparkSession, query: tuple[str, str, Run], repeats: int) -> tuple[float, float]:
-    """Measure one query on its two tables, alternately."""
+    """Run a query on its two tables alternately, and return the median time in ms on each of them."""
     plain, deleted, run = query
     times: dict[str, list[float]] = {plain: [], deleted: []}
     for repeat in range(WARM_UP + repeats):

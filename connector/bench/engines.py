@@ -68,12 +68,12 @@ def session(engine: Engine, warehouse: Path, memory: str = "6g", conf: Mapping[s
 
 @contextmanager
 def new_process() -> Iterator[Pool]:
-    """Return a pool of one process, which runs each function in a new process."""
+    """Yield a pool with one worker process at a time. Each function call runs in a new process."""
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         yield pool
 
 
 def in_turns(engines: list[Engine], rounds: int) -> Iterator[Engine]:
-    """Return both connectors for each round. The connector that runs first alternates between rounds."""
+    """Yield each connector once per round. The connector that comes first alternates between rounds."""
     for number in range(rounds):
         yield from engines if number % 2 else reversed(engines)

@@ -44,7 +44,10 @@ OLD_SECONDS = 10 * 24 * 3600
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one session. `files` is the number of small files, snapshots and orphans."""
+    """The work of one session.
+
+    `files` is the number of small files, and the number of snapshots. There are ten times as many orphan files.
+    """
 
     engine: engines.Engine
     warehouse: Path
@@ -54,7 +57,7 @@ class Job:
 
 
 def create(spark: SparkSession, name: str, rows: int, files: int) -> None:
-    """Create a table with this number of files of equal size."""
+    """Create a table with this number of rows, in files of equal size."""
     source = spark.range(0, rows, 1, files).selectExpr(*COLUMNS)
     ddl = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
     properties = "'format-version'='2', 'write.delete.mode'='merge-on-read'"

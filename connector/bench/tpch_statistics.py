@@ -21,7 +21,7 @@ import engines
 from pyspark.sql import functions
 
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
-# The columns whose months partition a table.
+# The tables that are partitioned by month, with the date column of each.
 PARTITIONED = {"lineitem": "l_shipdate", "orders": "o_orderdate"}
 OPTIMIZER = {
     "spark.sql.cbo.enabled": "true",
@@ -44,13 +44,13 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Return the name of the column of the result."""
+        """Return the heading of the column with the results of this job."""
         return f"{self.engine.name}{', statistics' if self.statistics else ''}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """For each query, the median of its times in milliseconds, and its rows; and the time of the statistics."""
+    """The median time in ms and the rows of each query, and the time in seconds to compute the statistics."""
 
     times: dict[str, float]
     rows: dict[str, Rows]
@@ -64,7 +64,7 @@ def queries() -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
-    """Return the value in a form that can be compared between plans: sums of doubles depend on their order."""
+    """Round a floating-point number to six digits, because the order of rows in a plan affects sums of doubles."""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
@@ -95,7 +95,7 @@ def run(job: Job) -> Result:
 
 
 def main() -> None:
-    """Run all jobs in turns, compare their rows, and print the geometric means of the ratios."""
+    """Run the jobs in rounds, compare the rows that they return, and print the times and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines.add_jars(parser)
     parser.add_argument("--data", type=Path, required=True, help="the directory with the Parquet files of tpchgen-cli")
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def report(results: dict[str, list[Result]]) -> None:
-    """Print the time of each query, and for each kind of run the geometric mean against Apache Iceberg."""
+    """Print the times of the queries, and the geometric means of their ratios to the times of Apache Iceberg."""
     expected = results[engines.PEER][0].rows
     others = [run.rows for runs in results.values() for run in runs]
     different = [name for name in expected if any(rows[name] != expected[name] for rows in others)]

@@ -34,7 +34,7 @@ def theirs(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
 
 
 def values(make: Callable[[random.Random, int], Any]) -> list[Any]:
-    """Return a value or null for each row; each column has its own sequence."""
+    """Return a value for each row, or null for about a fifth of the rows. The seed is the same for every column."""
     rng = random.Random(7)
     return [None if rng.random() < 0.2 else make(rng, i) for i in range(ROWS)]
 
@@ -158,10 +158,10 @@ def test_byte_stream_split(spark: SparkSession, theirs: SqlCatalog, tmp_path: Pa
 def test_fixed_length_deltas_with_a_page_index(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
     path = tmp_path / "foreign.parquet"
     deltas = {"small": "DELTA_BYTE_ARRAY", "big": "DELTA_BYTE_ARRAY"}
-    # Small batches, so that the pages of the two columns begin at different rows.
+    # With small batches, the pages of the two columns begin at different rows.
     small_pages = {"data_page_size": 1000, "write_batch_size": 10, "write_page_index": True}
     pq.write_table(rows(), path, use_dictionary=False, column_encoding=deltas, **small_pages)
-    # Spark's own reader fails on pages with rows that the filter skips.
+    # Spark's own reader fails if the filter skips rows within a page.
     check(spark, theirs, "fixed_deltas", path, same=as_pyarrow_reads(path))
 
 
@@ -175,7 +175,7 @@ def as_pyarrow_reads(path: Path) -> Path:
 @pytest.mark.parametrize("version", ["V1", pytest.param("V2", marks=pytest.mark.slow)])
 def test_duckdb_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
     path = tmp_path / "foreign.parquet"
-    arrow = rows()  # noqa: F841 - DuckDB finds it by its name
+    arrow = rows()  # noqa: F841 - DuckDB reads the variable that has the name of the table in the query
     duckdb.sql(f"COPY arrow TO '{path}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION {version})")
     # DuckDB's version 2 uses BYTE_STREAM_SPLIT for floating-point numbers, which Spark's own reader cannot decode.
     check(spark, theirs, f"duckdb_{version}", path, same=None if version == "V1" else as_duckdb_reads(path))
@@ -226,8 +226,8 @@ def test_pyarrow_orc_files(
         later = pc.add(table[name_of_time], datetime.timedelta(seconds=1))
         table = table.set_column(table.column_names.index(name_of_time), name_of_time, later)
     orc.write_table(table, path, **options)
-    # Spark's own reader fails on timestamps with a zone, and reads all others as instants in the session zone, UTC
-    # here.
+    # Spark's own reader fails on ORC timestamps with a zone. It reads timestamps without a zone as instants in the
+    # session's time zone, which is UTC in this test.
     at = table.column_names.index("at")
     orc.write_table(table.set_column(at, "at", table["at"].cast(pa.timestamp("us"))), unzoned, **options)
     plain = spark.read.orc(str(unzoned)).withColumn("here", col("here").cast("timestamp_ntz"))
@@ -253,7 +253,7 @@ def test_times_before_1970_in_pyarrow_orc_files(spark: SparkSession, theirs: Sql
 
 
 def add_orc_file(table: Table, path: Path, count: int = ROWS) -> None:
-    """Add a file without ids through a name mapping; PyIceberg itself adds Parquet files only."""
+    """Add an ORC file without field ids, and set a name mapping. PyIceberg's own `add_files` accepts only Parquet."""
     added = DataFile.from_args(
         content=DataFileContent.DATA,
         file_path=str(path),

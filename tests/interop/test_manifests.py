@@ -1,4 +1,4 @@
-"""Manifests, manifest lists and statistics, entry by entry, between PyIceberg and iceberg-lite."""
+"""PyIceberg and iceberg-lite read the same entries from manifests, manifest lists and statistics of each other."""
 
 from __future__ import annotations
 

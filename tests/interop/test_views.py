@@ -85,7 +85,7 @@ def test_spark_reads_replaces_and_drops_a_view_of_pyiceberg(spark: SparkSession,
 
 
 def check_unsupported(spark: SparkSession, ours: str, theirs: Catalog) -> None:
-    """Check that PyIceberg does not support the views of a catalog, and does not take them for tables."""
+    """Check that PyIceberg does not support the views of a catalog, and does not list them as tables."""
     spark.sql(f"CREATE VIEW {ours}.views.v AS SELECT 1 AS a")
     for call in (theirs.view_exists, theirs.load_view, theirs.drop_view):
         with pytest.raises(NotImplementedError):

@@ -1,4 +1,4 @@
-"""A short run of the long test of `make soak`, in which a table is compacted while a writer commits."""
+"""A table is compacted while a writer commits. This test is a short run of the compaction test of `make soak`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def plan(df: DataFrame) -> str:
 
 @pytest.fixture
 def bare(spark: SparkSession) -> SparkSession:
-    """Return a session that no other test has changed, with two tables of 20 and 15 rows."""
+    """Return a new session without settings of other tests, and create two tables of 20 and 15 rows in it."""
     session = spark.newSession()
     for name, rows in (("left_side", "range(20)"), ("right_side", "range(10, 25)")):
         session.sql(f"CREATE OR REPLACE TABLE joins.{name} (id BIGINT, v BIGINT) PARTITIONED BY (bucket(4, id))")

@@ -38,7 +38,7 @@ def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
 
 
 def condition(error: Any) -> tuple[str, str]:
-    """Return the condition and the SQL state. PySpark declares that its method for the state returns nothing."""
+    """Return the error condition and the SQL state. `error` is Any, because PySpark types `getSqlState` as None."""
     return error.getErrorClass(), error.getSqlState()
 
 

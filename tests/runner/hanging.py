@@ -1,4 +1,4 @@
-"""Tests and runs that do not end: thread dumps of their JVMs, and the end of their processes."""
+"""Thread dumps and the termination of processes, for tests and runs that do not end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 
 from runner.machine import Watch
 
-#: jstack waits for a safepoint of the JVM, which a JVM without memory may never reach.
+#: The timeout of jstack, which waits for a safepoint of the JVM. A JVM that is out of memory may never reach one.
 DUMP_SECONDS = 30
-#: A part of the command line of sbt.
+#: The part of a command line by which the process of sbt is recognized.
 SBT = "sbt-launch"
-#: More than the number of failed connections after which ScalaTest gives up.
+#: The number of connections to open. ScalaTest gives up after a smaller number of connections that fail.
 CONNECTIONS = 5
 #: The state of a listening socket in /proc/net/tcp.
 LISTENS = "0A"
@@ -45,9 +45,9 @@ def running_suites(dump: str) -> str:
 def release(watch: Watch) -> None:
     """Let sbt continue after a test JVM died.
 
-    The part of ScalaTest that runs in sbt waits without limit until the JVM connects again. It gives up after some
-    connections that end at once. The connections do not disturb JVMs that are already connected. A JVM that is just
-    starting may fail, but the run has failed anyway.
+    The part of ScalaTest that runs in sbt waits without limit until the JVM connects again. It stops waiting after
+    several connections that are closed at once, so this function opens and closes such connections. JVMs that are
+    already connected are not affected. A JVM that is just starting may fail, but the run has failed anyway.
     """
     for pid, command in watch.descendants().items():
         if SBT in command:

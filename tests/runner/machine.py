@@ -108,7 +108,7 @@ class Watch(threading.Thread):
             if found is None:
                 continue
             root, label = found
-            # The time of sbt's children is counted for their own labels.
+            # For sbt, exclude the time of its ended child processes, because it was counted for their own labels.
             fields = stat[11:13] if self.roots.get(pid) == "build" else stat[11:15]
             key = (root, int(stats[root][19]))
             seconds = sum(map(int, fields)) / self._tick

@@ -24,7 +24,8 @@ from servers.process import HOST, answers, free_port, jars, running
 Facts = dict[str, str]
 Kind = Callable[[Path, Optional[int]], AbstractContextManager[Facts]]
 
-# Options for servers in Java, which run most of their code only a few times.
+# Options for servers in Java. Most of their code runs only a few times, so they are faster without the optimizing
+# compiler (C2).
 QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 # The superuser of the test servers.

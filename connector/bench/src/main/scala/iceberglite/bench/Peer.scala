@@ -18,7 +18,7 @@ import org.apache.iceberg.inmemory.InMemoryFileIO
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 
-/** The table of [[Sample]] as objects of Apache Iceberg's classes. */
+/** The schema, partition spec and files of [[Sample]], as objects of Apache Iceberg's classes. */
 object Peer {
   val schema: Schema = SchemaParser.fromJson(SchemaJson.toJson(Sample.schema))
   val spec: PartitionSpec = PartitionSpecParser.fromJson(schema, PartitionSpecJson.toJson(Sample.spec))

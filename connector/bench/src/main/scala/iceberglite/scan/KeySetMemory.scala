@@ -7,7 +7,7 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.scan.deletes.{DeleteCache, EqualityColumn, KeyBuffer, KeySet, KeySetBuilder}
 
 /**
- * Measures the heap and the time that a set of equality delete keys needs, once in memory and once spilled to disk. A
+ * Measures the heap and the time that a set of equality delete keys needs, first in memory and then spilled to disk. A
  * key consists of a number and a text of about 20 characters.
  *
  * The argument is the number of keys; the default is 5,000,000.
