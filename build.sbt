@@ -36,7 +36,7 @@ val common = Seq(
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8", s"-Diceberglite.project=${thisProject.value.id}") ++
     Tiers.temporary ++ Dependencies.openModules,
-  // Property tests also use the same seed in every run, unless the environment sets another one.
+  // Property tests use the same seed in every run, unless ICEBERG_LITE_SEED sets another one.
   Test / testOptions +=
     Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-S", sys.env.getOrElse("ICEBERG_LITE_SEED", "20240229"))
 )
@@ -116,7 +116,7 @@ lazy val spark = (project in file("connector/spark"))
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
     Tiers.split(Fast, suitesWithServers, parts = 1),
-    // One JVM would still run these tests long after all other projects are done.
+    // In a single JVM, these tests would end long after those of all other projects.
     Tiers.split(Slow, suitesWithServers, parts = 4),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.

@@ -1,7 +1,7 @@
 /*
- * The commit of the file-system catalog: write the rows, then create the metadata file of the next number, which
- * happens once. A hint that is written later has a recent version; it can be old, or go back. Responses get
- * lost, requests arrive late or never, and writers can die before each step.
+ * The commit of the file-system catalog: write the rows, then create the metadata file with the next number. Only one
+ * attempt can create it. The version hint is written after the commit; it can be outdated, and can go back to an older
+ * version. Responses get lost, requests arrive late or never, and writers can die before each step.
  *
  * Incorrect variants, each of which must be refuted:
  *   REPLACES            the file is created even if one of its name exists, as with a replacing rename

@@ -98,7 +98,7 @@ SHOW TBLPROPERTIES u ('team');
 ----
 team | x
 
--- A view has only columns.
+-- From a view, only the columns are copied.
 CREATE TEMPORARY VIEW v AS SELECT id, 'x' AS name FROM s;
 
 CREATE TABLE of_view LIKE v;

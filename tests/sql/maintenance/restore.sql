@@ -51,7 +51,7 @@ RESTORE TABLE t TO VERSION AS OF 'v1';
 ----
 ${second} | ${first} | 1 | 1 | 3 | 1 | 0 | 0
 
--- The current state stays, and nothing is committed.
+-- Restoring the current snapshot commits nothing.
 -- query
 RESTORE TABLE t TO TIMESTAMP AS OF current_timestamp() + INTERVAL 1 DAY;
 ----

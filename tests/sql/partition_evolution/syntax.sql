@@ -1,4 +1,4 @@
--- Valid forms of the statements, and errors for invalid ones.
+-- Valid forms of the statements that change partition fields, and the errors for invalid forms.
 
 CREATE TABLE t (id BIGINT, s STRUCT<a: INT>, `odd.name` STRING, ts TIMESTAMP) USING iceberg;
 

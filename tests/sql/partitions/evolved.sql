@@ -8,7 +8,7 @@ ALTER TABLE t ADD PARTITION FIELD months(d);
 
 INSERT INTO t VALUES (4, 'a', DATE '2024-01-02'), (5, 'b', DATE '2024-02-02'), (6, 'b', DATE '2024-01-02');
 
--- Files of the first spec may have rows of several partitions, and are not listed.
+-- A file of the first partition spec may have rows of several partitions. Such files are not listed.
 -- query rowsort
 SHOW PARTITIONS t;
 ----
@@ -16,7 +16,7 @@ p=a/d_month=648
 p=b/d_month=648
 p=b/d_month=649
 
--- The values in the file of the first spec show that all of its rows are in the partition.
+-- The bounds of the file of the first partition spec show that all of its rows are in the partition.
 ALTER TABLE t DROP PARTITION (p = 'a', d_month = 648);
 
 -- query

@@ -98,7 +98,7 @@ ALTER TABLE t ADD PARTITION (p = 'c', ts_day = DATE '2024-01-01');
 -- error UPDATE the rows of the partition instead
 ALTER TABLE t PARTITION (p = 'b', ts_day = DATE '2024-01-01') RENAME TO PARTITION (p = 'c', ts_day = DATE '2024-01-01');
 
--- TRUNCATE also accepts some of the fields.
+-- TRUNCATE also accepts the values of only some of the partition fields.
 TRUNCATE TABLE ${catalog}.db.t.branch_old PARTITION (p = 'a');
 
 -- query

@@ -1,4 +1,4 @@
--- Names are case-insensitive, values are constants or expressions, and errors are reported with their position.
+-- Names of procedures and arguments are case-insensitive. Values are constants or expressions. Errors have a position.
 
 CREATE TABLE t (id INT) USING iceberg;
 

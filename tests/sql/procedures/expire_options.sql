@@ -1,4 +1,4 @@
--- Snapshots that are kept by number, and how their files are deleted.
+-- The options for the number of snapshots to keep, and for the deletion of files.
 
 CREATE TABLE t (id INT) USING iceberg;
 
