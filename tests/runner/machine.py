@@ -21,7 +21,7 @@ LABEL = re.compile(r"-Diceberglite\.(project|tier)=(\w+)")
 def temporary() -> Iterator[Path]:
     """Create a directory for the files of a run, in memory if it has enough space and allows programs, else on disk."""
     with tempfile.TemporaryDirectory(prefix="iceberg-lite-", dir=_memory(), ignore_cleanup_errors=True) as directory:
-        # Some servers run as another user.
+        # Some servers run as another user, who must have access to this directory.
         Path(directory).chmod(0o755)
         yield Path(directory)
 

@@ -26,7 +26,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix=f"iceberg-{asked.server}-", ignore_cleanup_errors=True) as temporary:
         directory = (asked.directory or Path(temporary)).resolve()
         directory.mkdir(parents=True, exist_ok=True)
-        # Some servers run as another user.
+        # Some servers run as another user, who must have access to this directory.
         directory.chmod(0o755)
         with KINDS[asked.server](directory, asked.port) as facts:
             print(json.dumps(facts), flush=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from servers.kinds import Facts
 from servers.process import ROOT, START_SECONDS
 
-#: The environment variable with a directory that has a file with the connection properties of each shared server.
+#: The environment variable with the path of a directory. For each shared server, a file in this directory has its
+#: connection properties.
 SHARED = "ICEBERG_LITE_SERVERS"
 KINDS = ("postgres", "s3")
 

@@ -50,7 +50,7 @@ def spark(directory: Path, wanted: Settings) -> Iterator[str]:
 @contextlib.contextmanager
 def stack(directory: Path, wanted: Settings) -> Iterator[dict[str, Facts]]:
     """Run the whole stack. Tables and logs are in `directory`."""
-    # Some servers run as another user.
+    # Some servers run as another user, who must have access to this directory.
     directory.chmod(0o755)
     started: dict[str, Facts] = {}
     with contextlib.ExitStack() as servers:
