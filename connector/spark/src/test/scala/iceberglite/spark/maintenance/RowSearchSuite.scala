@@ -28,7 +28,7 @@ class RowSearchSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"searches with and without a shuffle find as many equal rows as are wanted, version $version", Slow) {
+    test(s"a search finds the requested number of equal rows, with and without a shuffle, version $version", Slow) {
       val t = create("id BIGINT, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
       // Each row occurs ten times.
       sql(s"INSERT INTO $t SELECT id % 200, concat('s', id % 200) FROM range(0, 2000, 1, 3)")

@@ -141,7 +141,7 @@ class ZOrderKeySuite extends AnyFunSuite {
     }
   }
 
-  test("values that differ only beyond the contributed bytes have equal keys") {
+  test("values that differ only after the bytes that a column contributes to the key have equal keys") {
     val (a, b) = (UTF8String.fromString("customer 1"), UTF8String.fromString("customer 2"))
     assert(bytesOf(key(Seq(StringType)), a) == bytesOf(key(Seq(StringType)), b))
     assert(bytesOf(key(Seq(StringType), variableBytes = 10), a) < bytesOf(key(Seq(StringType), variableBytes = 10), b))

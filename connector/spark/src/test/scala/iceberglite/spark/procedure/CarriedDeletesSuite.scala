@@ -110,7 +110,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(contents(t, version) == expected.filter(_.getLong(0) != 4))
     }
 
-  test("rows are found in the new files if several tasks read parts of one file") {
+  test("deleted rows are found in the new files if several tasks read parts of one file") {
     val t = create(columns, 3, "merge-on-read", "write.parquet.row-group-size-bytes" -> "2000")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(0, 3000, 1, 1)")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(3000, 4000, 1, 1)")
@@ -167,7 +167,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assertSame(t, 2, expected, replaced)
   }
 
-  test("rows are found by their row ids if a rewrite sorts them or changes their partition spec", Slow) {
+  test("deleted rows are found by their row ids if a rewrite sorts them or changes their partition spec", Slow) {
     val t = written(3)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")
@@ -181,7 +181,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assertSame(t, 3, expected, dataFiles(evolved))
   }
 
-  test("rows without row ids are found by their values if a rewrite sorts them or changes their partition spec", Slow) {
+  test("deleted rows without row ids are found by their values if a rewrite sorts rows or changes the spec", Slow) {
     val t = written(2)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")

@@ -153,7 +153,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("with one column, rows are sorted by values of any type, of which the first 256 characters count") {
+  test("with one column of any type, rows are sorted by its values, of which only the first 256 characters count") {
     val values = Seq(
       "BOOLEAN" -> "id % 2 = 0",
       "DECIMAL(38, 10)" -> "-id / 7",

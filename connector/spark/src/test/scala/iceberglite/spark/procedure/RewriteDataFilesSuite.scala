@@ -104,7 +104,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
     assert(rows(s"SELECT id FROM $t ORDER BY _pos").map(_.getLong(0)) == (0 until 180).filter(_ % 7 != 1).reverse)
   }
 
-  test("with partial progress, each commit keeps the rewritten files", Slow) {
+  test("with partial progress, a rewrite makes several commits", Slow) {
     val t = written(2)
     val result = call(t, "options => map('partial-progress.enabled', 'true', 'rewrite-all', 'true')")
     assert(result.getInt(0) == 18 && result.getInt(1) == 3)

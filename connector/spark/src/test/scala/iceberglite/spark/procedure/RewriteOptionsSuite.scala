@@ -134,7 +134,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     t
   }
 
-  test("shuffle-partitions-per-file divides the sorts, and keeps the number of files and the order", Slow) {
+  test("shuffle-partitions-per-file divides each sort into more tasks; the number of files and the order stay", Slow) {
     for (perFile <- Seq("1", "5"); order <- Seq("k", "hilbert(k)")) {
       val (ours, theirs) = (shuffled(3), shuffled(3))
       val before = contents(ours, 3)

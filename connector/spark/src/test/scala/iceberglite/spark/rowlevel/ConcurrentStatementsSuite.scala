@@ -93,7 +93,10 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     t
   }
 
-  /** Returns the work of each writer, and the writer's rows after it. The work returns the number of conflicts. */
+  /**
+   * Returns for each writer a task that runs the writer's statements, and the writer's rows after the last statement.
+   * The task returns the number of conflicts.
+   */
   private def writers(t: String, seed: Int): Seq[(Callable[Int], Map[Long, Long])] = (0 until Writers).map { w =>
     val (from, until) = (w * 100L, w * 100L + 100)
     val statements = steps(new Random(seed + w), from, until)
@@ -102,7 +105,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
     (work, rows)
   }
 
-  /** Runs the writers and `others` concurrently. @param others work that must end when its argument returns true */
+  /** Runs the writers and `others` concurrently. @param others must return once its argument returns true */
   private def runAll(writers: Seq[Callable[Int]], others: (() => Boolean) => Unit = _ => ()): Unit = {
     val pool = Executors.newFixedThreadPool(Writers + 1)
     val running = new AtomicInteger(writers.size)

@@ -41,7 +41,7 @@ private[rowlevel] object Death {
   val InCommit: Death = Death("in the commit", Rename, isAfterCall = false, isCommit)
   val AfterCommit: Death = Death("after the commit", Rename, isAfterCall = true, isCommit)
 
-  /** The deleted file is a file of the table, not a temporary file of a commit. */
+  /** The driver dies when it deletes a manifest list, manifest or data file, but not a temporary file of a commit. */
   val WhileFilesAreDeleted: Death =
     Death("while files are deleted", Delete, isAfterCall = true, path => Seq(".avro", ".parquet").exists(path.endsWith))
 

@@ -15,7 +15,7 @@ import iceberglite.spark.SharedSession
  */
 class DyingImportSuite extends AnyFunSuite with DriverFixture {
 
-  /** @param creates whether the import creates its target; otherwise the target has rows before */
+  /** @param creates whether the import creates its target; if not, the target has rows before the import */
   private case class Import(target: Case, creates: Boolean, source: String, files: Path) {
     val call: String = target.statement
     val define: String = s"CREATE TABLE $source USING parquet LOCATION '${files.toUri}'"

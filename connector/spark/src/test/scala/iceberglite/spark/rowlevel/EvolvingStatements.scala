@@ -24,7 +24,10 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   override protected def values(id: String): Seq[(String, String)] =
     columns.map { case (name, value) => name -> value(id) }
 
-  /** Returns statements that change the schema. They must be run on all tables on which the other statements run. */
+  /**
+   * Returns statements that change the schema. The caller must run them on every table on which it runs the other
+   * generated statements.
+   */
   def evolution(): Seq[String] = if (!isEvolved) Nil
   else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
     case 0 | 1 => addColumn()

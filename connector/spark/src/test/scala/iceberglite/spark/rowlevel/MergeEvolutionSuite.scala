@@ -24,7 +24,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")) {
     test(
-      s"UPDATE * and INSERT * add the missing columns in the commit of the rows, version $version by $mode",
+      s"UPDATE * and INSERT * add the missing columns in the same commit as the rows, version $version by $mode",
       Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT NOT NULL, n INT, kept STRING", version, mode)
@@ -136,7 +136,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(columns(t) == Seq("id long", "n long"))
   }
 
-  test("UPDATE * with a source that lacks a column is rejected unless the schema evolves; then the values are kept") {
+  test("UPDATE * from a source that lacks a column is rejected; with schema evolution, the column keeps its values") {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     val statementEnd = s"$t t USING (SELECT 1L AS id, 'x' AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"

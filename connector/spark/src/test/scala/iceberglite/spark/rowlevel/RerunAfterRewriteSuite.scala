@@ -35,7 +35,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
-      s"a statement is not run again if another commit changed rows beside the compaction, by $mode",
+      s"a statement is not run again if, besides the compaction, another commit changed rows, by $mode",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(3, mode)
@@ -50,7 +50,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a statement whose files are replaced in every run fails after the retries of the table, and says so") {
+  test("if a statement's files are replaced in every run, it fails after the table's number of retries") {
     val t = filled(3, "merge-on-read", "commit.retry.num-retries" -> "2", "commit.retry.min-wait-ms" -> "1")
     val commits = commitWhenCalled(t, times = 1000)(compact(_))
     val delete = s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN commit_and_return(n) = 3 ELSE n = 3 END"
@@ -64,7 +64,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     assert(commits() == 4 && count(t) == 1000)
   }
 
-  test("only a conflict with rewrites leads to another run, and never an unknown commit state") {
+  test("a statement runs again only after a conflict with a rewrite, and never after an unknown commit state") {
     def leadsToRun(error: Throwable): Boolean =
       RerunAfterRewrite.rewriteConflict(new SparkException("failed", error)).isDefined
     val rewritten = ConcurrentChange("m", ChangeScope.FilesOnly)
@@ -73,7 +73,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     assert(!leadsToRun(CommitStateUnknown("t", Some("f"), "r", Some(rewritten))))
   }
 
-  test("the second run of a MERGE by method calls with a cached source reports its counts") {
+  test("a MERGE of the Scala API that runs again with a cached source returns the row counts of its second run") {
     val t = filled(3, "merge-on-read")
     val commits = commitWhenCalled(t)(compact(_))
     val source = spark.range(990, 1010).selectExpr("id", "uuid() AS text").cache()

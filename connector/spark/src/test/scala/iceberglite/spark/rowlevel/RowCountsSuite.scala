@@ -95,7 +95,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
 
   for ((version, column) <- Seq(2 -> "_spec_id INT", 2 -> "_SPEC_ID INT", 3 -> "_spec_id INT COMMENT 'mine'"))
     test(
-      s"a column that hides a metadata column for row counts prevents only the counts: $column, version $version",
+      s"if a column hides a metadata column, only the row counts are missing: $column, version $version",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val t = newTable()

@@ -34,7 +34,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   /** A session with Apache Iceberg's extensions, which Apache Iceberg needs for tables of version 3. */
   private lazy val oracleSession: SparkSession = SharedSession.spark
 
-  /** Returns the name of the table in Apache Iceberg's catalog, unchanged if it already is a name in this catalog. */
+  /** Returns the table's name in Apache Iceberg's catalog. A name that starts with this catalog is unchanged. */
   override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
 
   private val source =

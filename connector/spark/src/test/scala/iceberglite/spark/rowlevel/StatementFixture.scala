@@ -101,7 +101,7 @@ object StatementFixture {
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
   /**
-   * Makes the commit of `commit_and_return`. Calls run one after the other, so that each sees the earlier commits.
+   * Runs the commit registered for `commit_and_return`. Calls run one at a time, so each sees all earlier commits.
    */
   private def callSerialized(): Unit = synchronized(commitAction.get.apply())
 }

@@ -97,7 +97,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       .loadTable(Identifier.of(Array(namespace), name)).asInstanceOf[SparkTable]
   }
 
-  test("a statement that fails for another reason is not retried") {
+  test("a statement that fails for a reason other than a conflict is not retried") {
     val t = filled(2, "copy-on-write")
     spark.udf.register(
       "fails",

@@ -139,7 +139,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that was dropped and created again is a different table for existing references") {
+  test("references to a dropped table keep its metadata if a new table with the same name is created") {
     new Fixture("again") {
       val (reference, uuid) = (live, table.metadata.uuid)
       catalog.drop(id, purge = false)

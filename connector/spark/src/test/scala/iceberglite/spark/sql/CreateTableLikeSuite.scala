@@ -10,7 +10,7 @@ import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 /** Checks tables that CREATE TABLE LIKE creates, also in comparison with Spark's own statement on its own tables. */
 class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
 
-  /** Creates the same Parquet table twice with Spark: the table, and a table that Spark's statement derives from it. */
+  /** Creates a Parquet table of Spark, and another table from it with Spark's own CREATE TABLE LIKE. */
   private def sparkTables(definition: String): (String, String) = {
     val Seq(source, like) = Seq("source", "like").map(name => s"default.${ns}_$name")
     Seq(source, like).foreach(t => sql(s"DROP TABLE IF EXISTS spark_catalog.$t"))

@@ -37,7 +37,7 @@ class DescribeColumnStatisticsSuite extends AnyFunSuite with StatementFixture {
     sql(s"DROP TABLE $sparks")
   }
 
-  test("a statistic that a file lacks, or that other rows could have changed, is not shown") {
+  test("a statistic is not shown if a file lacks it, or if NaN values make it unknown") {
     val own = create("x DOUBLE, s STRUCT<y: INT>, t TIMESTAMP", 2, "merge-on-read")
     sql(
       s"INSERT INTO $own SELECT /*+ COALESCE(1) */ * FROM VALUES (1.0D, NULL, TIMESTAMP '2024-01-01 01:02:03'), " +

@@ -138,7 +138,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  /** Statements, and expressions whose values ascend from row to row in files with that sort order. */
+  /** Clauses after WRITE, each with the expressions by which the rows of the files are then sorted, ascending. */
   private def orders: Seq[(String, Seq[String])] = Seq(
     "ORDERED BY data DESC, id" -> Seq(nullsLast("-CAST(substr(data, 2) AS BIGINT)"), "id"),
     "DISTRIBUTED BY PARTITION LOCALLY ORDERED BY s.x NULLS LAST, bucket(8, id) DESC, id" ->

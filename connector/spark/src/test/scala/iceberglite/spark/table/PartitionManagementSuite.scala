@@ -90,7 +90,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     assert(count(own) == 5 && count(peer(own)) == 5)
   }
 
-  test("the error of a partition whose files have other rows is a failed validation, and nothing is deleted") {
+  test("dropping a partition whose files also have other rows fails the validation, and deletes nothing") {
     val own = create("id INT, p INT", 2, "merge-on-read")
     sql(s"INSERT INTO $own SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 1), (2, 2)")
     sql(s"ALTER TABLE $own ADD PARTITION FIELD p")
@@ -99,7 +99,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     assert(count(own) == 2)
   }
 
-  test("the error of a name that is no partition field has a condition, and contains the fields") {
+  test("the error for a name that is not a partition field has an error condition, and lists the partition fields") {
     val Seq(own, _) = pair()
     Seq(s"ALTER TABLE $own DROP PARTITION (id = 1)", s"SHOW PARTITIONS $own PARTITION (id = 1)").foreach { statement =>
       val error = intercept[StatementError](sql(statement))

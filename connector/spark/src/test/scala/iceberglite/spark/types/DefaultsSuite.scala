@@ -124,7 +124,10 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT s.e FROM $t WHERE s.e IS NOT NULL").size == 1)
   }
 
-  /** Returns the type of a struct column, with the field ids that a new table assigns level by level. */
+  /**
+   * Returns the type of a struct column before or after new fields are added. The fields of the old type have the ids
+   * that a new table assigns, level by level.
+   */
   private def inner(isNewSchema: Boolean): Types.StructType = {
     val a = optional(3, "a", Types.IntegerType.get)
     val x = optional(6, "x", Types.IntegerType.get)

@@ -85,7 +85,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     }
   }
 
-  test("a view of each catalog on the other side of a nested view is not a cycle") {
+  test("a view that uses another view directly, and also through a view of another catalog, is not a cycle") {
     val Seq(a, c) = Seq.fill(2)(newView("lite"))
     val b = newView("litejdbc")
     sql(s"CREATE VIEW $a AS SELECT 1 AS x")
@@ -123,7 +123,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     }
   }
 
-  test("a temporary view hides a view with the same name of one part only") {
+  test("a temporary view hides a view of the same name, unless a query qualifies the name with a namespace") {
     inNamespace("lite") {
       val name = newView("lite").split('.').last
       sql(s"CREATE VIEW $name AS SELECT 'permanent' AS x")

@@ -14,14 +14,14 @@ import org.scalatest.Suite
 trait CompactionFixture extends WriteFixture { self: Suite =>
   private val logger = "iceberglite.spark.maintenance.AutoCompaction"
 
-  /** The properties of a table that combines 4 small files of a partition. */
+  /** Table properties that enable automatic compaction of partitions with at least 4 small files. */
   protected val enabled: Seq[(String, String)] =
     Seq("iceberg-lite.auto-compact" -> "true", "iceberg-lite.auto-compact.min-input-files" -> "4")
 
   protected def properties(pairs: Seq[(String, String)]): String =
     pairs.map { case (k, v) => s"'$k' = '$v'" }.mkString("TBLPROPERTIES (", ", ", ")")
 
-  /** Checks that the table's directory has no data or delete file that no snapshot has. */
+  /** Checks that every data and delete file in the table's directory is in a snapshot. */
   protected def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds)) {

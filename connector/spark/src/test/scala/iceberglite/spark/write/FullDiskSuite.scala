@@ -70,7 +70,7 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
   }
 }
 
-/** The local file system with simulated limits of the space for data files. */
+/** The local file system with a simulated limit on the space for data files. */
 class FullDisk extends LocalFileSystem {
   override def create(
       path: Path,

@@ -88,7 +88,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** Checks that bounds are exact, or for long strings, which are truncated, that the bounds include all values. */
+  /** Checks that bounds are exact. Bounds of long strings are truncated, and only need to include all values. */
   private def checkBounds(
       t: PrimitiveType,
       smallest: Literal,

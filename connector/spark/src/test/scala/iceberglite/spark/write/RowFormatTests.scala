@@ -128,7 +128,10 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     )
   )
 
-  /** Writes a row that is not an unsafe row, because unsafe rows cannot have a null in a required field. */
+  /**
+   * Writes an invalid row, and returns the error. The row is not an unsafe row, because unsafe rows cannot have a null
+   * in a required field.
+   */
   private def validationFailure(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
     val io = new MemoryFileIO
     val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")

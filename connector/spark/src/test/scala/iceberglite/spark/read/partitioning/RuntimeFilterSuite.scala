@@ -15,8 +15,8 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
   private val RowsPerFile = 50
 
   /**
-   * A table whose files have disjoint ranges of `id` and of the columns derived from it. Every file has all values of
-   * `anywhere`.
+   * A table whose files have disjoint ranges of `id`, and of the columns that are computed from `id`. The column
+   * `anywhere` has all its values in every file.
    */
   private lazy val facts: String = {
     val name = newTable("facts")
@@ -110,7 +110,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("runtime filters apply to nested keys, semi joins, and the prunable side of outer joins") {
+  test("runtime filters apply to nested keys, semi joins, and the side of an outer join that loses unmatched rows") {
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
     val filteredDimension = s"(SELECT * FROM $dimension WHERE tag = 'one')"
@@ -144,7 +144,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(query, rows = 2L * RowsPerFile)
   }
 
-  test("if the other side of the join has many keys and no filter, no runtime filter is added, and all rows are read") {
+  test("if the dimension table has many keys and no filter, no runtime filter is added, and all facts are read") {
     val largeDimension = newTable()
     sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT id AS k FROM range(5000)")
     val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k")
@@ -159,7 +159,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(query)
   }
 
-  test("if the other side of the join has no join key, no rows are read") {
+  test("if no row of the dimension table satisfies the query, no rows of the fact table are read") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")
       assert(df.collect().isEmpty)

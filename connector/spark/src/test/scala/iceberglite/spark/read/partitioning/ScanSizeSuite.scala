@@ -91,7 +91,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(s"SELECT * FROM ${peer(table)}") >= 6000 * 28)
   }
 
-  test("sizes do not overflow") {
+  test("estimated sizes of very large tables do not overflow") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (k BIGINT) USING iceberg")
     append(table, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = Long.MaxValue / 4)))
@@ -104,7 +104,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     assert(size(s"SELECT count(*) FROM (SELECT 1 FROM $table) a CROSS JOIN (SELECT 1 FROM $table) b") >= 800000000L)
   }
 
-  test("values that are longer than Spark's default size count with their size in the files", Slow) {
+  test("for values longer than Spark's default size, the estimate uses their size in the files", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, s STRING, a ARRAY<BINARY>) USING iceberg")
     val long = "array_join(transform(sequence(1, 1500), x -> sha2(concat(id, '-', x), 256)), '')"
@@ -123,7 +123,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     assert(statistics(s"SELECT * FROM $table LIMIT 1500").rowCount.contains(BigInt(2000)))
   }
 
-  test("scans of change tables and metadata tables, and answers from metadata, have sizes") {
+  test("scans of change tables and metadata tables, and aggregates answered from metadata, have estimated sizes") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $table SELECT id, int(id % 4) FROM range(1000)")

@@ -28,7 +28,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private val Data = "spark.sql.iceberg.data-planning-mode"
   private val Deletes = "spark.sql.iceberg.delete-planning-mode"
 
-  /** Runs `body`. Returns its result, and the descriptions of the Spark jobs that it started to read manifests. */
+  /** Runs `body`. Returns its result, and the descriptions of the Spark jobs that `body` started to read manifests. */
   private def planningJobs[A](body: => A): (A, Seq[String]) = {
     val descriptions = new ConcurrentLinkedQueue[String]
     val ended = new CountDownLatch(1)
@@ -99,7 +99,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
   }
 
-  test("read options override session settings, and these override table properties, for the planning mode", Slow) {
+  test("for the planning mode, read options override session settings, which override table properties", Slow) {
     val table = tableWithDeletes(2)
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'DISTRIBUTED')")
     def jobs(body: => Any): Seq[String] = planningJobs(body)._2

@@ -115,7 +115,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     ("id >= 0", 4, true)
   )
 
-  test("files that cannot match are skipped, and conditions that partitions decide are not evaluated on rows") {
+  test("files that cannot match are skipped, and conditions that partition values decide are not evaluated on rows") {
     withConf(settings("UTC"): _*) {
       val table = newTable("decided")
       sql(s"CREATE TABLE $table (id int, p string, t string) USING iceberg PARTITIONED BY (p)")

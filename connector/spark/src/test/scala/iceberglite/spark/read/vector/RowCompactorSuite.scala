@@ -132,7 +132,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("row positions are those of the rows in the row groups that are read") {
+  test("if only some row groups are read, each row keeps its position in the file") {
     val positions = RowPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
     def next(rows: Int): Seq[Long] = {
       positions.fill(rows)

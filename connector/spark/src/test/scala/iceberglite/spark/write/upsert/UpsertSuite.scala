@@ -204,7 +204,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $t VERSION AS OF 'b'").map(_.toString) == Seq("[1,2]"))
   }
 
-  test("a conversion of equality deletes includes or rejects concurrent commits", Slow) {
+  test("a conversion of equality deletes keeps concurrent changes, or fails if they conflict with it", Slow) {
     for (version <- Seq(2, 3)) {
       val appended = convertDuring(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
       assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]"))
