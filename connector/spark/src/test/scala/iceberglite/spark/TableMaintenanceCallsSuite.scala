@@ -35,7 +35,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
 
   private def contents(t: String): Seq[String] = sorted(s"SELECT * FROM $t")
 
-  test("files and manifests are rewritten as by the procedures, and a dry run changes nothing", Slow) {
+  test("Scala methods rewrite files and manifests as the procedures do, and a dry run changes nothing", Slow) {
     val (t, copy) = (table(), table())
     val (before, calls) = (contents(t), IcebergTable.forName(spark, t))
     val all = Map("rewrite-all" -> "true")

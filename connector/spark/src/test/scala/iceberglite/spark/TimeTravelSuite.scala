@@ -16,7 +16,7 @@ class TimeTravelSuite extends AnyFunSuite {
   private def timeTravel(options: (String, String)*): TimeTravel =
     TimeTravel.ofOptions(new CaseInsensitiveStringMap(options.toMap.asJava))
 
-  test("the last part of a table name can select a snapshot, branch or tag; only the keywords ignore case") {
+  test("the last part of a table name can select a snapshot, branch or tag; its keywords are case-insensitive") {
     assert(ofSelector("snapshot_id_42").contains(AtSnapshot(42)))
     assert(ofSelector("AT_TIMESTAMP_1000").contains(AtTimestamp(1000)))
     assert(ofSelector("Branch_My_Work").contains(OnBranch("My_Work")))
@@ -26,7 +26,7 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("parsing the selector of a time travel gives the same time travel") {
+  test("a time travel that is converted to the last part of a table name and parsed again is unchanged") {
     Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
       assert(ofSelector(travel.selector).contains(travel))
     }

@@ -155,11 +155,11 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("whichever call fails during an import, the source has its rows and a second call completes the import") {
+  test("if any storage or database call fails in an import, the source keeps its rows, and a rerun completes") {
     checkAll(random.shuffle(runs).take(1))
   }
 
-  test("whichever call fails during snapshot or migrate, no table is lost and a second call completes it", Slow) {
+  test("if any storage or database call fails in snapshot or migrate, no table is lost, and a rerun completes", Slow) {
     checkAll(runs)
   }
 }

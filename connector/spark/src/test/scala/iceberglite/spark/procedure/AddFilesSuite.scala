@@ -103,7 +103,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(count(t, "x = -5") == 1 && count(t, "isnan(x)") == 1)
   }
 
-  test("timestamps of Spark's INT96 columns and of other units are read, and have no wrong bounds", Slow) {
+  test("timestamps that Spark stored as INT96, microseconds or milliseconds are read, without wrong bounds", Slow) {
     for (physical <- Seq("INT96", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS")) {
       withConf("spark.sql.parquet.outputTimestampType" -> physical) {
         val times =

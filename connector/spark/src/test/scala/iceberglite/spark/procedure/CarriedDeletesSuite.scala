@@ -198,7 +198,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"a sort commits although other commits delete rows before each of many attempts, version $version", Slow) {
+    test(s"a sort commits even if rows are deleted before each of its many commit attempts, version $version", Slow) {
       val t = written(version, "commit.retry.num-retries" -> "1", "commit.retry.min-wait-ms" -> "1")
       val before = live(t)
       val (rounds, seen) = (5, dataFiles(before))

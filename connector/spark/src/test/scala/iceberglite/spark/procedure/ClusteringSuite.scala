@@ -280,7 +280,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("maintain clusters files of a good size that are not clustered, and then has nothing to do", Slow) {
+  test("maintain clusters unclustered files even if they have the target size, and then has nothing to do", Slow) {
     val t = newPoints()
     append(t, 20000, 10, 1)
     val size = rows(s"SELECT avg(file_size_in_bytes) FROM $t.files").head.getDouble(0).toLong

@@ -200,7 +200,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("the view is named after the table, replaces a view of this name, and without an end has new commits") {
+  test("the view has a default name, replaces a view of its name, and includes new commits if no end is given") {
     val table = newTable("odd")
     sql(s"CREATE TABLE $table (id INT) USING iceberg")
     val name = table.split('.').last

@@ -33,7 +33,7 @@ class ProcedurePagesSuite extends AnyFunSuite {
     check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
   }
 
-  test("the table is a parameter, required parameters precede optional ones, and all columns have comments") {
+  test("every procedure has the parameter table, required parameters come first, and columns have comments") {
     Procedures.all.foreach { p =>
       assert(p.parameters.take(2).contains(Parameter.table), p.name)
       assert(p.parameters.map(_.required) == p.parameters.map(_.required).sortBy(!_), p.name)

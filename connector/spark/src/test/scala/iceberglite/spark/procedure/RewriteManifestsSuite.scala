@@ -65,7 +65,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
       assert(rewrite(t) == ((0, 0)))
     }
 
-  test("a filter reads fewer manifests after a rewrite, by the fields that are sorted first", Slow) {
+  test("after a rewrite, a filter on the first field of the sort order reads fewer manifests", Slow) {
     for ((sortBy, field) <- Seq(None -> 0, Some("q") -> 1)) {
       val t = fragmented(commits = 6)
       val size = rows(s"SELECT sum(length) FROM $t.manifests").head.getLong(0)

@@ -162,7 +162,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(rewrite(t, everything).getInt(0) == 2)
   }
 
-  test("after an upgrade to version 3, position delete files become vectors of all deletes of a data file", Slow) {
+  test("after an upgrade to version 3, position delete files become one deletion vector per data file", Slow) {
     val t = withDeletes("partition")
     val (before, old) = (contents(t), deleted(t, deleteFiles(t)))
     upgraded(t)

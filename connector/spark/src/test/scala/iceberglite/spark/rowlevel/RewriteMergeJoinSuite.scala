@@ -251,7 +251,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT n FROM $t WHERE id = 1").map(_.getString(0)) == Seq("x") && answers.get == 1)
   }
 
-  test("the plan of a MERGE is Spark's if the source is large or not deterministic", Slow) {
+  test("if its source is large or not deterministic, a MERGE has the plan that Spark creates", Slow) {
     val t = filledTable("copy-on-write")
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
       assert(joins(planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")) == ((0, 1)))
