@@ -75,7 +75,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
   )
 
-  test("a target row with several matches is never written twice, even if no clause applies to the row", Slow) {
+  test("a target row that matches several source rows is never written twice, even if no clause applies to it", Slow) {
     for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
       val t = filledTable(mode)
       val doubled = "(SELECT id DIV 2 AS id FROM range(20)) u"

@@ -121,7 +121,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     assert(!isConflict(unknown))
   }
 
-  test("in a session with retries, EXPLAIN shows the plan of the statement, and other statements are unchanged") {
+  test("in a session with retries, EXPLAIN, INSERT and statements on other relations work as without retries") {
     val t = filled(2, "copy-on-write")
     withConf("spark.sql.iceberg-lite.statement-retries" -> "2") {
       assert(rows(s"EXPLAIN DELETE FROM $t WHERE id = 3").head.getString(0).contains("ReplaceData"))

@@ -40,7 +40,7 @@ class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
     Seq("team", "comment").foreach(key => assert(!properties(t).contains(key) && !properties(sparkLike).contains(key)))
   }
 
-  test("a table like an Iceberg table is another empty table, which Apache Iceberg describes like its source") {
+  test("a table like an Iceberg table is empty, and Apache Iceberg describes it as it describes the source") {
     val s = create(
       "id BIGINT NOT NULL, n STRUCT<x: INT COMMENT 'left', y: STRING>, d DATE",
       2,

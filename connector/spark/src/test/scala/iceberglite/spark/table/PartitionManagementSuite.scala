@@ -108,7 +108,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("statements about the metadata of partitions are rejected with an alternative") {
+  test("ADD PARTITION, RENAME PARTITION and DROP PARTITION PURGE are rejected") {
     val Seq(own, _) = pair()
     val partition = "PARTITION (p = 'a', d = '2024-01-01')"
     Seq(

@@ -47,7 +47,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
     table.newAppend().appendFile(file).commit()
   }
 
-  /** Creates a table with a file in the encoding of the encoder and a file in the default encoding. */
+  /** Creates a table with a file that `encoder` encodes and a file in the default encoding. */
   private def tableOf(encoder: EncodedParquet.Encoder, version: Int): String = {
     val t = newTable()
     val schema = SchemaParser.fromJson(SchemaJson.toJson(EncodedRecords.schema))

@@ -148,7 +148,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   private def writeTo(table: Table, columns: StructType = longs): BatchWrite =
     new IcebergWriteBuilder(table, infoOf(columns), spark, None, Nil).build().toBatch
 
-  /** Returns a writer from a deserialized copy of the factory, as an executor has it. */
+  /** Returns a writer that a deserialized copy of the factory creates, as on an executor. */
   private def writer(write: BatchWrite, partition: Int, task: Long): DataWriter[InternalRow] = {
     val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
     javaCopy(write.createBatchWriterFactory(physical)).createWriter(partition, task)

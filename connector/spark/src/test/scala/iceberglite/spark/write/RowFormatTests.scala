@@ -53,7 +53,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   protected def inputOf(schema: Schema): Vector[InputField] =
     new InputColumns("t", schema, true, false).of(SparkTypes.toSpark(schema))
 
-  /** A file in memory, written from Spark rows. Each row uses the same memory as the row before, as in Spark. */
+  /** A file in memory, written from Spark rows. All rows use the same memory, one after the other, as in Spark. */
   final protected class Run(schema: Schema, rows: Seq[Record], properties: Map[String, String] = Map.empty) {
     val io = new MemoryFileIO
     val path: String = s"mem:/f.${core.format.name}"

@@ -66,7 +66,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       var model = Map.empty[(Int, String), Long]
       (1 to 4).foreach { step =>
         val rows = (1 to 12).map(_ => (random.nextInt(20), Seq("a", "b")(random.nextInt(2)), random.nextInt(4) == 0))
-        // Each step upserts the row with the id 30, so that it replaces this row of the step before.
+        // Each step upserts a row with the id 30, which replaces the row of the previous step.
         val allRows = rows :+ ((30, "a", false))
         val distinct = allRows.groupBy(k => if (keys == "id") (k._1, "") else (k._1, k._2)).values.map(_.head).toSeq
         import spark.implicits._
