@@ -1,8 +1,8 @@
 package iceberglite.spec
 
 /**
- * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do. It shows no
- * secrets of URLs.
+ * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do. Secrets in
+ * URLs are hidden.
  *
  * Parsers of files and of user input throw only exceptions of this class.
  */
@@ -103,8 +103,8 @@ object IcebergError {
     case object Rows extends ChangeScope
 
     /**
-     * All conflicting commits have the operation `replace` (spec: "Snapshots"), such as compactions: the same rows are
-     * in other files. All other concurrent commits passed the validation of the failed commit.
+     * Only commits with the operation `replace` (spec: "Snapshots"), such as compactions, caused the conflict. They
+     * moved rows to other files, but did not add, delete or change rows.
      */
     case object FilesOnly extends ChangeScope
   }

@@ -5,7 +5,7 @@ import scala.util.matching.Regex
 /** Hides the secrets in a text, so that messages and logs do not contain them. */
 object Redaction {
 
-  /** `scheme://user:password@host`. */
+  /** The user and password in a URL such as `scheme://user:password@host`. */
   private val UserInfo = """(://[^/\s:@?#]*):[^/\s@]*@""".r
 
   /**

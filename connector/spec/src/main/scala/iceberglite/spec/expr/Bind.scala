@@ -135,8 +135,8 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     }
 
   /**
-   * Returns a test whether the term equals one of the values. Values that the type of the term cannot represent are
-   * removed, because no row has these values.
+   * Returns a condition that is true if the term equals one of the values. Values that the type of the term cannot
+   * represent are removed, because no row has these values.
    */
   private def equalToAny(p: Predicate, term: Term, values: Set[Literal]): Expression = {
     val (nan, rest) = representable(p, term, values).partition(isNan)

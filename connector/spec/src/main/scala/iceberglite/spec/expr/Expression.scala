@@ -40,13 +40,13 @@ sealed trait Term extends Product with Serializable {
 
 object Term {
 
-  /** A column by its full name. */
+  /** A column that is identified by its full name. */
   final case class Named(name: String) extends Term {
     override def column: Option[NestedField] = None
     override def toString: String = name
   }
 
-  /** A column, or a partition field, by its id. */
+  /** A column or a partition field that is identified by its field id. */
   final case class Bound(field: NestedField, name: String) extends Term {
     override def column: Option[NestedField] = Some(field)
     override def toString: String = name

@@ -5,7 +5,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 
 /**
- * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1). The residual lacks
+ * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1). The residual omits
  * the predicates that have the same result for all rows of the partition.
  *
  * @param bound a condition on rows

@@ -48,8 +48,8 @@ object FileFormat {
 
 /**
  * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). The methods with a field id are
- * fast, whereas the methods that return maps decode the metrics of all columns. A bound is the binary form (spec:
- * "Appendix D") of a value, whose type is the type of the column when the file was written.
+ * fast, whereas the methods that return maps decode the metrics of all columns. A bound is a value in binary form
+ * (spec: "Appendix D"). The type of the value is the type that the column had when the file was written.
  */
 trait Metrics extends Serializable {
   def columnSize(id: Int): Option[Long]

@@ -74,8 +74,8 @@ private class FileRange(id: Int, bounds: BoundDecoder) extends ColumnRange[HasMe
   private def presentCount(rows: HasMetrics): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
-      // The value count 0 means that the values of the column were not counted, because files without rows are not
-      // tested.
+      // This method is called only for files that may have rows. Therefore the value count 0 means that the values of
+      // the column were not counted.
       case (Some(values), Some(nulls)) if values > 0 => math.max(0L, values - nulls)
       case _ => Unknown
     }

@@ -70,8 +70,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     }
 
   /**
-   * Returns the version's schema with the version's own names and comments; `None` if the version has none, as in the
-   * current form of the specification.
+   * Returns the version's schema with the version's own column names and comments; `None` if the version has no own
+   * names and comments, as in the current form of the specification.
    */
   private def renamed(json: JsonValue, version: ViewVersion, schemas: Vector[Schema]): Option[Schema] =
     if (json.has(SchemaId)) None

@@ -4,8 +4,7 @@ package iceberglite.spec.metadata
 object MetadataLog {
 
   /**
-   * Returns `next` with the metadata log of a metadata file that replaces the file of `base`. The parameters are those
-   * of [[append]].
+   * Returns a copy of `next` with the metadata log that [[append]] returns. For the other parameters, see [[append]].
    */
   def extend(next: TableMetadata, base: TableMetadata, file: String, max: Int): TableMetadata =
     next.copy(metadataLog = append(base, file, max))

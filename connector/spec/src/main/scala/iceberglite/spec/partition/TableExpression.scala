@@ -1,8 +1,8 @@
 package iceberglite.spec.partition
 
 /**
- * An expression on columns, whose id is unique among the ids of columns and expressions (version 4: field `expressions`
- * of table metadata). The id is the key of the statistics of the expression's values.
+ * An expression on columns (version 4: field `expressions` of table metadata). Its id differs from the ids of all
+ * columns and other expressions. The statistics of the expression's values are stored under this id.
  *
  * @param partitionFieldId the id of the partition field with the values of the expression; absent if no partition spec
  *   uses the expression

@@ -11,8 +11,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The truncate transform (spec: "Truncate Transform Details"). Numbers are rounded down to a multiple of the width,
- * strings are cut to this number of code points, and binary values are cut to this number of bytes.
+ * The truncate transform (spec: "Truncate Transform Details"). Numbers are rounded down to a multiple of `width`,
+ * strings are cut to `width` code points, and binary values are cut to `width` bytes.
  *
  * The smallest numbers of a type would be rounded down to a number below the minimum of the type. As in Apache Iceberg,
  * the result of such a number underflows and becomes a large number. The transform preserves the order of all other
@@ -34,7 +34,7 @@ final case class Truncate(width: Int) extends Transform {
 
   def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
 
-  /** Truncates the unscaled value of a decimal. The unit of the width is the last digit of the decimal. */
+  /** Truncates the unscaled value of a decimal. A width of 1 is one unit of the last digit. */
   def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
 
   /** Returns the first `width` code points of a string. A surrogate pair is never split. */

@@ -31,7 +31,7 @@ object OrcCompression {
   val all: Seq[OrcCompression] = Seq(Uncompressed, Zlib, Snappy, Lzo, Lz4, Zstd)
 }
 
-/** Whether the codec of ORC files favors the time of writes or the size of files. */
+/** Whether the compression of ORC files is optimized for fast writes or for small files. */
 sealed abstract class OrcStrategy private (name: String) extends NamedValue(name)
 
 object OrcStrategy {
@@ -66,7 +66,7 @@ object MetadataCompression {
   case object Gzip extends MetadataCompression("gzip", ".gz")
   val all: Seq[MetadataCompression] = Seq(Uncompressed, Gzip)
 
-  /** Parses the codec of a view's metadata files. @throws InvalidArgument there is no such codec */
+  /** Parses the codec of a view's metadata files. @throws InvalidArgument if no codec has the name */
   def of(name: String): MetadataCompression =
     NamedValue.parse(all, name).getOrElse(throw InvalidArgument("metadata codec", name, NamedValue.expected(all)))
 }

@@ -13,6 +13,6 @@ object IsolationLevel {
 
   val all: Seq[IsolationLevel] = Seq(Serializable, Snapshot)
 
-  /** Returns the level with a name, in any case; absent if there is none. */
+  /** Returns the level with the given name, ignoring case; absent if no level has the name. */
   def parse(name: String): Option[IsolationLevel] = NamedValue.parse(all, name)
 }

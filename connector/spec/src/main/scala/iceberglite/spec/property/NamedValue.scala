@@ -16,7 +16,7 @@ abstract class NamedValue private[property] (val name: String, aliases: String*)
 
 private[property] object NamedValue {
 
-  /** Returns the member with a spelling, in any case. */
+  /** Returns the member that has the spelling `text`, ignoring case; absent if no member has it. */
   def parse[A <: NamedValue](values: Seq[A], text: String): Option[A] =
     values.find(_.names.exists(_.equalsIgnoreCase(text)))
 

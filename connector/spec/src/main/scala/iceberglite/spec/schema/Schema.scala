@@ -87,7 +87,7 @@ object Schema {
   /** The highest field id of a column. Higher ids are reserved for metadata columns (spec: "Reserved Field IDs"). */
   val MaxFieldId: Int = Int.MaxValue - 200
 
-  /** Returns the reason for the error that a name matches several columns if case is ignored. */
+  /** Returns the text of the error for a name that matches several columns if case is ignored. */
   private[schema] def ambiguous(columns: String): String =
     s"It is ambiguous: if case is ignored, it matches $columns. Set spark.sql.caseSensitive to true, or rename a column"
 

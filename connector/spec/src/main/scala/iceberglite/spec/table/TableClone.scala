@@ -74,8 +74,8 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
     .flatMap(order => setSchemaWith(order.fields.flatMap(_.sourceIds)) :+ AddSortOrder(order))
 
   /**
-   * Returns the metadata update that sets the current schema to a schema with the given columns. This is the current
-   * schema of the source or, if it lacks a column, the newest schema that has all columns.
+   * Returns the metadata update that sets the current schema to a schema with the given columns. This schema is
+   * the current schema of the source or, if the current schema lacks a column, the newest schema with all columns.
    */
   private def setSchemaWith(columns: Vector[Int]): Vector[MetadataUpdate] =
     (source.schema +: schemas.reverse).find(s => columns.forall(s.byId.contains)).map(s => SetCurrentSchema(newId(s)))

@@ -47,7 +47,7 @@ object DefaultValue {
     }.headOption
 
   /**
-   * Whether a value is a value of a type. A decimal must have exactly the scale of the type, and a fixed value must
+   * Whether a value belongs to a type. A decimal must have exactly the scale of the type, and a fixed value must
    * have exactly the length of the type.
    */
   private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
