@@ -22,11 +22,17 @@ object Fuzz {
 
   val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
 
-  /** Returns `normal` rounds in the slow tier; in the fast tier, an eighth of `normal`, but at least `least`. */
+  /**
+   * Returns the number of rounds of a test: `normal`, multiplied by `ICEBERG_LITE_FUZZ`, in the slow tier; in the fast
+   * tier, an eighth of `normal`, but at least the smaller of `normal` and `least`.
+   */
   def rounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
-  /** Returns the number of rounds of a test whose rounds take seconds. `ICEBERG_LITE_FUZZ` has less effect on it. */
+  /**
+   * Returns the number of rounds of a test in which one round takes seconds. In the slow tier, it is `normal`,
+   * multiplied by a twentieth of `ICEBERG_LITE_FUZZ`, but at least `normal`. In the fast tier, it is at most `least`.
+   */
   def slowRounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 
@@ -116,7 +122,7 @@ object Fuzz {
     bytes
   }
 
-  /** Implausible lengths as varints (plain and zigzag), and as ints and longs in both byte orders. */
+  /** Numbers that are too large for a length: varints, and ints and longs in both byte orders. */
   private val hugeNumbers: IndexedSeq[Array[Byte]] = {
     val fixed = for (fill <- Seq(0xff, 0x7f, 0x80, 0x00); size <- Seq(4, 8)) yield {
       val bytes = Array.fill(size)(if (fill == 0x00) 0x00.toByte else 0xff.toByte)

@@ -28,13 +28,13 @@ object Sampling {
   def slowUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else Seq(Slow)
 
   /**
-   * Returns the tags of a test that belongs to the fast tier if `isInFastTier`, and otherwise repeats such a test, for
-   * example with another version, format or mode. A run of the slow tier contains half of these repetitions, and a run
-   * of `make nightly` contains all.
+   * Returns the tags of a test that runs with several versions, formats or modes. If `isInFastTier` is true, the test
+   * belongs to the fast tier. Otherwise it repeats a test of the fast tier, and belongs to the slow tier. A run of the
+   * slow tier contains about half of these repetitions. `make nightly` runs all of them.
    */
   def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
 
-  /** Returns the tags of a test of the slow tier. A run omits half of the tests that are not always run. */
+  /** Returns the tags of a slow test. If `isAlwaysRun` is false, about half of the runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, LeftOut)
 
@@ -64,5 +64,5 @@ object Sampling {
 /** Marks a test that the sample of the slow tier omits. */
 object LeftOut extends Tag("iceberglite.LeftOut")
 
-/** Marks a test of random rounds, as [[MoreRounds]] marks a suite. */
+/** Marks a single test that runs random rounds. [[MoreRounds]] marks a whole suite of such tests. */
 object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

@@ -2,7 +2,7 @@ package iceberglite.conformance
 
 object RuleBooks {
 
-  /** The rules of the specification that tests refer to ([[Rule]]), in its order, and the rules of Spark. */
+  /** The rules that tests refer to ([[Rule]]): those of the specification, in its order, and then those for Spark. */
   val all: Seq[RuleBook] = Seq(
     TypeRules,
     EvolutionRules,

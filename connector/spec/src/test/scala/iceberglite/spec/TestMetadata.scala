@@ -40,7 +40,7 @@ object TestMetadata {
 
   implicit final class Edits(m: TableMetadata) {
 
-    /** Returns the metadata with other fields, which may contradict each other. */
+    /** Returns a copy with the given fields, even if the fields contradict each other. */
     def edited(
         formatVersion: FormatVersion = m.formatVersion,
         uuid: Option[UUID] = m.uuid,

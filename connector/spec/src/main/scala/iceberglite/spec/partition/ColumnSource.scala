@@ -34,9 +34,9 @@ object ColumnSource {
       .orElse(if (field.required) None else Some(Null))
 
   /**
-   * Returns the value of a field in all rows of a file that lacks the field. A struct with the default `{}` is not null,
-   * and the values of its fields are determined in the same way. A struct without a default is null, regardless of its
-   * fields.
+   * Returns the value of a field in all rows of a file that lacks the field. A struct with the default `{}` is not
+   * null, and the values of its fields are determined in the same way. A struct without a default is null, regardless
+   * of its fields.
    *
    * @return `Left` with the path of a required field that has no value; the path begins with the name of `field`
    */

@@ -13,8 +13,8 @@ object Murmur3 {
   private val BytesOfLong = 8
 
   /**
-   * Converts the value to a long, and returns the hash of the long. Therefore a row stays in the same bucket if its column is
-   * promoted from int to long.
+   * Converts the value to a long, and returns the hash of the long. Therefore a row stays in the same bucket if its
+   * column is promoted from int to long.
    */
   def hashInt(v: Int): Int = hashLong(v.toLong)
 

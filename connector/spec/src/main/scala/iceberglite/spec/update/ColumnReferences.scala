@@ -33,8 +33,8 @@ final private[update] case class ColumnReferences(
 
   /**
    * Checks that a promotion does not change the partition values of existing rows. Some of the promotions that version
-   * 3 added would change partition values. All partition specs are checked, because manifests of all partition specs are still
-   * read.
+   * 3 added would change partition values. All partition specs are checked, because manifests of all partition specs
+   * are still read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
     for {

@@ -12,8 +12,8 @@ private[iceberglite] object FreshIds {
 
   /**
    * Returns the schema with new ids, and the highest assigned field id. If the old table has a column with the same
-   * name, and its type can be promoted to the new type, the new column gets the id of the old column. Therefore both
-   * columns are the same column for time travel and rollback.
+   * name, and its type can be promoted to the new type, the new column gets the id of the old column. Therefore
+   * time travel and rollback treat the two columns as one column.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {
     val assignment = new IdAssignment(old)

@@ -10,9 +10,9 @@ import iceberglite.spec.update.MetadataUpdate._
  * A table's metadata while the updates of a change are applied. The updates that have already been applied determine to
  * which object the id `-1` refers, and which entries are added to the snapshot log.
  *
- * @param lastAddedSchemaId the id of the schema that the change added last, or of the equal existing schema
- * @param lastAddedSpecId the id of the partition spec that the change added last, or of the equal existing spec
- * @param lastAddedOrderId the id of the sort order that the change added last, or of the equal existing order
+ * @param lastAddedSchemaId the id of the schema that the change added last, or of the existing schema that equals it
+ * @param lastAddedSpecId the id of the partition spec that the change added last, or of an existing compatible one
+ * @param lastAddedOrderId the id of the sort order that the change added last, or of the existing order that equals it
  */
 final private[spec] case class MetadataBuilder(
     metadata: TableMetadata,

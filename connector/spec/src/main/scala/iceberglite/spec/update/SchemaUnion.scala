@@ -6,9 +6,9 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, canPromote}
 
 /**
- * Merges the columns of new rows into the columns of a table, by name. Missing columns are added. If the type of the
- * new rows is wider, the column is promoted. A required column becomes optional if the column of the new rows is
- * nullable. No column is dropped, narrowed or made required.
+ * Merges the columns of new rows into the columns of a table, by name. Missing columns are added. If a column of the
+ * new rows has a wider type, the column of the table is promoted. A required column becomes optional if the
+ * column of the new rows is nullable. No column is dropped, narrowed or made required.
  */
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 

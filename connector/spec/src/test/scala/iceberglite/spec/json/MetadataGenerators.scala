@@ -85,7 +85,7 @@ object MetadataGenerators {
       )
   }
 
-  /** Generates up to `most` values of a list element, map key or map value, without nulls if it is required. */
+  /** Generates up to `most` values of the list element, map key or map value `part`; no nulls if `part` is required. */
   private def parts(part: NestedField, most: Int): Gen[Vector[Option[DefaultValue]]] =
     Gen.choose(0, most).flatMap(Gen.listOfN(_, default(part.fieldType))).map { values =>
       if (part.required) values.filter(_.isDefined).toVector else values.toVector

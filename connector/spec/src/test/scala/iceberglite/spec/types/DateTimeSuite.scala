@@ -46,7 +46,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(DateTime.formatTimestamp(-1L) == "1969-12-31T23:59:59.999999")
   }
 
-  test("text is parsed back to the same number") {
+  test("formatted dates and times are parsed to the original number") {
     Seq(Long.MinValue, Long.MaxValue).foreach { end =>
       assert(DateTime.parseTimestamp(DateTime.formatTimestamp(end)).contains(end))
       assert(DateTime.parseTimestampTzNs(DateTime.formatTimestampTzNs(end)).contains(end))
@@ -62,7 +62,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("other offsets are converted to UTC") {
+  test("timestamps with an offset other than UTC are converted to UTC") {
     assert(DateTime.parseTimestampTz("2017-11-16T14:31:08-08:00").contains(1510871468000000L))
     assert(DateTime.parseTimestampTz("2017-11-16T22:31:08Z").contains(1510871468000000L))
   }

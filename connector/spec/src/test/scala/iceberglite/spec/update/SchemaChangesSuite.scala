@@ -65,7 +65,7 @@ class SchemaChangesSuite extends AnyFunSuite {
     assert(field(start.addColumn(path(), "ID", IntType), "ID").id == table.lastColumnId + 1)
   }
 
-  test("names may contain dots, and a path with two parts is a different column") {
+  test("a column named a.b is not found by the path with the parts a and b") {
     val update = start.addColumn(path(), "location.alt", IntType).renameColumn(path("location.alt"), "a.b")
     assert(names(update).last == "a.b")
     intercept[NotFound](update.dropColumn(path("a", "b")))
