@@ -26,8 +26,8 @@ import iceberglite.table.action.UpdateSchema
 
 /**
  * Compares random changes to columns, one per commit, with Apache Iceberg. Either both libraries reject a change, or
- * the resulting columns, ids and name mappings are equal. The methods `isAcceptedByPeer` and `isOfV3` return true for
- * the exceptions.
+ * the resulting columns, ids and name mappings are equal. The exceptions are the changes for which
+ * `isAcceptedByPeer` or `isOfV3` returns true.
  */
 class SchemaChangesPeerSuite extends AnyFunSuite {
   private def withNameMapping(m: TableMetadata): TableMetadata = m.edited(properties =

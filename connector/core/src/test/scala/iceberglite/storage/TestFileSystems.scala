@@ -72,7 +72,7 @@ class RenamingFileSystem extends RawLocalFileSystem {
 
 object RenamingFileSystem {
 
-  /** When the connection is lost. */
+  /** The calls in which the connection is lost, and whether the call takes effect before that. */
   sealed trait Moment
 
   /** The connection is lost before a rename takes effect. */
@@ -84,6 +84,6 @@ object RenamingFileSystem {
   /** The connection is lost before a rename or a delete takes effect. */
   case object BeforeRenameOrDelete extends Moment
 
-  /** When renames and deletes fail; `None` if they succeed. */
+  /** The calls that fail; `None` if all renames and deletes succeed. */
   @volatile var failing: Option[Moment] = None
 }

@@ -12,7 +12,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, ReadRows, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Checks whether a conflict is reported as a conflict with rewrites only, or as a conflict with changed rows. */
+/** Tests whether the error of a conflict states that concurrent commits changed rows, or that they only moved rows. */
 class RewriteConflictSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))

@@ -3,8 +3,8 @@ package iceberglite.conformance
 /**
  * Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec.
  *
- * If a section name contains "adopted", it refers to the text that the Iceberg community adopted by vote. Earlier drafts
- * of version 3 and of the view specification differ from this text.
+ * If a section name contains "adopted", it refers to the text that the Iceberg community adopted by vote. Drafts of
+ * version 3 and of the view specification differ from this text.
  */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
