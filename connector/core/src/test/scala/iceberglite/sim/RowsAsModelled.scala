@@ -9,8 +9,8 @@ object RowsAsModelled extends Check {
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
-    // An effect that changes no rows may create no snapshot. If there are fewer snapshots than effects, the check assumes
-    // that only the effects that must change rows have created snapshots.
+    // Some effects create no snapshot if they change no rows. If there are fewer snapshots than effects, the check
+    // assumes that none of these effects has created a snapshot.
     step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayChangeNothing)).flatMap {
       case (snapshot, effect) => violationsOf(history, step.after.metadata, snapshot, operation, effect)
     }
