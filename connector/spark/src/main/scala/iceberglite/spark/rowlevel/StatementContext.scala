@@ -36,6 +36,7 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   @volatile private var plannedRead = Option.empty[StatementRead]
   @volatile private var plannedPacking = Option.empty[RewritePacking]
   @volatile private var restriction = Option.empty[Set[String]]
+  @volatile private var currentRerun = Option.empty[StatementContext]
 
   /** The properties of the statement that are determined from its plan. They are complete when the plan is analyzed. */
   def analysis: StatementAnalysis = currentAnalysis
@@ -55,7 +56,13 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
    * The statement; absent before Spark has created its operation. Later reads use the version of the table in this
    * object.
    */
-  def startedStatement: Option[RowLevelStatement] = started
+  def startedStatement: Option[RowLevelStatement] = currentRerun.fold(started)(_.startedStatement)
+
+  /**
+   * Makes all tables with this context read the version of the table that a further run of the statement reads. A
+   * source or a subquery of the statement may contain the changed table, with the context of the first run.
+   */
+  def continueIn(rerun: StatementContext): Unit = currentRerun = Some(rerun)
 
   def start(statement: RowLevelStatement): Unit = started = Some(statement)
 

@@ -32,14 +32,16 @@ final private[iceberglite] class StatementTarget private (
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context, followUps))
 
-  /** Returns the target for another run of the statement, with a new context. */
-  def forRerun(table: Table): StatementTarget = new StatementTarget(
-    options,
-    columns,
-    Some(resolvedTable.getOrElse(table)),
-    new StatementContext(isRerun = true),
-    followUps
-  )
+  /**
+   * Returns the target for another run of the statement, with a new context.
+   *
+   * @param version the version of the table with which the run is planned
+   */
+  def forRerun(version: Table): StatementTarget = {
+    val newContext = new StatementContext(isRerun = true)
+    context.continueIn(newContext)
+    new StatementTarget(options, columns, Some(version), newContext, followUps)
+  }
 
   def withOptions(newOptions: StatementOptions, table: Table): StatementTarget =
     new StatementTarget(newOptions, columns, Some(resolvedTable.getOrElse(table)), context, followUps)

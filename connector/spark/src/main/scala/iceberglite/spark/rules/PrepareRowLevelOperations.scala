@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Assignment,
   DeleteFromTable,
   InsertAction,
+  LeafNode,
   LogicalPlan,
   MergeAction,
   MergeIntoTable,
@@ -59,7 +60,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       case Target(table, relation) =>
         val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
         val result = RowLevelPreparation(withoutMetadataColumns)
-        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), rerun))
+        val allowedRerun = rerun.filterNot(_ => named.exists(RerunAfterRewrite.isPosition))
+        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), allowedRerun))
         result.plan
       case _ => pinnedCommand
     }
@@ -74,7 +76,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }
 
   private def pinnedTables(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
-    case relation @ DataSourceV2Relation(table: PinnableTable, _, _, _, _) => relation.copy(table = table.pinned)
+    case relation @ DataSourceV2Relation(table: PinnableTable, _, _, _, _) =>
+      PinnedRelation(relation.copy(table = table.pinned))
   }
 
   /**
@@ -161,6 +164,24 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     def unapply(plan: LogicalPlan): Option[(SparkTable, DataSourceV2Relation)] = plan.collectFirst {
       case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) => (table, relation)
     }
+  }
+}
+
+/**
+ * A relation with a pinned table, until [[ReplacePinnedRelations]] has replaced it. A pinned table is equal to the table
+ * itself, so that Spark finds cached results. For this reason, Spark would keep the original relation if a rule replaced
+ * it directly.
+ */
+final private[rules] case class PinnedRelation(relation: DataSourceV2Relation) extends LeafNode {
+  override def output: Seq[Attribute] = relation.output
+}
+
+/** Replaces the relations that [[PrepareRowLevelOperations]] has pinned. */
+object ReplacePinnedRelations extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case command @ (_: DeleteFromTable | _: UpdateTable | _: MergeIntoTable) =>
+      command.transformWithSubqueries { case PinnedRelation(relation) => relation }
   }
 }
 

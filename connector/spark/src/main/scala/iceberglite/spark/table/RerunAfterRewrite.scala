@@ -4,10 +4,12 @@ import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.{Attribute, MetadataAttributeWithLogicalName, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
   DeleteFromTable,
   LogicalPlan,
   MergeIntoTable,
+  OverwriteByExpression,
   Project,
   SubqueryAlias,
   UpdateTable,
@@ -21,6 +23,7 @@ import iceberglite.spark.error.Causes
 import iceberglite.spark.write.StatementRerun
 import iceberglite.spec.IcebergError.{ChangeScope, CommitStateUnknown, ConcurrentChange}
 import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.MetadataColumns.{FilePath, Position}
 import iceberglite.table.{Environment, RetryPolicy, Table}
 
 /**
@@ -36,6 +39,8 @@ final private[iceberglite] class RerunAfterRewrite private (command: () => Logic
       if (!policy.waitForNext()) throw RerunAfterRewrite.failure(table, failedRuns, last)
       else {
         RerunAfterRewrite.log.info(s"Running a statement on ${table.name} again: ${last.message}")
+        // Another compaction may have been committed during the wait.
+        table.refresh()
         runOnce() match {
           case Some(newConflict) => next(failedRuns + 1, newConflict)
           case None =>
@@ -58,15 +63,37 @@ private[iceberglite] object RerunAfterRewrite {
   private val log = LoggerFactory.getLogger("iceberglite.spark.table.RerunAfterRewrite")
 
   /**
-   * Returns the rerun of an analyzed DELETE, UPDATE, MERGE or overwrite; absent if the plan does not change an
-   * iceberg-lite table.
+   * Returns the rerun of an analyzed DELETE, UPDATE, MERGE or overwrite. Absent if the plan does not change an
+   * iceberg-lite table, and if a source or subquery uses positions of rows: after a compaction, they are positions of
+   * other rows or of files that do not exist.
    */
-  def of(command: LogicalPlan): Option[StatementRerun] = Some(command).collect {
+  def of(command: LogicalPlan): Option[StatementRerun] = Some(command).filterNot(usesPositions).collect {
     case d: DeleteFromTable if changesTable(d.table) => () => d.copy(table = renewed(d.table))
     case u: UpdateTable if changesTable(u.table) => () => u.copy(table = renewed(u.table))
     case m: MergeIntoTable if changesTable(m.targetTable) => () => m.copy(targetTable = renewed(m.targetTable))
     case w: V2WriteCommand if changesTable(w.table) => () => renewedWrite(w)
   }.map(new RerunAfterRewrite(_))
+
+  /** Whether a metadata column is part of the position of a row, which a compaction changes. */
+  def isPosition(name: String): Boolean = name == FilePath.name || name == Position.name
+
+  private def usesPositions(command: LogicalPlan): Boolean = {
+    val queries = command match {
+      case merge: MergeIntoTable => Seq(merge.sourceTable)
+      case overwrite: OverwriteByExpression => Seq(overwrite)
+      case write: V2WriteCommand => Seq(write.query)
+      case _ => Nil
+    }
+    val subqueries = command.expressions.flatMap(_.collect { case subquery: SubqueryExpression => subquery.plan })
+    (queries ++ subqueries).exists { query =>
+      query.collectWithSubqueries { case node if node.references.exists(isPosition) => node }.nonEmpty
+    }
+  }
+
+  private def isPosition(attribute: Attribute): Boolean = attribute match {
+    case MetadataAttributeWithLogicalName(_, name) => isPosition(name)
+    case _ => false
+  }
 
   private def changesTable(target: LogicalPlan): Boolean = target match {
     case alias: SubqueryAlias => changesTable(alias.child)

@@ -194,8 +194,16 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     new SparkTable(source, travel, target.withColumns(columns, table))
   }
 
-  /** Returns the table for another run of its statement, which does not share the state of the failed run. */
-  private[iceberglite] def forRerun: SparkTable = in(new SparkTable(source, travel, target.forRerun(table)))
+  /**
+   * Returns the table for another run of its statement, which does not share the state of the failed run. The run is
+   * planned with the current version of the table. If the table now has other columns, it is planned with the version
+   * of the first run, and [[begin]] reports the conflict.
+   */
+  private[iceberglite] def forRerun: SparkTable = in {
+    val latest = source()
+    val hasSameColumns = withNewColumns(latest).schema.fields == table.schema.fields
+    new SparkTable(source, travel, target.forRerun(if (hasSameColumns) latest else table))
+  }
 
   /** The state of the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context

@@ -123,7 +123,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
       (table, message) <- Seq(
         "t" -> "already exists",
         "csv" -> "whose format is csv",
-        "ice" -> "not found",
+        "ice" -> "It is an Iceberg table",
         "v" -> "It is a view",
         "nothing" -> "Table not found"
       )

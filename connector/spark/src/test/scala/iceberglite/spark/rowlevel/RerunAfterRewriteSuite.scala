@@ -3,6 +3,7 @@ package iceberglite.spark.rowlevel
 import scala.concurrent.duration._
 
 import org.apache.spark.SparkException
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.{col, expr}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -132,6 +133,39 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     sql(s"UPDATE $t SET n = commit_and_return(id % 1 + 100) WHERE id IN (SELECT id + 1 FROM $t WHERE n = 3)")
     assert(commits() == 1 && count(t) == 1000 && count(t, "n = 100 AND id % 10 = 4") == 100)
     assertNoOrphans(t)
+  }
+
+  test("a source that reads the changed table is read again with the version of the further run") {
+    val t = filled(3, "copy-on-write", "write.update.isolation-level" -> "snapshot")
+    val commits = commitWhenCalled(t) { table =>
+      addCopy(table)
+      compact(table.refresh())
+    }
+    sql(s"INSERT INTO $t REPLACE WHERE n = 3 SELECT id, commit_and_return(n) FROM $t WHERE n = 3")
+    // The rows of the concurrent append are in the files that the further run replaces.
+    assert(commits() == 1 && count(t) == 1500 && count(t, "n = 3") == 150)
+    assertNoOrphans(t)
+  }
+
+  test("a statement that uses positions of rows does not run again, because a compaction changes them") {
+    def byCondition(t: String, where: String) = s"UPDATE $t SET n = commit_and_return(7) WHERE $where"
+    for (
+      mode <- Seq("copy-on-write", "merge-on-read");
+      statement <- Seq[(String, String) => String](
+        (t, where) => byCondition(t, where),
+        (t, where) => byCondition(t, s"id IN (SELECT id FROM $t WHERE $where)"),
+        (t, where) =>
+          s"MERGE INTO $t USING (SELECT id AS i FROM $t WHERE $where) u ON $t.id = u.i " +
+            "WHEN MATCHED THEN UPDATE SET n = commit_and_return(7)"
+      )
+    ) {
+      val t = filled(3, mode)
+      val Row(file: String, position: Long) = rows(s"SELECT _file, _pos FROM $t WHERE id = 3").head
+      val commits = commitWhenCalled(t)(compact(_))
+      val error = messages(intercept[Exception](sql(statement(t, s"_file = '$file' AND _pos = $position"))))
+      assert(commits() == 1 && error.contains("Run the statement again"), mode)
+      assert(count(t, "id = 3 AND n = 3") == 1 && operations(t) == Seq("append", "replace"), mode)
+    }
   }
 
   test("a statement on a branch runs again with the options of its first run, and changes only the branch") {

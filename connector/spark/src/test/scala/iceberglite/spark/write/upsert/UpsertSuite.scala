@@ -207,24 +207,24 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   test("a conversion of equality deletes keeps concurrent changes, or fails if they conflict with it", Slow) {
     for (version <- Seq(2, 3)) {
       val appended = convertDuring(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
-      assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]"))
+      assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]", "[4,1]"))
       assert(!deletes(appended.get).exists(_._1 == 2))
       val upserted = convertDuring(version)(t => upsert(t, sql("SELECT 2 AS id, 5 AS v"), "upsert-keys" -> "id"))
-      assert(read(upserted.get) == Seq("[1,2]", "[2,5]", "[3,1]"))
+      assert(read(upserted.get) == Seq("[1,2]", "[2,5]", "[3,1]", "[4,1]"))
       assert(deletes(upserted.get).count(_._1 == 2) == 1)
       assertRejected("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
       assertRejected("not in the table any more")(version)(convert)
-      // The concurrent commit adds a file with the sequence number of the first snapshot, like a compaction that began
+      // The concurrent commit adds a file with the sequence number of the second snapshot, like a compaction that began
       // before the deletes.
       assertRejected("to which the deletes apply")(version) { t =>
         val live = liveTable(t)
         val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
-        val Seq(oldest, newest) = scan.plan().tasks.sortBy(_.dataSequenceNumber).map(_.file)
-        val copy = oldest.path.replace(".parquet", "-copy.parquet")
-        Files.copy(Paths.get(new URI(oldest.path)), Paths.get(new URI(copy)))
-        val first = live.metadata.snapshots.minBy(_.sequenceNumber).snapshotId
-        val older = oldest.copy(path = copy, recordCount = newest.recordCount, firstRowId = None)
-        live.transaction().add(new RewriteFiles(Vector(newest), Vector(older), first)).commit()
+        val Seq(first, second, _) = scan.plan().tasks.sortBy(_.dataSequenceNumber).map(_.file)
+        val copy = second.path.replace(".parquet", "-copy.parquet")
+        Files.copy(Paths.get(new URI(second.path)), Paths.get(new URI(copy)))
+        val since = live.metadata.snapshots.sortBy(_.sequenceNumber).apply(1).snapshotId
+        val added = second.copy(path = copy, recordCount = first.recordCount, firstRowId = None)
+        live.transaction().add(new RewriteFiles(Vector(first), Vector(added), since)).commit()
       }
     }
     assertRejected("another deletion vector")(3)(t => sql(s"DELETE FROM $t WHERE id = 3"))
@@ -233,6 +233,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   /** Commits a change between the read and the commit of a conversion. @return the table if the conversion succeeds */
   private def convertDuring(version: Int)(concurrent: String => Unit): scala.util.Try[String] = {
     val t = newUpsertTable("id INT, v INT", version, properties = ", 'write.delete.mode' = 'merge-on-read'")
+    sql(s"INSERT INTO $t VALUES (4, 1)")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v UNION ALL SELECT 2, 2"), "upsert-keys" -> "id")
     val table = liveTable(t)
