@@ -61,5 +61,5 @@ SHOW TAGS FROM tt;
 -- error SHOW BRANCHES supports only tables of iceberg-lite catalogs
 SHOW BRANCHES FROM spark_catalog.default.t;
 
--- error Use its name without the selection of a state
+-- error Remove the snapshot, branch or tag from the name of the table
 SHOW BRANCHES FROM ${catalog}.db.t.branch_work;

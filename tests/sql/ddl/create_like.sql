@@ -121,7 +121,7 @@ CREATE TABLE w LIKE s STORED AS PARQUET;
 -- error USING iceberg
 CREATE TABLE w LIKE s USING csv;
 
--- error Use its name without the selection of a state
+-- error Remove the snapshot, branch or tag from the name of the table
 CREATE TABLE w LIKE ${catalog}.db.s.branch_main;
 
 -- error expected the end of the statement

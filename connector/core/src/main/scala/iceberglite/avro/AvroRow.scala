@@ -90,8 +90,7 @@ final private[iceberglite] class AvroRow(size: Int) {
   }
 
   /**
-   * Returns the start and end positions in the block of a value that was skipped and is decoded later, in the form
-   * `start << 32 | end`.
+   * Returns where a value that was skipped and is decoded later starts and ends in the Avro block: `start << 32 | end`.
    */
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 

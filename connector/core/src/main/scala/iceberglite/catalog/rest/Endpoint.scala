@@ -66,7 +66,7 @@ private[catalog] object Endpoint {
    * Returns the endpoints of a server.
    *
    * @param listed the endpoints in the server's configuration; if absent, the server has the default endpoints
-   * @param withViews whether a server that does not list its endpoints also has the endpoints of views
+   * @param withViews whether a server that does not list its endpoints also has the endpoints of views, except `HEAD`
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
     case Some(lines) =>

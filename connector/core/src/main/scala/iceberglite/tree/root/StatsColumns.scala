@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.tree.PartitionSpecs
 
 /**
- * A column or expression that can have statistics.
+ * A column, or a table expression (version 4: `expressions`, such as `bucket[16](id)`), that can have statistics.
  *
  * @param id the id of the column or expression
  * @param name the name of the statistics struct in the file; readers use only the field ids
@@ -74,8 +74,9 @@ final private[root] case class PartitionFieldKey(id: Int, isIdentity: Boolean, p
 private[root] object StatsColumns {
 
   /**
-   * Returns the columns and expressions of a table. A column has the type of the newest schema that contains it,
-   * because files contain values of this type or of a type that was promoted to it.
+   * Returns the columns and expressions of a table. A column has its type in the current schema or, if it was
+   * dropped, in the schema with the highest id that contains it. Files contain values of this type or of a type that
+   * was promoted to it.
    *
    * @param sources the partition specs with their source columns
    * @param expressions the table's expressions. Each partition field whose transform is neither identity nor void must

@@ -64,7 +64,7 @@ class EntryFilesSuite extends AnyFunSuite {
     tuples.foreach(t => assert(roundTrip(file(t: _*)).partition == PartitionTuple(t.toVector)))
   }
 
-  test("the exact partition value replaces a truncated bound of an identity column") {
+  test("the exact partition value replaces a truncated bound of a column that is partitioned by identity") {
     val name = StringLiteral("0123456789abcdefghij")
     val truncated = MetricMaps(
       lowerBounds = Some(Map(2 -> SingleValue.encode(StringLiteral("0123456789abcdef")))),
@@ -76,7 +76,7 @@ class EntryFilesSuite extends AnyFunSuite {
     assert(metrics.upperBound(2).contains(SingleValue.encode(name)))
   }
 
-  test("an identity column without an upper bound, as other writers may store it, has its lower bound as upper bound") {
+  test("if a column that is partitioned by identity has no upper bound, its lower bound is also its upper bound") {
     val entry = files.toContent(existing(file(Some(StringLiteral("x")), None, None, None, None)))
     val name = entry.stats.byId(2).copy(upper = None)
     val foreign = entry.copy(stats = ContentStats(entry.stats.byId.updated(2, name)))

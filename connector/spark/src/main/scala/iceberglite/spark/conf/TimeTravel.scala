@@ -29,7 +29,10 @@ sealed trait TimeTravel {
    */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
-  /** Returns the selection as the last part of a table's name, such as `branch_b`. */
+  /**
+   * Returns the selection as text. For branches, tags and timestamps, it is the last part of a table's name, such as
+   * `branch_b`.
+   */
   def selector: String
 }
 
@@ -56,7 +59,11 @@ object TimeTravel {
   final case class OnBranch(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
       case Some(_: SnapshotRef.Tag) =>
-        throw InvalidArgument("branch", name, "It is a tag; use the option tag or tag_<name>")
+        throw InvalidArgument(
+          "branch",
+          name,
+          "It is a tag. Use the read option tag, or append .tag_<name> to the table name"
+        )
       case _ => snapshotOf(table, ObjectKind.Branch, name)
     }
     override def schema(table: TableMetadata): Schema = {
@@ -69,7 +76,11 @@ object TimeTravel {
   final case class OnTag(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
       case Some(_: SnapshotRef.Branch) =>
-        throw InvalidArgument("tag", name, "It is a branch; use the option branch or branch_<name>")
+        throw InvalidArgument(
+          "tag",
+          name,
+          "It is a branch. Use the read option branch, or append .branch_<name> to the table name"
+        )
       case _ => snapshotOf(table, ObjectKind.Tag, name)
     }
     override def selector: String = s"$TagPrefix$name"
@@ -167,7 +178,7 @@ object TimeTravel {
   /** Lists the branches and tags, for messages. */
   def knownRefs(table: TableMetadata): String = {
     val refs = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
-    if (refs.isEmpty) "The table has no branches and tags"
+    if (refs.isEmpty) "The table has no branches or tags"
     else s"The table has ${refs.mkString(", ")}"
   }
 }

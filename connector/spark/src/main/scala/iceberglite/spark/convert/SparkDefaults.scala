@@ -92,8 +92,8 @@ object SparkDefaults {
     def reject(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
     if (isVariable(sql, name)) {
       reject(
-        "The expression has another value each time, but a default must be constant. Use a constant default, or " +
-          "write the values with the rows"
+        "The value of the expression can differ between evaluations, but a default must be constant. Use a constant " +
+          "default, or write the values with the rows"
       )
     }
     val value = ResolveDefaultColumns.analyze(name, dataType, sql, statement).eval()

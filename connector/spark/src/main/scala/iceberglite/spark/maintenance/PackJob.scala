@@ -20,8 +20,8 @@ import iceberglite.spec.partition.PartitionTuple
 
 /**
  * Copies the rows of files to new files in the same order: column by column where possible, and otherwise row by row.
- * The writer reads the values of rows from the vectors of the reader, because converting vectors to Spark's rows takes
- * about a quarter of the time of a copy.
+ * In a copy row by row, the writer can read the values directly from the vectors of the reader. This avoids the
+ * conversion to Spark's rows, which takes about a quarter of the time.
  */
 private[maintenance] object PackJob {
 
@@ -65,9 +65,10 @@ private[maintenance] object PackJob {
 /**
  * The files of a Spark task whose rows may be copied column by column, because no row of these files is deleted.
  *
- * @param partition the partition of all rows
+ * @param partition the partition tuple that all rows of the files have
  * @param bytes the sum of the lengths of the files in bytes
- * @param records the number of rows of the files, without files whose manifest entry has no record count
+ * @param records the sum of the known record counts of the files; some writers store a negative count for an unknown
+ *   one
  */
 final private[maintenance] case class FilesToCopy(
     files: Vector[FileToCopy],
@@ -79,8 +80,9 @@ final private[maintenance] case class FilesToCopy(
 private[maintenance] object FilesToCopy {
 
   /**
-   * Returns the files of a Spark task; absent if some of their rows are deleted or not read, or if they have another
-   * format than the new files.
+   * Returns the files of a Spark task; absent if the files cannot be copied column by column: if rows are deleted or
+   * not read, if a file is encrypted or its format differs from that of the new files, or if a file has no first row id
+   * although the new files store row ids.
    *
    * @param hasLineage whether the new files store row ids and sequence numbers
    */

@@ -7,7 +7,8 @@ import iceberglite.spec.types.NestedField
 private[iceberglite] object CarryOverColumns {
 
   /**
-   * The lineage columns, which copy-on-write copies with each row that it rewrites (spec, version 3: "Row Lineage").
+   * The lineage columns (spec, version 3: "Row Lineage"). Copy-on-write keeps both for an unchanged row. An updated row
+   * keeps only its row id.
    */
   val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
 

@@ -20,10 +20,11 @@ import iceberglite.spark.conf.ReadOptions.FiltersByMetrics
 import iceberglite.spark.table.SparkTable
 
 /**
- * Marks the scans below aggregates and limits that the connector may answer from file metadata. Spark pushes aggregates
- * and limits down only if no filter remains in the plan. In a marked scan, the connector removes a filter if the column
- * metrics show that it is true for all rows of all files. In other scans, such a filter remains in the plan, because
- * Spark adds a dynamic pruning filter to one side of a join only if the other side has a filter.
+ * Marks the scans below aggregates and limits with the option [[FiltersByMetrics]], so that Spark can push the
+ * aggregate or limit down to the connector. Spark pushes aggregates and limits down only if no filter remains in the
+ * plan. In a marked scan, the connector removes a filter if the column metrics show that it is true for all rows of all
+ * files. In other scans, such a filter remains in the plan, because Spark adds a dynamic pruning filter to one side of
+ * a join only if the other side has a filter.
  */
 object MarkWholeFileScans extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {

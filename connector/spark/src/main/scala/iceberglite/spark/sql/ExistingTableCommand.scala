@@ -34,7 +34,7 @@ trait ExistingTableCommand extends RunnableCommand {
     case ResolvedTable(catalog: LiteCatalog, ident, resolved: SparkTable, _) => SparkErrors.in(resolved.name) {
         if (resolved.travel != TimeTravel.Latest) throw Unsupported(
           s"$statement of ${resolved.travel.selector}",
-          "The statement is about the table as a whole. Use its name without the selection of a state"
+          "The statement concerns the whole table. Remove the snapshot, branch or tag from the name of the table"
         )
         val name = PartitionTerm.quoted(catalog.name +: ident.namespace :+ ident.name)
         run(name, new ProcedureContext(session, catalog))

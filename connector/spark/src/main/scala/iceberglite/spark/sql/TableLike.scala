@@ -22,8 +22,9 @@ import iceberglite.table.TableCreation
 /**
  * The definition of a new table that CREATE TABLE LIKE derives from its source. The new table has the columns of the
  * source with their comments, defaults and nullability. From an iceberg-lite table, it also has the partition fields,
- * the sort order, the identifier fields, the format version, the file format and the distribution mode. From another
- * table, it has the partition columns; from a view, only the columns. As in Spark's own statement, other properties and
+ * the sort order, the identifier fields, the format version, the file format and the distribution mode. If the
+ * source is a table of another connector, the partition columns are copied too; if it is a view, only the columns are
+ * copied. As in Spark's own statement, other properties and
  * the comment of the source are not copied.
  */
 private[sql] object TableLike {
@@ -55,7 +56,7 @@ private[sql] object TableLike {
 
   private def requireLatest(table: SparkTable): Unit = if (table.travel != TimeTravel.Latest) throw Unsupported(
     s"CREATE TABLE LIKE ${table.name} at ${table.travel.selector}",
-    "The definition of a table does not depend on a state. Use its name without the selection of a state"
+    "It copies the current definition of a table. Remove the snapshot, branch or tag from the name of the table"
   )
 
   private def newest(catalog: LiteCatalog, ident: Identifier): TableMetadata = {
@@ -77,7 +78,7 @@ private[sql] object TableLike {
     )
   }
 
-  /** Returns the properties of the source that belong to the definition of its columns, its files and its write order. */
+  /** Returns the properties of the new table: declared types, file format, distribution mode and format version. */
   private def inherited(source: TableMetadata): Map[String, String] =
     source.properties.filterKeys { key =>
       DeclaredType.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key

@@ -76,7 +76,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a DELETE of whole files is retried as a row-level DELETE if a concurrently added file also has rows to keep") {
+  test("a DELETE of whole files conflicts with a concurrently added file that has rows to keep, and can be repeated") {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
     val loadedTable = loaded(t)

@@ -19,7 +19,7 @@ class ShowTablesExtendedSuite extends AnyFunSuite with StatementFixture {
       ("Schema" -> columns.trim)
   }
 
-  test("tables, views and temporary views are shown with the columns of Spark's own statement") {
+  test("the result for tables, views and temporary views has the columns of Spark's own statement") {
     val session = spark.newSession()
     val namespace = s"lite.$ns.shown"
     session.sql(s"CREATE NAMESPACE $namespace")

@@ -217,7 +217,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
       def message(name: String, in: SparkSession = spark): String =
         messages(intercept[AnalysisException](in.sql(statement.format(name))))
       assert(message(s"$t.snapshots").contains("It is not an iceberg-lite table"), statement)
-      assert(message(s"$t.branch_b").contains("Use its name without the selection of a state"), statement)
+      assert(message(s"$t.branch_b").contains("Remove the snapshot, branch or tag from the name"), statement)
       session.sql("CREATE OR REPLACE TEMP VIEW a_view AS SELECT 1 AS id")
       assert(message("a_view", session).toLowerCase.contains("view"), statement)
     }

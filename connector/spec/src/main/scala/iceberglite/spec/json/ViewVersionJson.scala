@@ -20,8 +20,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  // Keys of a representation in the early form of the specification. Their values replace the names and comments of the
-  // schema's columns.
+  // Keys of a representation in the early form of view metadata (view spec: "Appendix A"). Their values replace the
+  // names and comments of the schema's columns.
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
@@ -70,8 +70,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     }
 
   /**
-   * Returns the version's schema with the version's own column names and comments; `None` if the version has no own
-   * names and comments, as in the current form of the specification.
+   * Returns the version's schema with the version's own column names and comments; `None` if the version has no
+   * column names and comments of its own, as in the current form of the specification.
    */
   private def renamed(json: JsonValue, version: ViewVersion, schemas: Vector[Schema]): Option[Schema] =
     if (json.has(SchemaId)) None
