@@ -23,7 +23,7 @@ SELECT * FROM t ORDER BY id;
 1
 2
 
--- error It is a branch; use the option branch
+-- error It is a branch. Use the read option branch
 SELECT * FROM ${catalog}.db.t.tag_main;
 
 -- query
