@@ -1,10 +1,14 @@
 package iceberglite.spark.rowlevel
 
+import org.apache.spark.sql.connector.read.SupportsReportStatistics
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.DeleteFiles
@@ -266,6 +270,19 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       val error = intercept[Exception](sql(s"UPDATE $t SET n = -1 WHERE $last"))
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
     }
+
+  test("the source of a MERGE is read at its version when the statement was analyzed") {
+    val (t, source) = (filled(2, "copy-on-write"), filled(2, "copy-on-write"))
+    val merge = s"MERGE INTO $t t USING $source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n"
+    val command = spark.sessionState.sqlParser.parsePlan(merge)
+    val sources = spark.sessionState.executePlan(command).analyzed.collectWithSubqueries {
+      case DataSourceV2Relation(table: SparkTable, _, _, _, _) if table.name == source => table
+    }
+    sql(s"INSERT INTO $source VALUES (1000, 0)")
+    val scans = sources.map(_.newScanBuilder(CaseInsensitiveStringMap.empty).build())
+    val rowCounts = scans.collect { case s: SupportsReportStatistics => s.estimateStatistics().numRows.getAsLong }
+    assert(rowCounts.nonEmpty && rowCounts.forall(_ == 1000))
+  }
 
   test("a merge-on-read DELETE of a version 1 table is rejected") {
     val t = filled(1, "merge-on-read")
