@@ -1,5 +1,6 @@
 package iceberglite.catalog
 
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{TableIdentifier, ViewChange, ViewState}
 
 /** A catalog that supports views (Iceberg view specification). A table and a view cannot have the same name. */
@@ -11,6 +12,16 @@ trait ViewCatalog extends Catalog {
    * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
    */
   def listViews(namespace: Vector[String]): Vector[TableIdentifier]
+
+  /**
+   * Returns the views of a namespace. There are none if the catalog cannot store views: a JDBC catalog of schema version
+   * V0, or a REST server without views.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
+   */
+  final def listViewsIfSupported(namespace: Vector[String]): Vector[TableIdentifier] =
+    try listViews(namespace)
+    catch { case _: Unsupported => Vector.empty }
 
   /** Returns the location of a new view for which the user specifies no location; absent if a server determines it. */
   def defaultViewLocation(id: TableIdentifier): Option[String] = Some(defaultLocation(id))

@@ -49,7 +49,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     if (catalog.viewExists(id) || catalog.tableExists(id)) None
     else
       try Some(create(id, definition, properties, location))
-      catch { case _: AlreadyExists => None }
+      catch { case _: AlreadyExists if catalog.viewExists(id) || catalog.tableExists(id) => None }
 
   /** Creates a view, or replaces its definition. Existing properties are kept unless they are set to another value. */
   def createOrReplace(

@@ -13,9 +13,9 @@ import iceberglite.processes.Writers.Id
 import iceberglite.storage.HadoopFileIO
 
 /**
- * Runs several processes that replace one view of a file-system catalog concurrently. Some processes halt at a step of a
- * commit, and some are killed; the seed determines when. The suite checks that the view has all acknowledged versions,
- * and that it can still be changed and dropped.
+ * Runs several processes that replace one view of a file-system catalog concurrently. Some processes halt at a step of
+ * a commit, and some are killed; the seed determines when. The suite checks that the view has all acknowledged
+ * versions, and that it can still be changed and dropped.
  */
 @Slow
 class KilledViewWritersSuite extends AnyFunSuite {

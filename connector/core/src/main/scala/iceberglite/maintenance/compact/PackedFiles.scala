@@ -18,8 +18,8 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
   /**
    * Finds rows of the replaced files in the new files.
    *
-   * @param rows the rows to find, by path of the replaced file and position. Rows that were
-   *   already deleted, and positions after the last row of a file, are ignored
+   * @param rows the rows to find, by path of the replaced file and position. Rows that were already deleted, and
+   *   positions after the last row of a file, are ignored
    * @param deletedBefore returns the positions of the rows of a file that were not written, because they were deleted
    * @return the new files with the positions of the rows in them
    * @throws ValidationFailed if the number of rows in the new files differs from the number of live rows in the

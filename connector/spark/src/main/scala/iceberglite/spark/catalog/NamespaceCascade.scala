@@ -3,7 +3,7 @@ package iceberglite.spark.catalog
 import scala.util.control.NonFatal
 
 import iceberglite.catalog.{Catalog, ViewCatalog}
-import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.table.TableIdentifier
 
 /**
@@ -43,16 +43,11 @@ final private[catalog] class NamespaceCascade(
 
   private def viewSteps(namespace: Vector[String]): Vector[Step] = catalog match {
     case views: ViewCatalog =>
-      viewsIn(views, namespace).sortBy(_.name).map { id =>
+      views.listViewsIfSupported(namespace).sortBy(_.name).map { id =>
         step("view", id.namespace :+ id.name, () => dropView(views, id))
       }
     case _ => Vector.empty
   }
-
-  /** Returns the views of a namespace. There are none if the catalog cannot store views, as some REST servers. */
-  private def viewsIn(views: ViewCatalog, namespace: Vector[String]): Vector[TableIdentifier] =
-    try views.listViews(namespace)
-    catch { case _: Unsupported => Vector.empty }
 
   private def dropView(views: ViewCatalog, id: TableIdentifier): Unit = {
     views.dropView(id)

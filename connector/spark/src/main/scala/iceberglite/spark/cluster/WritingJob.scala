@@ -27,7 +27,8 @@ private[iceberglite] object WritingJob {
 
   /**
    * Runs a job that computes all partitions of an RDD. If the job fails or the calling thread is interrupted, the job
-   * is cancelled, and this method returns only when its tasks have ended, so that they write no more files.
+   * is cancelled. The method then waits until the tasks have ended, so that they write no more files, and throws the
+   * error. It waits for at most a minute.
    *
    * @param task writes files for the elements of a partition, and returns its serialized result
    * @param addResult called with the index of a partition and the result of its task. Calls do not overlap

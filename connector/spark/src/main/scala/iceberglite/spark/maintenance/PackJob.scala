@@ -26,8 +26,8 @@ import iceberglite.spec.partition.PartitionTuple
 private[maintenance] object PackJob {
 
   /**
-   * Writes the rows that each Spark task of a scan reads. If this fails or is interrupted, no task is running any more
-   * when this method returns.
+   * Writes the rows that each Spark task of a scan reads. If this fails or is interrupted, the running tasks are
+   * cancelled, and the method waits for their end before it throws the error, as [[WritingJob]] does.
    *
    * @param asVectors whether the writer reads values from vectors, instead of from Spark's rows
    * @param copies for each Spark task of the scan, the files whose rows may be copied column by column

@@ -28,7 +28,6 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.table.{RerunAfterRewrite, SparkTable}
-import iceberglite.spark.write.StatementRerun
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -42,26 +41,26 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => prepared(d, d.table, RerunAfterRewrite.of(d))
-    case u: UpdateTable if u.resolved && u.aligned => prepared(u, u.table, RerunAfterRewrite.of(u))
+    case d: DeleteFromTable if d.resolved => prepared(d, d, d.table)
+    case u: UpdateTable if u.resolved && u.aligned => prepared(u, u, u.table)
     case m: MergeIntoTable if m.resolved && m.aligned =>
-      prepared(m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable, RerunAfterRewrite.of(m))
+      prepared(m, m.copy(sourceTable = pinnedTables(m.sourceTable)), m.targetTable)
   }
 
   /**
    * Returns the prepared command. Publishes the analysis of the command in the statement's context, because Spark does
    * not pass it to the operation.
    *
-   * @param rerun runs the original command again; the tables in this command are not pinned
+   * @param original the command without pinned tables, for further runs
    */
-  private def prepared(command: LogicalPlan, target: LogicalPlan, rerun: Option[StatementRerun]): LogicalPlan = {
+  private def prepared(original: LogicalPlan, command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val pinnedCommand = pinned(NullConditions.castNulls(command))
     target match {
       case Target(table, relation) =>
         val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
         val result = RowLevelPreparation(withoutMetadataColumns)
-        val allowedRerun = rerun.filterNot(_ => named.exists(RerunAfterRewrite.isPosition))
-        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), allowedRerun))
+        val rerun = RerunAfterRewrite.of(original, named)
+        result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), rerun))
         result.plan
       case _ => pinnedCommand
     }
@@ -168,9 +167,9 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 }
 
 /**
- * A relation with a pinned table, until [[ReplacePinnedRelations]] has replaced it. A pinned table is equal to the table
- * itself, so that Spark finds cached results. For this reason, Spark would keep the original relation if a rule replaced
- * it directly.
+ * A relation with a pinned table, until [[ReplacePinnedRelations]] has replaced it. A pinned table is equal to the
+ * table itself, so that Spark finds cached results. For this reason, Spark would keep the original relation if a rule
+ * replaced it directly.
  */
 final private[rules] case class PinnedRelation(relation: DataSourceV2Relation) extends LeafNode {
   override def output: Seq[Attribute] = relation.output

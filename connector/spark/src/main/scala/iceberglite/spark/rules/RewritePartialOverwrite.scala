@@ -67,7 +67,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       write: OverwriteByExpression
   ): LogicalPlan = {
     val query = write.query
-    val operation = table.overwrite(RerunAfterRewrite.of(write))
+    val operation = table.overwrite(RerunAfterRewrite.of(write, namedMetadata = Nil))
     val writtenRelation =
       RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, operation)))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns

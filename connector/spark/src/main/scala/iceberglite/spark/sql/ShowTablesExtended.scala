@@ -37,7 +37,8 @@ final case class ShowTablesExtended(
   override protected def errorName: String = (catalog.name +: namespace).mkString(".")
 
   override def run(session: SparkSession): Seq[Row] = in {
-    val tables = namesOf(catalog.listTables(namespace.toArray).toSeq.map(_.name)).filter(isIceberg)
+    val names = namesOf(catalog.listTables(namespace.toArray).toSeq.map(_.name))
+    val tables = if (isSessionCatalog) names.filter(name => catalog.isIcebergTable(identifier(name))) else names
     if (tables.nonEmpty && partition.isDefined) throw Unsupported(
       "SHOW TABLE EXTENDED of a partition",
       "Use SHOW PARTITIONS, or the metadata table partitions, which has the numbers of rows and files of each partition"
@@ -53,7 +54,8 @@ final case class ShowTablesExtended(
 
   private def namesOf(all: Seq[String]): Seq[String] = StringUtils.filterPattern(all, pattern)
 
-  private def isIceberg(name: String): Boolean = catalog.isIcebergTable(identifier(name))
+  /** Whether the namespace can also have tables of Spark. */
+  private def isSessionCatalog: Boolean = catalog.name == CatalogNames.SessionCatalog
 
   private def identifier(name: String): Identifier = Identifier.of(namespace.toArray, name)
 
@@ -64,7 +66,7 @@ final case class ShowTablesExtended(
 
   /** Returns Spark's rows: the temporary views and, in the session catalog, the tables and views of Spark. */
   private def sparkRows(session: SparkSession): Seq[Row] =
-    if (catalog.name == CatalogNames.SessionCatalog)
+    if (isSessionCatalog)
       ShowTablesCommand(Some(namespace.mkString(".")), Some(pattern), output, isExtended = true, partition).run(session)
     else
       session.sessionState.catalog.listLocalTempViews(pattern).map { name =>
@@ -109,8 +111,8 @@ private object ShowTablesExtended {
 }
 
 /**
- * Replaces SHOW TABLE EXTENDED for namespaces of iceberg-lite catalogs. The parser does this, because Spark 3.5 replaces
- * the statement for its session catalog, and rejects it for other catalogs, when it resolves the namespace.
+ * Replaces SHOW TABLE EXTENDED for namespaces of iceberg-lite catalogs. The parser does this, because Spark 3.5
+ * replaces the statement for its session catalog, and rejects it for other catalogs, when it resolves the namespace.
  */
 final private[sql] class ShowTablesStatement(session: SparkSession) {
   def apply(plan: LogicalPlan): LogicalPlan = plan match {

@@ -24,8 +24,7 @@ import iceberglite.table.TableCreation
  * source with their comments, defaults and nullability. From an iceberg-lite table, it also has the partition fields,
  * the sort order, the identifier fields, the format version, the file format and the distribution mode. If the
  * source is a table of another connector, the partition columns are copied too; if it is a view, only the columns are
- * copied. As in Spark's own statement, other properties and
- * the comment of the source are not copied.
+ * copied. As in Spark's own statement, other properties and the comment of the source are not copied.
  */
 private[sql] object TableLike {
 

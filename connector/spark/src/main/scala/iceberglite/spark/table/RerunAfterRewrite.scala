@@ -12,8 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   OverwriteByExpression,
   Project,
   SubqueryAlias,
-  UpdateTable,
-  V2WriteCommand
+  UpdateTable
 }
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
@@ -64,24 +63,29 @@ private[iceberglite] object RerunAfterRewrite {
 
   /**
    * Returns the rerun of an analyzed DELETE, UPDATE, MERGE or overwrite. Absent if the plan does not change an
-   * iceberg-lite table, and if a source or subquery uses positions of rows: after a compaction, they are positions of
-   * other rows or of files that do not exist.
+   * iceberg-lite table, and if the statement uses positions of rows: after a compaction, they are positions of other
+   * rows or of files that do not exist.
+   *
+   * @param namedMetadata the names of the target's metadata columns that the statement uses. The plan of an UPDATE
+   *   contains all metadata columns if it uses one of them
    */
-  def of(command: LogicalPlan): Option[StatementRerun] = Some(command).filterNot(usesPositions).collect {
-    case d: DeleteFromTable if changesTable(d.table) => () => d.copy(table = renewed(d.table))
-    case u: UpdateTable if changesTable(u.table) => () => u.copy(table = renewed(u.table))
-    case m: MergeIntoTable if changesTable(m.targetTable) => () => m.copy(targetTable = renewed(m.targetTable))
-    case w: V2WriteCommand if changesTable(w.table) => () => renewedWrite(w)
-  }.map(new RerunAfterRewrite(_))
+  def of(command: LogicalPlan, namedMetadata: Seq[String]): Option[StatementRerun] =
+    if (namedMetadata.exists(isPosition) || usesPositions(command)) None
+    else Some(command).collect {
+      case d: DeleteFromTable if changesTable(d.table) => () => d.copy(table = renewed(d.table))
+      case u: UpdateTable if changesTable(u.table) => () => u.copy(table = renewed(u.table))
+      case m: MergeIntoTable if changesTable(m.targetTable) => () => m.copy(targetTable = renewed(m.targetTable))
+      case o: OverwriteByExpression if changesTable(o.table) => () => renewedOverwrite(o)
+    }.map(new RerunAfterRewrite(_))
 
   /** Whether a metadata column is part of the position of a row, which a compaction changes. */
-  def isPosition(name: String): Boolean = name == FilePath.name || name == Position.name
+  private def isPosition(name: String): Boolean = name == FilePath.name || name == Position.name
 
+  /** Whether a source, a subquery or the condition of an overwrite uses positions of rows. */
   private def usesPositions(command: LogicalPlan): Boolean = {
     val queries = command match {
       case merge: MergeIntoTable => Seq(merge.sourceTable)
       case overwrite: OverwriteByExpression => Seq(overwrite)
-      case write: V2WriteCommand => Seq(write.query)
       case _ => Nil
     }
     val subqueries = command.expressions.flatMap(_.collect { case subquery: SubqueryExpression => subquery.plan })
@@ -111,9 +115,9 @@ private[iceberglite] object RerunAfterRewrite {
     case other => other
   }
 
-  private def renewedWrite(write: V2WriteCommand): LogicalPlan = renewed(write.table) match {
-    case relation: DataSourceV2Relation => write.withNewTable(relation)
-    case _ => write
+  private def renewedOverwrite(overwrite: OverwriteByExpression): LogicalPlan = renewed(overwrite.table) match {
+    case relation: DataSourceV2Relation => overwrite.copy(table = relation)
+    case _ => overwrite
   }
 
   /** Returns the conflict; absent for other errors, and if the outcome of a commit is unknown. */

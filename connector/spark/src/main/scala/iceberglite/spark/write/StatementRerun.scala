@@ -7,8 +7,8 @@ import iceberglite.table.Table
 private[iceberglite] trait StatementRerun {
 
   /**
-   * Runs the statement until its commit succeeds, within the limits of the table properties `commit.retry.*`. Nothing of
-   * the failed run is committed, and its files have been removed.
+   * Runs the statement until its commit succeeds, within the limits of the table properties `commit.retry.*`. Nothing
+   * of the failed run is committed, and its files have been removed.
    *
    * @param table the table when the statement was planned
    * @param conflict the conflict of the failed run with rewrites

@@ -61,8 +61,8 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
    * Commits the results of the tasks, and then runs the maintenance that the write requests. If only rewrites conflict
    * with the commit, removes the files of this write, and runs the statement again.
    *
-   * @return whether this write is committed. If not, its files are removed, and the table contains the result of another
-   *   run of the statement, or already contained this version of the application's write
+   * @return whether this write is committed. If not, its files are removed, and the table contains the result of
+   *   another run of the statement, or already contained this version of the application's write
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
     in {
