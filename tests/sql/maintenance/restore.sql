@@ -100,5 +100,5 @@ RESTORE TABLE t TO VERSION AS OF;
 -- error TABLE_OR_VIEW_NOT_FOUND
 RESTORE TABLE missing TO VERSION AS OF 1;
 
--- error The statement is about the table as a whole
+-- error The statement concerns the whole table
 RESTORE TABLE ${catalog}.db.t.branch_work TO VERSION AS OF 1;
