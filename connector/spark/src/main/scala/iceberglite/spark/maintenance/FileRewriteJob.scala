@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, Sort}
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.execution.LogicalRDD
@@ -130,13 +130,28 @@ final private[iceberglite] class FileRewriteJob(
       partitions: RowOrdering.Partitions
   ): LogicalPlan = {
     val tasks = partitions.files(group.bytes, options)
-    val shuffle = RepartitionByExpression(orders, rows, Some(tasks * partitions.perFile))
+    val shufflePartitions = tasks * partitions.perFile
+    val byColumns = orders.forall(_.child.isInstanceOf[Attribute])
+    val runs = if (shufflePartitions == 1 && byColumns) sortedRuns(rows, orders) else rows
+    val shuffle = RepartitionByExpression(orders, runs, Some(shufflePartitions))
     val execution = session.sessionState.executePlan(Sort(orders, global = false, shuffle))
     if (partitions.perFile == 1) execution.analyzed
     else {
       val coalesced = execution.toRdd.coalesce(tasks, shuffle = false, Some(ConsecutivePartitions))
       LogicalRDD(execution.analyzed.output, coalesced)(session)
     }
+  }
+
+  /**
+   * Sorts the rows of each task that reads files. A single task later sorts all rows. It then reads each sorted run from
+   * the start to the end, which is much faster than random access to the memory of all rows, and the runs are sorted in
+   * parallel. A sort by an expression, such as a position on a Z-order curve, does not become faster, because the
+   * expression is computed again in each sort.
+   */
+  private def sortedRuns(rows: LogicalPlan, orders: Seq[SortOrder]): LogicalPlan = {
+    // The optimizer would remove a sort below a shuffle, but it does not see the plan of an RDD.
+    val execution = session.sessionState.executePlan(Sort(orders, global = false, rows))
+    LogicalRDD(execution.analyzed.output, execution.toRdd)(session)
   }
 
   private def withLineage(schema: StructType): StructType =
@@ -162,7 +177,7 @@ final private[iceberglite] class FileRewriteJob(
 private object FileRewriteJob {
 
   /** The minimum number of bytes that a task reads before a shuffle. */
-  private val MinReadBytes = 16L << 20
+  private val MinReadBytes = 4L << 20
 
   /**
    * Returns the groups whose new files belong to several partitions. The files of different partitions have no order,

@@ -93,14 +93,55 @@ private[maintenance] object ZOrderKey {
 
   private def prefix(bytes: Array[Byte], length: Int): Array[Byte] = java.util.Arrays.copyOf(bytes, length)
 
-  /** Interleaves the bits of all columns, beginning with the most significant bit of each column. */
+  /**
+   * Interleaves the bits of all columns, beginning with the most significant bit of each column.
+   *
+   * @param maxBytes maximum length of the result
+   */
   def interleave(columns: Array[Array[Byte]], maxBytes: Int): Array[Byte] = {
     val longest = columns.iterator.map(_.length).max
-    val result = new Array[Byte](math.min(columns.iterator.map(_.length).sum, maxBytes))
+    val length = math.min(columns.iterator.map(_.length).sum, maxBytes)
+    if (columns.length <= MaxSpread && columns.forall(_.length == longest)) interleaveBytes(columns, length)
+    else interleaveBits(columns, longest, length)
+  }
+
+  /** The maximum number of columns for which the interleaved bits of one byte of each column fit into a `Long`. */
+  private val MaxSpread = 8
+
+  /**
+   * For each number of columns n, and each value of a byte: the bits of the byte with n - 1 zero bits after each of
+   * them.
+   */
+  private val spread: Array[Array[Long]] = Array.tabulate(MaxSpread + 1, 256) { (columns, byte) =>
+    (0 until 8).iterator.map(bit => (byte >> bit & 1).toLong << (bit * columns + columns - 1)).sum
+  }
+
+  /** Interleaves columns of equal length, one byte of each column at a time. */
+  private def interleaveBytes(columns: Array[Array[Byte]], length: Int): Array[Byte] = {
+    val (result, bits) = (new Array[Byte](length), spread(columns.length))
+    var next = 0
+    while (next < length) {
+      val position = next / columns.length
+      var (group, i) = (0L, 0)
+      while (i < columns.length) {
+        group |= bits(columns(i)(position) & 0xff) >>> i
+        i += 1
+      }
+      while (i > 0 && next < length) {
+        i -= 1
+        result(next) = (group >>> (i * 8)).toByte
+        next += 1
+      }
+    }
+    result
+  }
+
+  private def interleaveBits(columns: Array[Array[Byte]], longest: Int, length: Int): Array[Byte] = {
+    val result = new Array[Byte](length)
     var (bit, next) = (0, 0)
-    while (bit < longest * 8 && next < result.length * 8) {
+    while (bit < longest * 8 && next < length * 8) {
       var i = 0
-      while (i < columns.length && next < result.length * 8) {
+      while (i < columns.length && next < length * 8) {
         val column = columns(i)
         if (bit < column.length * 8) {
           if ((column(bit >> 3) & (0x80 >> (bit & 7))) != 0)
