@@ -10,6 +10,7 @@ import org.apache.iceberg.expressions.{Expressions, Literal => PeerLiteral}
 import org.apache.iceberg.types.{Type => PeerType, Types}
 import org.apache.iceberg.types.Types.NestedField.{optional, required}
 import org.apache.iceberg.{Schema => PeerSchema}
+import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -237,8 +238,10 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     sql(s"INSERT INTO $t (p, id) VALUES ('b', 4), ('c', DEFAULT)")
     assert(rows(s"SELECT * FROM $t ORDER BY id NULLS LAST").map(_.toString) ==
       Seq("[2,a,3]", "[3,b,3]", "[4,b,3]", "[null,c,3]"))
-    assert(intercept[Exception](sql(s"INSERT INTO $t (id, p) VALUES (1)")).getMessage.contains("column"))
-    assert(intercept[Exception](sql(s"INSERT INTO $t (id, zz) VALUES (1, 2)")).getMessage.contains("zz"))
+    val tooFew = intercept[AnalysisException](sql(s"INSERT INTO $t (id, p) VALUES (1)"))
+    assert(tooFew.getErrorClass == "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS", tooFew)
+    val unknown = intercept[AnalysisException](sql(s"INSERT INTO $t (id, zz) VALUES (1, 2)"))
+    assert(unknown.getErrorClass == "UNRESOLVED_COLUMN.WITH_SUGGESTION" && unknown.getMessage.contains("`zz`"), unknown)
     withConf("spark.sql.defaultColumn.useNullsForMissingDefaultValues" -> "false") {
       assert(intercept[Exception](sql(s"INSERT INTO $t (id) VALUES (1)")).getMessage.contains("`p`"))
     }

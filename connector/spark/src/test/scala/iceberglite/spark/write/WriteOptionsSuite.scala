@@ -77,7 +77,10 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     tenRows.writeTo(t).option("branch", "audit").append()
     assert(rows(s"SELECT count(*) FROM ${peer(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 10)
-    assertUnchanged(t)(intercept[Exception](tenRows.writeTo(t).option("branch", "nowhere").append()))
+    assertUnchanged(t) {
+      val error = messages(intercept[Exception](tenRows.writeTo(t).option("branch", "nowhere").append()))
+      assert(error.contains("Branch not found: nowhere"), error)
+    }
   }
 
   test("an overwrite with an isolation level fails after another commit since the given snapshot") {
