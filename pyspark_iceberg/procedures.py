@@ -434,6 +434,7 @@ class TableProcedures(ABC):
         snapshot_ids: Sequence[int] | None = None,
         clean_expired_metadata: bool | None = None,
         dry_run: bool | None = None,
+        max_snapshots: int | None = None,
     ) -> ExpireSnapshots:
         """Remove old snapshots, and delete the files that only these snapshots refer to.
 
@@ -451,6 +452,8 @@ class TableProcedures(ABC):
             clean_expired_metadata: whether schemas and partition specs that no remaining snapshot uses, and statistics
                 of snapshots that the table does not have, are also removed; by default false.
             dry_run: whether to return what would be deleted, without changing anything; by default false.
+            max_snapshots: maximum number of snapshots to keep for each branch, regardless of their age; by default the
+                value of the table property iceberg-lite.max-snapshots-to-keep. A branch keeps its own minimum number.
         """
         rows = self._call(
             "expire_snapshots",
@@ -462,6 +465,7 @@ class TableProcedures(ABC):
                 "snapshot_ids": snapshot_ids,
                 "clean_expired_metadata": clean_expired_metadata,
                 "dry_run": dry_run,
+                "max_snapshots": max_snapshots,
             },
         )
         return ExpireSnapshots(*rows[0])

@@ -37,6 +37,31 @@ SELECT * FROM t;
 ----
 4 | d
 
+INSERT OVERWRITE t VALUES (5, 'e');
+
+-- query
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', max_snapshots => 2);
+----
+1 | 0 | 0 | 2 | 1 | 0 | [] | NULL
+
+ALTER TABLE t SET TBLPROPERTIES ('iceberg-lite.max-snapshots-to-keep' = '1');
+
+-- query
+CALL ${catalog}.system.expire_snapshots('db.t');
+----
+1 | 0 | 0 | 2 | 1 | 0 | [] | NULL
+
+-- query
+SELECT * FROM t;
+----
+5 | e
+
+-- error It must be 3 or more
+CALL ${catalog}.system.expire_snapshots(table => 'db.t', retain_last => 3, max_snapshots => 2);
+
+-- error It must be an integer of 1 or more
+ALTER TABLE t SET TBLPROPERTIES ('iceberg-lite.max-snapshots-to-keep' = '0');
+
 -- error INVALID_PARAMETER_VALUE
 CALL ${catalog}.system.expire_snapshots(table => 'db.t', max_concurrent_deletes => 0);
 

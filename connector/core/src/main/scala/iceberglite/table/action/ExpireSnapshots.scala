@@ -27,15 +27,22 @@ import iceberglite.tree.{FilePart, MetadataTree}
  * @param snapshotIds snapshots that expire regardless of their age
  * @param cleanMetadata whether to remove schemas and partition specs that no remaining snapshot needs, and statistics
  *   of snapshots that are not in the table's metadata
+ * @param maxSnapshots maximum number of snapshots to keep for each branch, regardless of their age; by default the table
+ *   property `iceberg-lite.max-snapshots-to-keep`. A branch keeps its own minimum number
+ * @throws InvalidArgument if a number is less than 1, or if `maxSnapshots` is less than `retainLast`
  */
 final case class ExpireOptions(
     olderThanMs: Option[Long] = None,
     retainLast: Option[Int] = None,
     snapshotIds: Set[Long] = Set.empty,
-    cleanMetadata: Boolean = false
+    cleanMetadata: Boolean = false,
+    maxSnapshots: Option[Int] = None
 ) {
   retainLast.filter(_ < 1).foreach { count =>
     throw InvalidArgument("retain_last", count.toString, "It must be 1 or more: the head of a branch never expires")
+  }
+  maxSnapshots.filter(_ < retainLast.getOrElse(1)).foreach { count =>
+    throw InvalidArgument("max_snapshots", count.toString, s"It must be ${retainLast.getOrElse(1)} or more")
   }
 
   /** Returns the retention of a table under these options. */
@@ -43,7 +50,9 @@ final case class ExpireOptions(
     val ofTable = Retention.of(base, nowMs)
     ofTable.copy(
       olderThanMs = olderThanMs.getOrElse(ofTable.olderThanMs),
-      minSnapshotsToKeep = retainLast.getOrElse(ofTable.minSnapshotsToKeep)
+      minSnapshotsToKeep =
+        retainLast.getOrElse(math.min(ofTable.minSnapshotsToKeep, maxSnapshots.getOrElse(Int.MaxValue))),
+      maxSnapshotsToKeep = maxSnapshots.orElse(ofTable.maxSnapshotsToKeep)
     )
   }
 }

@@ -23,6 +23,12 @@ object ExpireSnapshotsProcedure extends Procedure {
     "Minimum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
       "property history.expire.min-snapshots-to-keep"
   )
+  private val maxSnapshots = Parameter.optional(
+    "max_snapshots",
+    ParameterType.Count,
+    "Maximum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
+      "property iceberg-lite.max-snapshots-to-keep. A branch keeps its own minimum number"
+  )
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
     ParameterType.Count,
@@ -60,7 +66,8 @@ object ExpireSnapshotsProcedure extends Procedure {
     streamResults,
     snapshotIds,
     cleanMetadata,
-    dryRun
+    dryRun,
+    maxSnapshots
   )
 
   override val output: StructType = StructType(Seq(
@@ -93,7 +100,8 @@ object ExpireSnapshotsProcedure extends Procedure {
       arguments.get(olderThan),
       arguments.get(retainLast),
       arguments.get(snapshotIds).fold(Set.empty[Long])(_.toSet),
-      arguments.get(cleanMetadata).contains(true)
+      arguments.get(cleanMetadata).contains(true),
+      arguments.get(maxSnapshots)
     )
     val width = Parameter.concurrentDeletes(maxConcurrentDeletes, arguments)
     val table = context.table(name).current

@@ -352,6 +352,13 @@ object TableProperty extends TablePropertyFactories {
     1,
     "Minimum number of snapshots to keep for each branch"
   ))
+  val MaxSnapshotsToKeep: TableProperty[Option[Int]] = declared(optional(
+    "iceberg-lite.max-snapshots-to-keep",
+    "It must be an integer of 1 or more",
+    "Maximum number of snapshots to keep for each branch, regardless of their age; if the minimum number is higher, " +
+      "it takes precedence",
+    text => Try(text.trim.toInt).toOption.filter(_ > 0)
+  ))
   val MaxRefAge: TableProperty[Long] = declared(millis(
     "history.expire.max-ref-age-ms",
     Long.MaxValue,

@@ -21,13 +21,20 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
  * @param olderThanMs snapshots before this time may expire, in milliseconds since 1970
  * @param minSnapshotsToKeep the minimum number of snapshots to keep for each branch
  * @param maxRefAgeMs the age at which branches and tags other than main expire, in milliseconds
+ * @param maxSnapshotsToKeep the maximum number of snapshots to keep for each branch, regardless of their age; if the
+ *   minimum number is higher, it takes precedence. The specification has no such limit
  */
-final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
+final case class Retention(
+    olderThanMs: Long,
+    minSnapshotsToKeep: Int,
+    maxRefAgeMs: Long,
+    maxSnapshotsToKeep: Option[Int] = None
+) {
 
   /**
-   * Returns the expired snapshots, branches and tags. The method follows the steps of the specification with one
-   * exception. As in Apache Iceberg, a snapshot that no branch or tag contains expires only if it is older than
-   * [[olderThanMs]], because it may be staged for publication.
+   * Returns the expired snapshots, branches and tags. The method follows the steps of the specification with two
+   * exceptions: [[maxSnapshotsToKeep]], and, as in Apache Iceberg, a snapshot that no branch or tag contains expires
+   * only if it is older than [[olderThanMs]], because it may be staged for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
     val refs = m.refs.filter { case (name, ref) => name == Main || isWithinMaxAge(m, ref, nowMs) }
@@ -56,7 +63,9 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
   private def retainedBy(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
     val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.subtractAge(nowMs, _))
     val minToKeep = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
-    ancestors.zipWithIndex.takeWhile { case (s, i) => i < minToKeep || s.timestampMs >= oldest }
+    val maxToKeep = maxSnapshotsToKeep.getOrElse(Int.MaxValue)
+    ancestors.zipWithIndex
+      .takeWhile { case (s, i) => i < minToKeep || (i < maxToKeep && s.timestampMs >= oldest) }
       .map(_._1.snapshotId).toVector
   }
 }
@@ -71,7 +80,8 @@ object Retention {
   def of(m: TableMetadata, nowMs: Long): Retention = Retention(
     subtractAge(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
     TableProperty.of(TableProperty.MinSnapshotsToKeep, m.properties),
-    TableProperty.of(TableProperty.MaxRefAge, m.properties)
+    TableProperty.of(TableProperty.MaxRefAge, m.properties),
+    TableProperty.of(TableProperty.MaxSnapshotsToKeep, m.properties)
   )
 
   /**

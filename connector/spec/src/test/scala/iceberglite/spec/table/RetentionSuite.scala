@@ -56,6 +56,14 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(remaining(strict, aged) == Set(4L, 6L, 5L))
   }
 
+  test("a branch keeps at most the maximum number of snapshots, unless its minimum is higher") {
+    val limited = Retention(olderThanMs = 0, minSnapshotsToKeep = 1, maxRefAgeMs = Long.MaxValue, Some(2))
+    assert(remaining(limited, table()) == Set(4L, 3L, 5L, 6L, 7L))
+    assert(remaining(limited.copy(minSnapshotsToKeep = 3), table()) == Set(4L, 3L, 2L, 5L, 6L, 7L))
+    assert(remaining(limited, table("b" -> Branch(6, minSnapshotsToKeep = Some(3)), "t" -> Tag(7))) ==
+      Set(4L, 3L, 6L, 5L, 2L, 7L))
+  }
+
   test(
     "retention stops at the first ancestor that is too old, regardless of the age of earlier ancestors",
     MetadataRules.retention
