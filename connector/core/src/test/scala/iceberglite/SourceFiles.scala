@@ -69,7 +69,12 @@ object SourceFiles {
     next(afterName, 0)
   }
 
-  /** Whether a line ends a declaration without a body. */
+  /**
+   * Whether a line break ends a declaration without a body.
+   *
+   * @param before the text between the declared name and the line break
+   * @param after the text from the line break on
+   */
   private def endsDeclaration(before: String, after: String): Boolean =
     !before.trim.endsWith(":") && !after.trim.startsWith("(") && !after.trim.startsWith(":")
 
@@ -107,7 +112,7 @@ object SourceFiles {
     if (list.trim.isEmpty) 0 else list.zip(depths).count { case (c, depth) => c == ',' && depth == 0 } + 1
   }
 
-  /** @param length the number of its lines, from `def` to the end of its body */
+  /** @param length the number of lines of the function, from `def` to the end of the body */
   final case class Function(name: String, length: Int)
 
   private val functionStart =

@@ -45,7 +45,7 @@ class SourceRulesSuite extends AnyFunSuite {
   private def hasBoundary(file: Path, code: String): Boolean =
     code.contains("ErrorBoundary") || namedByArgument(SourceFiles.shortName(file))
 
-  test("classes that Spark calls convert their errors") {
+  test("classes that Spark calls convert their errors to errors of Spark") {
     val violations = spark.filterNot(f => delegating(SourceFiles.shortName(f))).filter { file =>
       val code = SourceFiles.code(file)
       callable.findFirstIn(code).isDefined && !hasBoundary(file, code) && !code.contains("extends SparkTable")
@@ -68,7 +68,7 @@ class SourceRulesSuite extends AnyFunSuite {
 
   private val boundary = """^(?:\w+\.)?in\b\s*[({]""".r
 
-  test("every method that Spark calls, and that can fail, converts its errors") {
+  test("every method that Spark calls, and that can fail, converts its errors to errors of Spark") {
     val violations = for {
       file <- spark
       code = SourceFiles.code(file) if hasBoundary(file, code)
@@ -180,19 +180,19 @@ class SourceRulesSuite extends AnyFunSuite {
   }
 
   /**
-   * Matches code that a rule must not contain, because it keeps state, or changes the session or the state of a
-   * statement.
+   * Matches code that the connector's analyzer and optimizer rules must not contain, because the code keeps state, or
+   * changes the session or the state of a statement.
    */
   private val impure =
     """(?:^|[({;\s])var\s|\.experimental\b|\bconf\.set|\.unsetConf\b|\.context\.(?!analysis\b)|\bupdateAnalysis\b""".r
 
-  /** The lines in which a rule may publish its result in a `StatementContext`, each with its source. */
+  /** The only lines in which rules publish results in a `StatementContext`, by the name of the source file. */
   private val publications = Set(
     "spark/rules/PrepareRowLevelOperations.scala" -> ".context.publish(",
     "spark/rules/RewriteMergeJoin.scala" -> ".context.publishReadTasks("
   )
 
-  test("rules keep no state, and change the state of a statement only by publishing in its context") {
+  test("Spark rules keep no state, and change the state of a statement only by publishing in its context") {
     val rules = SourceFiles.in("spark/src/main/scala/iceberglite/spark/rules")
     val found = for {
       file <- rules

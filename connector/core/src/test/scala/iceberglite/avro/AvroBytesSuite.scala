@@ -48,7 +48,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("reading continues after the given count of skipped numbers") {
+  test("after skipping a count of numbers, the number that follows them is read") {
     forAll(Gen.listOf(longs)) { numbers =>
       val out = new AvroOutput
       numbers.foreach(out.writeLong)

@@ -29,7 +29,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
   }
 
-  test("properties that change identity, protection or commits are rejected, without showing their values") {
+  test("unsupported properties for credentials, clients or encryption are rejected, without showing their values") {
     val rejected = Seq(
       "client.factory",
       "client.assume-role.arn",
@@ -56,7 +56,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(CatalogProperties.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
   }
 
-  test("lock-impl is rejected for file-system catalogs, whose writers may rely on it; other catalogs log a warning") {
+  test("lock-impl is rejected for file-system catalogs, whose writers may need the lock; others log a warning") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
     for (kind <- Seq("hadoop", "HADOOP")) {
@@ -70,7 +70,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(check("jdbc", "x.Y") == Vector("lock-impl") && check("rest", "x.Y") == Vector("lock-impl"))
   }
 
-  test("unique table locations are rejected for catalogs whose tables are located by name") {
+  test("unique-table-location is rejected for file-system catalogs, whose table locations follow from the names") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "unique-table-location" -> value)).map(_._1)
     intercept[Unsupported](check("hadoop", "true"))

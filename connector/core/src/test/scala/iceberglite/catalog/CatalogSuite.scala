@@ -185,7 +185,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.paths == otherFiles.toSet)
   }
 
-  onAll("a table with garbage collection disabled is not purged") { (catalog, store) =>
+  onAll("a table with gc.enabled=false is not purged") { (catalog, store) =>
     append(catalog.create(Id, unpartitioned("gc.enabled" -> "false")), "x")
     val before = store.files.paths
     val error = intercept[ValidationFailed](catalog.drop(Id, purge = true))

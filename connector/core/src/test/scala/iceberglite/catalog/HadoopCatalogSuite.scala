@@ -31,7 +31,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
   private def tableWithCommits(catalog: Catalog, commits: Int, properties: (String, String)*): Table =
     (1 to commits).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, f"f$i%03d"))
 
-  test("versions are consecutive metadata files, and the hint contains the newest version") {
+  test("each version is a metadata file with the next number, and the version hint contains the newest number") {
     withCatalog { (catalog, files) =>
       tableWithCommits(catalog, 2)
       assert(files.paths.filter(_.endsWith(".json")) == Set(1, 2, 3).map(v => s"$metadata/v$v.metadata.json"))

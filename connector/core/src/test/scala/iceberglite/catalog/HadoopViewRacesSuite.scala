@@ -11,7 +11,10 @@ import iceberglite.storage.FileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.{MemoryFileIO, TableIdentifier, TestTables}
 
-/** Tests changes of a view in a file-system catalog at whose most sensitive moment another writer makes a change. */
+/**
+ * Tests concurrent changes of views in a file-system catalog. Directly before or after one writer creates or deletes a
+ * file, another writer makes a change.
+ */
 class HadoopViewRacesSuite extends AnyFunSuite {
   import HadoopViewRacesSuite.Racing
 
@@ -35,8 +38,9 @@ class HadoopViewRacesSuite extends AnyFunSuite {
   /**
    * Runs the body with two catalogs on the same files.
    *
-   * @param name the file name at whose first creation or deletion by `ours` the other writer runs
-   * @param other the change of the other writer
+   * @param name the name of a file; `other` runs when the first catalog creates or deletes this file for the first time
+   * @param after whether `other` runs directly after the file is created or deleted, and not directly before
+   * @param other the change that the second catalog makes
    */
   private def racing(
       name: String,
@@ -81,7 +85,7 @@ class HadoopViewRacesSuite extends AnyFunSuite {
     }
   }
 
-  test("if a new table cannot be withdrawn, the outcome is unknown") {
+  test("if a table and a view are created with the same name and the table cannot be deleted, the outcome is unknown") {
     val files = new MemoryFileIO
     val theirs = new Opened(files)
     val undeletable = new Racing(files, "v1.metadata.json", after = false)(theirs.create("SELECT 1 n")) {
@@ -134,10 +138,10 @@ class HadoopViewRacesSuite extends AnyFunSuite {
 private object HadoopViewRacesSuite {
 
   /**
-   * Files whose owner is interrupted by another writer, once.
+   * Storage that runs the change `other` of another writer when a given file is created or deleted for the first time.
    *
-   * @param name the name of the file at whose creation or deletion the other writer runs
-   * @param after whether the other writer runs after the file is created or deleted, and not before
+   * @param name the name of the file
+   * @param after whether `other` runs directly after the file is created or deleted, and not directly before
    */
   private class Racing(files: FileIO, name: String, after: Boolean)(other: => Any) extends FileIOWrapper(files) {
     private var isPending = true

@@ -83,7 +83,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("the metadata that is read from a complete file agrees with what its writer collected") {
+  test("the counts, sizes and bounds that are read from a finished file agree with those of its writer") {
     forAll(cases) { case (schema, rows) =>
       val modes = full(schema)
       val file = write(schema, rows)
@@ -105,7 +105,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("files that another program wrote for other columns are rejected") {
+  test("a file whose columns do not fit the schema of the table is rejected when its metadata is read") {
     val file = write(Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType))), Seq(Record.of(1, "x")))
     def message(fields: NestedField*): String = intercept[UnreadableFile](
       format.inspect(

@@ -300,7 +300,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(new PartitionStruct(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
   }
 
-  test("the error for a partition field id with two meanings contains the id") {
+  test("the error for a partition field id that two partition specs use for different fields contains the id") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
     val t = new TestTable(schema, Vector(byDay, other), FormatVersion.V1)
     val e = intercept[Unsupported](MetadataTables.find("files").get.schema(t.table))

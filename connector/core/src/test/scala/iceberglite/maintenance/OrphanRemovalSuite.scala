@@ -195,7 +195,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     assert(byView == Map("mem://victim/a" -> Some(KeptReason.Outside)))
   }
 
-  test("a table whose files other tables may use is rejected") {
+  test("a table with gc.enabled=false is rejected, because other tables may use its files") {
     val actions = new Actions(unpartitioned())
     actions.commit(new UpdateProperties(Map("gc.enabled" -> "false")))
     addOrphans(actions)

@@ -13,6 +13,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
+/** Tests [[iceberglite.maintenance.compact.PackedFiles]], which computes where a compaction wrote each row. */
 class PackedFilesSuite extends AnyFunSuite {
   private def file(path: String, rows: Int): ContentFile = ContentFile(
     Content.Data,
@@ -31,7 +32,7 @@ class PackedFilesSuite extends AnyFunSuite {
   private def vector(positions: Iterable[Int]): DeletionVector =
     DeletionVector.of(positions.toSeq.sorted.map(_.toLong): _*)
 
-  test("each row is found at the position where a sequential copy writes it") {
+  test("each live row of the old files is found at its position in the new files") {
     for (round <- 0 until Fuzz.rounds(400, least = 50)) {
       val random = new Random(Fuzz.seed + round)
       val files = Vector.tabulate(1 + random.nextInt(6))(i => file(s"old-$i", random.nextInt(40)))
@@ -55,7 +56,7 @@ class PackedFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("tasks that read parts of the same file are combined, with all of their new files") {
+  test("tasks that read parts of the same file are combined, together with the files that the tasks wrote") {
     val (a, b, c) = (whole(file("a", 10)), whole(file("b", 10)), whole(file("c", 10)))
     val (first, second) = (b.copy(length = 40), b.copy(start = 40, length = 60))
     val outputs = Vector.tabulate(4)(i => Vector(file(s"new-$i", 5)))
@@ -71,14 +72,14 @@ class PackedFilesSuite extends AnyFunSuite {
     assert(found == Vector((file("new", 19), DeletionVector.of(8L, 12L))))
   }
 
-  test("a file that is twice in the table is not mistaken for the parts of one file") {
+  test("two tasks that read the same whole file, which is twice in the table, are not combined") {
     val a = whole(file("a", 10))
     val outputs = Vector(Vector(file("new-0", 10)), Vector(file("new-1", 10)))
     val packed = PackedFiles.of(Vector(Vector(a), Vector(a)), outputs)
     assert(packed == Vector(PackedFiles(Vector(a), outputs(0)), PackedFiles(Vector(a), outputs(1))))
   }
 
-  test("if the number of rows in the metadata is wrong, no row is found instead of another row") {
+  test("if record counts in the metadata are wrong, the search fails instead of returning wrong positions") {
     val packed = PackedFiles(Vector(whole(file("a", 10)), whole(file("b", 10))), Vector(file("new", 19)))
     val error =
       intercept[ValidationFailed](packed.find(Map("b" -> DeletionVector.of(3L)), _ => DeletionVector.Empty))

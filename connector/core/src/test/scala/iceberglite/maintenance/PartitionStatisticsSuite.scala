@@ -97,7 +97,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "each spec has its own rows with the unified partition type, sorted ascending with nulls first",
+    "each partition spec has its own rows with the unified partition type, sorted ascending with nulls first",
     StatisticsRules.partitionFileOrder,
     StatisticsRules.unifiedPartition
   ) {

@@ -100,7 +100,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     assert(snapshots == Vector(actions.table.metadata.currentSnapshotId.get, old.snapshotId))
   }
 
-  test("rewritten manifests change nothing, and a partition whose last file is removed has a row with zero counts") {
+  test("rewritten manifests do not change the statistics, and a partition without remaining files has zero counts") {
     val actions = described
     val before = full(actions)
     actions.commit(new RewriteManifests())

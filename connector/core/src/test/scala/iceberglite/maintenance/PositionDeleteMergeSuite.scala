@@ -36,7 +36,7 @@ class PositionDeleteMergeSuite extends AnyFunSuite {
     assert(applicable(newer, LiveData(2L), HasVector).isEmpty)
   }
 
-  test("a finding does not change when it is serialized and parsed") {
+  test("a DeleteFinding does not change when it is serialized and parsed") {
     for (finding <- Seq(older, newer, LiveData(Long.MaxValue), HasVector))
       assert(DeleteFinding.parse("a", finding.toBytes) == finding)
   }

@@ -232,7 +232,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     assert((paths -- actions.store.paths).isEmpty)
   }
 
-  test("running queries that read expired snapshots are counted, and a snapshot that two queries read counts once") {
+  test("the result counts the running queries that read expired snapshots, and counts each of these snapshots once") {
     val actions = new Actions(unpartitioned())
     val ids = (1 to 4).map(i => actions.append(file(s"mem://t/data/$i.parquet")).currentSnapshot.get.snapshotId)
     val reads: RunningReads = _ => Vector(Set(ids(0), ids(3)), Set(ids(0), ids(1)), Set(ids(3)), Set(42L))

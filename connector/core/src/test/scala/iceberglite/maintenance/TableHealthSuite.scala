@@ -107,7 +107,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(deletes.positionDeleteFiles == 1 && deletes.deletedPositions == 2 && deletes.danglingFiles == 0)
   }
 
-  test("the files that the health counts are those that a rewrite chooses") {
+  test("TableHealth counts exactly the files that a rewrite chooses") {
     for (round <- 0 until 20) {
       val random = new Random(Fuzz.seed + round)
       val actions = created()

@@ -64,8 +64,8 @@ object ManifestGenerators {
   } yield (column.id, transform)
 
   /**
-   * Generates partition specs with at most one field per column, and the names of the fields contain characters that
-   * are invalid in Avro names.
+   * Generates partition specs with at most one field per column. The names of the fields contain characters that are
+   * invalid in Avro names.
    */
   def spec(id: Int): Gen[PartitionSpec] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, partitionField)).map { parts =>
     val fields = parts.groupBy(_._1).map(_._2.head).toVector.zipWithIndex.map { case ((source, transform), i) =>

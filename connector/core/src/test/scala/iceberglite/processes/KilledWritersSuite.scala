@@ -28,7 +28,7 @@ class KilledWritersSuite extends AnyFunSuite {
   /** The number of writers. Of eight writers, six die; of four writers, all die. */
   private val writers = if (Sampling.isFast) 4 else 8
 
-  /** Returns no tag for the file-system catalog, the only one in the fast tier, and otherwise the tag of slow tests. */
+  /** Returns the tag of slow tests for every catalog except the file-system catalog, which the fast tier tests. */
   private def slow(kind: String): Seq[Tag] = Sampling.sampledUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {

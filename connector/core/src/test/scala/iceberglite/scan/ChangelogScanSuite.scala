@@ -82,6 +82,13 @@ class ChangelogScanSuite extends AnyFunSuite {
     tasks.map(t => Kind(isInsert(t), t.change.exists(_.deletesOfChangedRows.isDefined), t.deletes.nonEmpty)).toSet
   }
 
+  /**
+   * A kind of changelog task.
+   *
+   * @param inserts whether the task inserts rows, and does not delete rows
+   * @param isOfKeptFile whether the task changes only some rows of a file, which the commit neither adds nor removes
+   * @param withDeletes whether the task has delete files, whose rows are not part of the change
+   */
   private case class Kind(inserts: Boolean, isOfKeptFile: Boolean, withDeletes: Boolean)
 
   private def isInsert(task: FileScanTask): Boolean = task.change.exists(_.changeType == ChangeType.Insert)

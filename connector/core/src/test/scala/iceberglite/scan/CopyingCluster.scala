@@ -9,7 +9,7 @@ import iceberglite.tree.FilePart
  * A planning cluster that reads parts in this JVM, with serialized copies of the parts and of the reader, as a task in
  * another JVM would do.
  *
- * @param contents contents of the parts that the cluster reads
+ * @param contents the kinds of parts that the cluster reads: lists of data files, of delete files, or both
  */
 final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.toSet) extends PlanningCluster {
   var manifestsRead = 0

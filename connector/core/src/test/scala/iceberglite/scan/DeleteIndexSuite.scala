@@ -110,7 +110,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "equality deletes with an unpartitioned spec apply to every partition, but position deletes do not",
+    "equality deletes with an unpartitioned partition spec apply to every partition; position deletes do not",
     ScanRules.globalEquality,
     ScanRules.globalEqualityOwnSpec
   ) {

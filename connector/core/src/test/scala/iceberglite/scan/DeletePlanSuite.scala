@@ -240,18 +240,18 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   test(
-    "in version 2 the planned delete files remove the same rows as all delete files together",
+    "in version 2, the planned delete files remove the same rows as all applicable delete files",
     ScanRules.deletesByBounds,
     ScanRules.deletesByFilter,
     ScanRules.positionsByPath
   )(checkRows(FormatVersion.V2))
 
   test(
-    "in version 3, with deletion vectors, the planned delete files remove the same rows as all delete files together",
+    "in version 3, the planned deletion vectors and delete files remove the same rows as all applicable ones",
     ScanRules.vectorBeforePositions
   )(checkRows(FormatVersion.V3))
 
-  test("the random cases skipped many deletes")(assert(skippedDeletes > (if (Sampling.isFast) 50 else 500)))
+  test("the random plans skip many delete files")(assert(skippedDeletes > (if (Sampling.isFast) 50 else 500)))
 
   private def plannedLocations(t: TestTable): Map[String, Set[(String, Option[Long])]] =
     plan(t, AlwaysTrue).tasks.map(task => task.file.path -> task.deletes.map(_.location).toSet).toMap
@@ -280,7 +280,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       checkPeer(version, measured = false)((planned, theirs) => assert(planned == theirs))
     }
 
-    test(s"with metrics, every delete file that Apache Iceberg skips in version $version is skipped here too") {
+    test(s"with metrics, every delete file that Apache Iceberg skips in version $version is also skipped") {
       checkPeer(version, measured = true)((planned, theirs) => assert(planned.toSet[Any].subsetOf(theirs.toSet[Any])))
     }
   }

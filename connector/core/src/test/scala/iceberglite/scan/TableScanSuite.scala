@@ -187,7 +187,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition filter never skips an equality delete file with an unpartitioned spec",
+    "a partition filter never skips an equality delete file with an unpartitioned partition spec",
     ScanRules.globalEqualityOwnSpec
   ) {
     val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))

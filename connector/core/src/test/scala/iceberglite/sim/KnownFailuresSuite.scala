@@ -235,7 +235,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   private def listed(files: ListedFile*): Table => FileListing =
     _ => (consume: ListedFile => Unit) => files.foreach(consume)
 
-  test("the removal of orphans behind a stale version hint deletes no file that the newest version needs (ClickHouse " +
+  test("with a wrong version hint, removing orphan files deletes no file that the newest version needs (ClickHouse " +
     "114108, 114194, 114246)") {
     for (hint <- Seq("1", "999")) {
       val f = new FailingTable(SimulatedCatalog.Files, first = first)
@@ -250,8 +250,8 @@ class KnownFailuresSuite extends AnyFunSuite {
     }
   }
 
-  test("the removal of orphans deletes no file that the listing names by s3a:// and the metadata by s3:// (Apache " +
-    "Iceberg's remove_orphan_files)") {
+  test("removing orphan files keeps a file whose path starts with s3a:// in the listing and s3:// in the metadata " +
+    "(Apache Iceberg's remove_orphan_files)") {
     val f = new FailingTable(SimulatedCatalog.Files, first = first)
     f.appendByOther("s3://bucket/t/data/a.parquet")
     assert(removeOrphans(f.load(), listing = listed(ListedFile("s3a://bucket/t/data/a.parquet", 0L))).isEmpty)
@@ -264,7 +264,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   onEach(
-    "the removal of orphans keeps the young files of a writer that is still at work (Apache Iceberg's " +
+    "removing orphan files keeps recent files, which a running writer may still commit (Apache Iceberg's " +
       "remove_orphan_files)",
     first
   ) { f =>
@@ -278,8 +278,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   onEach(
-    "the removal of orphans deletes the metadata that a writer left when it died, and nothing else (Apache " +
-      "Polaris 5057)",
+    "removing orphan files deletes only the metadata files that a dead writer left (Apache Polaris 5057)",
     first
   ) { f =>
     val calls = f.callsOf(f.append(s"${History.Location}/data/counted.parquet"))

@@ -52,7 +52,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   for ((name, newFileIO) <- systems) {
-    test(s"a file can be written, read, listed and deleted by $name") {
+    test(s"a file can be written, read, listed and deleted (FileIO with $name)") {
       val io = newFileIO()
       val path = s"$directory/a b/c%20d/x=1/f.txt"
       assert(!io.exists(path) && io.info(path).isEmpty)
@@ -71,7 +71,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       io.delete(path)
     }
 
-    test(s"a range of a file is read by $name, and a range beyond its end is an error") {
+    test(s"a range of a file is read, and a range beyond its end is an error (FileIO with $name)") {
       val io = newFileIO()
       val path = s"$directory/f"
       io.write(path, content("0123456789"))
@@ -83,20 +83,20 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(intercept[UnreadableFile](io.readRange(s"$directory/none", 0, 1)).reason == "It does not exist")
     }
 
-    test(s"a local path with or without the scheme file is the same file by $name") {
+    test(s"a local path with or without the scheme file is the same file (FileIO with $name)") {
       val io = newFileIO()
       io.write(s"$directory/f", content("1"))
       Seq(s"$directory/f", s"file:$directory/f", s"file://$directory/f").foreach(p => assert(read(io, p) == "1", p))
     }
 
-    test(s"an existing file is not overwritten by an exclusive create by $name") {
+    test(s"an exclusive create does not overwrite an existing file (FileIO with $name)") {
       val io = newFileIO()
       io.write(s"$directory/f", content("1"))
       val error = intercept[StorageFailed](io.write(s"$directory/f", content("2")))
       assert(error.getMessage.contains(s"$directory/f") && read(io, s"$directory/f") == "1")
     }
 
-    test(s"if eight threads create the same file by $name, exactly one succeeds in each of 50 rounds") {
+    test(s"if eight threads create the same file, exactly one succeeds, in each of 50 rounds (FileIO with $name)") {
       val io = newFileIO()
       val pool = Executors.newFixedThreadPool(8)
       val rounds = 1 to 50
@@ -106,7 +106,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(remaining == rounds.map(i => s"v$i.metadata.json").toSet)
     }
 
-    test(s"replacing a file by $name also deletes Hadoop's checksum file of the old contents") {
+    test(s"replacing a file also deletes Hadoop's checksum file of the old contents (FileIO with $name)") {
       val io = newFileIO()
       val path = s"$directory/version-hint.text"
       val hadoop = org.apache.hadoop.fs.FileSystem.getLocal(new Configuration(false))
@@ -120,7 +120,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(read(io, s"$directory/new/hint") == "3")
     }
 
-    test(s"directories are created, moved and removed recursively by $name") {
+    test(s"directories are created, moved and removed recursively (FileIO with $name)") {
       val io = newFileIO()
       io.makeDirectory(s"$directory/ns")
       io.makeDirectory(s"$directory/ns")
@@ -136,7 +136,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(!io.exists(s"$directory/other"))
     }
 
-    test(s"a directory is removed non-recursively only if it is empty by $name") {
+    test(s"a directory is removed non-recursively only if it is empty (FileIO with $name)") {
       val io = newFileIO()
       io.write(s"$directory/empty/ns/.hidden", content("1"))
       assertThrows[StorageFailed](io.deleteEmptyDirectory(s"$directory/empty/ns"))
@@ -147,7 +147,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(!io.exists(s"$directory/empty/ns") && io.exists(s"$directory/empty"))
     }
 
-    test(s"a missing file is an UnreadableFile error by $name, with the reason") {
+    test(s"reading a missing file throws UnreadableFile with the reason (FileIO with $name)") {
       val io = newFileIO()
       Seq[String => Any](io.read(_), io.open(_)).foreach { reading =>
         val error = intercept[UnreadableFile](reading(s"$directory/none"))
@@ -159,7 +159,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assertThrows[StorageFailed](io.write(s"$directory/f/below", content("1")))
     }
 
-    test(s"a FileIO deserialized in a task works by $name") {
+    test(s"a FileIO works after it is serialized and deserialized ($name)") {
       val io = newFileIO()
       val out = new ByteArrayOutputStream
       new ObjectOutputStream(out).writeObject(io)

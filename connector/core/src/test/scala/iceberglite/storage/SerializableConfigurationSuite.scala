@@ -34,7 +34,7 @@ class SerializableConfigurationSuite extends AnyFunSuite {
     assert(copy.get("my.path") == "/home/x/y")
   }
 
-  test("deserializing an equal configuration again returns the same object, and a different one another object") {
+  test("deserializing equal configurations returns the same object, and different configurations different objects") {
     assert(reserialized(newConfiguration("a" -> "1")).value eq reserialized(newConfiguration("a" -> "1")).value)
     assert(reserialized(newConfiguration("a" -> "2")).value.get("a") == "2")
     assert(reserialized(newConfiguration("a" -> "1")).value.get("a") == "1")

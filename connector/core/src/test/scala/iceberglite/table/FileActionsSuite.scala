@@ -49,7 +49,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("totals are computed from the parent's totals") {
+  test("the totals in the summary are computed from the totals of the parent snapshot") {
     withTable(byCategory()) { empty =>
       val s = summary(commit(withThreeFiles(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5)))))
       assert(s("total-data-files") == "4" && s("total-records") == "35" && s("total-files-size") == "3500")
@@ -212,7 +212,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("files of an older spec are kept when partitions of a newer spec are replaced") {
+  test("replacing partitions of a newer partition spec keeps the files of an older partition spec") {
     withTable(byCategory()) { empty =>
       val evolved = commit(withThreeFiles(empty), new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(4), None)))
       val spec = evolved.spec
@@ -232,7 +232,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("the manifest counts in the summary add up", OfManifests) {
+  test("the summary counts the created manifests and the kept manifests", OfManifests) {
     withTable(byCategory()) { empty =>
       val first = withThreeFiles(empty)
       assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")

@@ -124,7 +124,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, mine)) == Vector("mine"))
   }
 
-  test("compaction into another spec conflicts with replacing the old partition", CommitRules.disjoint) {
+  test("a compaction to another partition spec conflicts with replacing the old partition", CommitRules.disjoint) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     val evolved = t.commit(new UpdatePartitionSpec(_.removeField("category")))
@@ -139,7 +139,7 @@ class IsolationSuite extends AnyFunSuite {
   }
 
   test(
-    "compaction of files of another spec conflicts with replacing the partition of the compacted files",
+    "a compaction of files of another partition spec conflicts with replacing the partition of the new files",
     CommitRules.disjoint
   ) {
     val t = Actions.tableByCategory(V2)

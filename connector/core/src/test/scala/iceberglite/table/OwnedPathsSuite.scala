@@ -40,7 +40,7 @@ class OwnedPathsSuite extends AnyFunSuite {
     Seq("/", "file:///").foreach(top => assert(!owns(version("mem://b/t"), Some(top))("/data/f")))
   }
 
-  test("metadata files that leave the metadata log are expired, wherever the table has its location") {
+  test("a metadata file expires when it is removed from the metadata log, at any table location") {
     val properties = Seq(
       "write.metadata.previous-versions-max" -> "1",
       "write.metadata.delete-after-commit.enabled" -> "true"

@@ -38,7 +38,7 @@ class RestoreSuite extends AnyFunSuite {
   private def totals(dataFiles: Long, records: Long, deleteFiles: Long = 0): FileTotals =
     FileTotals(dataFiles, records, deleteFiles)
 
-  test("a snapshot, a branch, a tag, a version and a time are restored, and the files of both states are compared") {
+  test("a snapshot, branch, tag, version or time is restored, and the report compares the files before and after") {
     val t = tableByCategory(V2)
     val first = id(t.append(fileOf("a", "a1", records = 3), fileOf("a", "a2", records = 4)))
     t.commit(new SetRef("v1", Tag(first)), new SetRef("b", Branch(first)))
@@ -103,7 +103,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(report.difference.contains(SnapshotDifference(FileTotals.Zero, FileTotals.Zero)))
   }
 
-  test("a table whose current snapshot is absent is restored to a branch") {
+  test("a table without a current snapshot is restored to a branch") {
     val t = unpartitionedTable(V2)
     val branch = t.commit(new FastAppend(Vector(file("a")), SnapshotTarget.Branch("b", create = true)))
     val staged = branch.metadata.refs("b").snapshotId
@@ -133,7 +133,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(id(t.table) == first)
   }
 
-  test("a missing snapshot, branch or tag is rejected with existing ones") {
+  test("the error for a missing snapshot, branch or tag lists existing ones") {
     val t = unpartitionedTable(V2)
     def message(point: RestorePoint): String = intercept[NotFound](restore(t, point)).getMessage
     assert(message(RestorePoint.AtSnapshot(7)).contains("has no snapshots"))
@@ -160,7 +160,7 @@ class RestoreSuite extends AnyFunSuite {
     ManifestCache.of(t.store).invalidate(t.store, "mem://t")
   }
 
-  test("a snapshot whose metadata is lost cannot be restored, but can be replaced, without counts") {
+  test("a snapshot with lost manifests cannot be restored; it can be replaced, and the report then has no counts") {
     val t = unpartitionedTable(V2, "commit.manifest-merge.enabled" -> "false")
     val first = t.append(file("a")).currentSnapshot.get
     t.commit(new DeleteFiles(AlwaysTrue))

@@ -12,7 +12,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, ReadRows, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Tests whether the error of a conflict states that concurrent commits changed rows, or that they only moved rows. */
+/** Tests the [[ChangeScope]] of conflicts: whether concurrent commits changed rows, or only rewrote files. */
 class RewriteConflictSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))
@@ -64,7 +64,7 @@ class RewriteConflictSuite extends AnyFunSuite {
   )
 
   for (level <- IsolationLevel.all) {
-    test(s"only files have changed if compactions replaced the files that a statement changes, with ${level.name}") {
+    test(s"the conflict is FilesOnly if compactions replaced the files that a statement changes (${level.name})") {
       val t = withTwoFiles()
       val read = t.table
       compact(t, low)
@@ -77,7 +77,7 @@ class RewriteConflictSuite extends AnyFunSuite {
       assert(t.orphanFiles.isEmpty)
     }
 
-    test(s"rows have changed if another commit deleted a changed row before the compaction, with ${level.name}") {
+    test(s"the conflict is about rows if an updated row was deleted before a concurrent compaction (${level.name})") {
       val t = withTwoFiles()
       val read = t.table
       t.commitOn(read, new RowDelta(vectors(t, low -> Seq(1L, 2L))))
@@ -88,7 +88,7 @@ class RewriteConflictSuite extends AnyFunSuite {
     }
   }
 
-  test("only files have changed if another commit deleted other rows of a file before the compaction") {
+  test("the conflict is FilesOnly if other rows of the file were deleted before a concurrent compaction") {
     val t = withTwoFiles()
     val read = t.table
     t.commitOn(read, new RowDelta(vectors(t, low -> Seq(7L))))
@@ -96,7 +96,7 @@ class RewriteConflictSuite extends AnyFunSuite {
     assert(scopeOf(t.commitOn(read, update(t, read, IsolationLevel.Serializable))) == ChangeScope.FilesOnly)
   }
 
-  test("rows have changed if another commit added position deletes to a changed file before the compaction") {
+  test("the conflict is about rows if the file got position deletes before a concurrent compaction") {
     val t = withTwoFiles(V2)
     val read = t.table
     t.commitOn(read, new RowDelta(Vector(positionDeletes("theirs", low))))
@@ -110,7 +110,7 @@ class RewriteConflictSuite extends AnyFunSuite {
     assert(scopeOf(t.commitOn(read, rewriteRows(read, IsolationLevel.Snapshot))) == ChangeScope.Rows)
   }
 
-  test("rows have changed if another commit overwrote or removed a changed file, even beside a compaction") {
+  test("the conflict is about rows if a file was overwritten or removed, even if another file was only compacted") {
     Seq[Table => Action](
       _ => new OverwriteFiles(idBelow(10), Vector(file("over", ids = (0, 9)))),
       _ => new RemoveFiles(Set("low"))
@@ -136,7 +136,7 @@ class RewriteConflictSuite extends AnyFunSuite {
     }
   }
 
-  test("rows have changed if another commit added matching rows beside a compaction, with isolation serializable") {
+  test("under serializable isolation, the conflict is about rows if matching rows were added after a compaction") {
     val t = withTwoFiles()
     val read = t.table
     compact(t, low)

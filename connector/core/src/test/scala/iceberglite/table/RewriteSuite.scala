@@ -229,7 +229,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
   }
 
-  test("rewritten position deletes get the highest number of their partition, so that they do not apply to new data") {
+  test("rewritten position deletes get the highest sequence number of the old ones, so they do not apply to new data") {
     val t = tableByCategory(V2)
     val (a, b) = (fileOf("a", "a1"), fileOf("b", "b1"))
     t.append(a, b)
@@ -246,7 +246,7 @@ class RewriteSuite extends AnyFunSuite {
   private def manifests(t: Actions, table: Table): Vector[ManifestFile] =
     new TreeReader(t.store, table.metadata, ManifestCache.Disabled).manifests(table.currentSnapshot.get)
 
-  test("manifests are rewritten by partition, and their files do not change", CommitRules.manifestsRewritten) {
+  test("rewritten manifests are ordered by partition, and list the same files", CommitRules.manifestsRewritten) {
     Seq(V1, V2, V3).foreach { version =>
       val t = tableByCategory(version, "commit.manifest.target-size-bytes" -> "300")
       Seq("c", "a", "b").foreach(c => t.append(fileOf(c, s"${c}1"), fileOf(c, s"${c}2")))
@@ -291,7 +291,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("a rewrite of manifests keeps the manifests of other specs, and does not rewrite a single manifest") {
+  test("a rewrite of manifests keeps those of other partition specs, and does not rewrite a single manifest") {
     val t = tableByCategory(V2)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
     t.commit(new UpdatePartitionSpec(_.removeField("category")))

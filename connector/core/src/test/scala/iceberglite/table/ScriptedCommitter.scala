@@ -4,7 +4,11 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFou
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.json.TableMetadataJson
 
-/** An in-memory committer. A script determines which of the next commits take effect, and which errors they throw. */
+/**
+ * An in-memory committer. A script determines which of the next commits take effect, and which errors they throw.
+ *
+ * @param series part of the metadata file names; committers of different tables must have different values
+ */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
   private var versions = Vector.empty[TableVersion]
 

@@ -99,7 +99,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(t.deleted(table, low) == Vector(3L) && liveFiles(table).contains("mine"))
   }
 
-  test("schema, spec, properties, references, location and data change in one commit or not at all") {
+  test("schema, partition spec, properties, references, location and data change in one commit or not at all") {
     val t = tableByCategory(V2)
     t.append(fileOf("a", "a1"))
     val read = t.table
@@ -125,7 +125,10 @@ class TableActionsSuite extends AnyFunSuite {
     assert(liveFiles(other.table) == Vector("a1") && other.orphanFiles.isEmpty)
   }
 
-  test("a spec change conflicts with a concurrent change of the spec or the schema", CommitRules.schemaNotReapplied) {
+  test(
+    "changing the partition spec conflicts with a concurrent change of the partition spec or schema",
+    CommitRules.schemaNotReapplied
+  ) {
     val theirs: Seq[Action] = Seq(
       new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(4))),
       new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None))

@@ -93,7 +93,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.size > 2 && f.waits.sum <= 1000 && f.committer.script.nonEmpty)
   }
 
-  /** An action that reports in its first attempts that it took the changes of other commits into account. */
+  /** An action that reports [[Action.madeProgress]] in its first attempts, and not in later attempts. */
   final private class Progressing(attempts: Int) extends MetadataAction {
     private var calls = 0
     override def madeProgress: Boolean = calls <= attempts
@@ -103,7 +103,7 @@ class TransactionSuite extends AnyFunSuite {
     }
   }
 
-  test("an attempt that made progress is retried after the shortest wait, and its retry is not counted") {
+  test("an attempt that made progress is retried after the minimum wait, and does not count against num-retries") {
     val f = new Fixture("commit.retry.num-retries" -> "2", "commit.retry.min-wait-ms" -> "100")
     f.committer.script = Vector.fill(12)(conflict)
     val committed = f.transaction().add(new Progressing(10)).commit()
@@ -113,14 +113,14 @@ class TransactionSuite extends AnyFunSuite {
     }
   }
 
-  test("retries that are not counted do not save a commit from the limit of the other retries") {
+  test("after attempts that made progress, num-retries limits the retries of the other attempts") {
     val f = new Fixture("commit.retry.num-retries" -> "2")
     f.committer.script = Vector.fill(13)(conflict)
     intercept[CommitConflict](f.transaction().add(new Progressing(10)).commit())
     assert(f.committer.script.isEmpty)
   }
 
-  test("the total timeout ends retries that are not counted") {
+  test("the total timeout also ends the retries of attempts that made progress") {
     val f = new Fixture("commit.retry.total-timeout-ms" -> "1000")
     f.committer.script = Vector.fill(1000)(conflict)
     intercept[CommitConflict](f.transaction().add(new Progressing(1000)).commit())

@@ -96,7 +96,7 @@ class DanglingDeletesSuite extends AnyFunSuite {
     assert(names(t) == Set("a2", "b", "p", "e", "later"))
   }
 
-  test("a filter is evaluated on the key columns of an equality delete file, and not on its other columns") {
+  test("whether a filter matches the rows of an equality delete file is decided by the bounds of key columns only") {
     val bounds = Map(1 -> LongLiteral(5), 2 -> LongLiteral(5)).map { case (id, v) => id -> SingleValue.encode(v) }
     val metrics = MetricMaps(
       valueCounts = Some(Map(1 -> 1L, 2 -> 1L)),

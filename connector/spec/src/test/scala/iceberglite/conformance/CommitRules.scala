@@ -1,6 +1,9 @@
 package iceberglite.conformance
 
-/** Spec: "Optimistic Concurrency", "Commit Conflict Resolution and Retry", "Snapshots", "Sequence Numbers". */
+/**
+ * Rules of the specification sections "Optimistic Concurrency", "Commit Conflict Resolution and Retry", "Snapshots" and
+ * "Sequence Numbers".
+ */
 object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   private val Retry = "Commit Conflict Resolution and Retry"
   private val Concurrency = "Optimistic Concurrency"
@@ -17,7 +20,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val appendsReapply: Rule = rule(
     "appends-reapply",
     Retry,
-    "An append never conflicts; each retry reuses its manifests of new files."
+    "An append never conflicts; a retry reuses the manifests of new files that an earlier attempt wrote."
   )("core/table/action/FastAppend.scala", "core/tree/manifestlist/ManifestListWriter.scala")
   val schemaNotReapplied: Rule = rule(
     "schema-not-reapplied",
@@ -57,7 +60,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val lostUpdate: Rule = rule(
     "lost-update",
     Concurrency,
-    "Two writers that update the same row conflict; an update by another writer does not restore a deleted row."
+    "Two writers that update the same row conflict; a deleted row does not reappear because another writer updated it."
   )(rowDelta)
   val globalDeletes: Rule = rule(
     "global-deletes",
@@ -67,12 +70,14 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val unitedVectors: Rule = rule(
     "united-vectors",
     Vectors,
-    "Deletion vectors that two writers created for one data file are merged into one, which replaces the first."
+    "Deletion vectors that two writers created for one data file are merged into one vector, which replaces the " +
+      "first writer's vector."
   )(rowDelta, "core/table/action/DeletionVectorMerge.scala")
   val operations: Rule = rule(
     "operations",
     Snapshots,
-    "The operation is append, replace (same rows in other files), overwrite, or delete (also for only delete files)."
+    "The operation of a snapshot is append, replace (the same rows in other files), overwrite, or delete (also if " +
+      "only delete files are added)."
   )(rowDelta, "core/table/action/Removal.scala", rewrite)
   val rewrittenNumber: Rule = rule(
     "rewritten-number",
@@ -87,7 +92,8 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val manifestsRewritten: Rule = rule(
     "manifests-rewritten",
     "Manifests",
-    "Rewritten manifests list the same files as existing, with their sequence numbers, row ids and snapshot ids."
+    "Rewritten manifests list the same files with the status EXISTING, and keep their sequence numbers, row ids and " +
+      "snapshot ids."
   )("core/tree/manifestlist/ManifestRewriter.scala", "core/table/action/RewriteManifests.scala")
   val staged: Rule = rule(
     "staged",
@@ -97,7 +103,8 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val branches: Rule = rule(
     "branches",
     References,
-    "A snapshot on a branch follows the head of the branch, moves only that branch and keeps its retention settings."
+    "A commit to a branch adds a snapshot whose parent is the head of the branch, moves only this branch, and keeps " +
+      "its retention settings."
   )("core/table/action/SnapshotAction.scala")
   val rollback: Rule = rule(
     "rollback",

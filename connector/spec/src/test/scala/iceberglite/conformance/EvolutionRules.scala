@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Schema Evolution", "Identifier Field IDs", "Reserved Field IDs". */
+/** Rules of the specification sections "Schema Evolution", "Identifier Field IDs" and "Reserved Field IDs". */
 object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   private val Evolution = "Schema Evolution"
   private val Version3 = "Table specification (adopted version 3)"
@@ -26,7 +26,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val outOfRange: Rule = rule(
     "promotion-out-of-range",
     Version3,
-    "A date that the wider type cannot hold is an error at run time that names the column."
+    "A date outside the range of the type to which its column is promoted is a run-time error that names the column."
   )("spec/types/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
   val promotionOfSource: Rule = rule(
     "promotion-of-partition-source",
@@ -73,7 +73,8 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val oldDataReadable: Rule = rule(
     "old-data-readable",
     Evolution,
-    "After any changes, the current type of a field is one to which the type in every file can be promoted."
+    "After any schema changes, the type of a field in each existing file can be promoted to the current type of the " +
+      "field."
   )(Update)
   val errorsNamePaths: Rule = rule(
     "errors-name-paths",
@@ -94,7 +95,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val requiredNeedsDefaults: Rule = rule(
     "required-needs-defaults",
     Evolution,
-    "A required field can be added only with both defaults."
+    "A required field can be added only with an initial default and a write default."
   )(Update)
   val defaultsOfAdded: Rule = rule(
     "defaults-of-added",
@@ -120,7 +121,8 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val identifierKept: Rule = rule(
     "identifier-kept",
     Identifiers,
-    "An identifier field and its enclosing fields cannot be dropped; it keeps its role when renamed."
+    "An identifier field and its enclosing fields cannot be dropped; a renamed identifier field remains an " +
+      "identifier field."
   )(Update)
 
   val reservedIds: Rule = rule(

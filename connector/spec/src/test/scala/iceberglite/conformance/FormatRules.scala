@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Appendix A: Format-specific Requirements". */
+/** Rules of the specification section "Appendix A: Format-specific Requirements" for Avro and ORC files. */
 object FormatRules extends RuleBook("formats", "File formats") {
   private val Avro = "Appendix A: Avro"
   private val Orc = "Appendix A: ORC"
@@ -10,12 +10,13 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val avroTypes: Rule = rule(
     "avro-types",
     Avro,
-    "Every type is written as the Avro type and logical type of the table, and read back from it"
+    "Every type is written as its Avro type and logical type in the table of Appendix A, and is read from that type"
   )("core/avro/AvroSchemas.scala", "core/data/avro/AvroTypes.scala")
   val avroDecimals: Rule = rule(
     "avro-decimals",
     Avro,
-    "A decimal is the shortest fixed that holds its precision; a decimal in bytes is also read"
+    "A decimal is written as the shortest fixed type that holds its precision; a decimal of the Avro type bytes is " +
+      "also read"
   )("core/avro/AvroSchemas.scala", "core/data/avro/AvroProjection.scala")
   val avroUtc: Rule = rule(
     "avro-adjust-to-utc",
@@ -42,7 +43,8 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val avroIds: Rule = rule(
     "avro-ids",
     Avro,
-    "Ids are in field-id, element-id, key-id and value-id; those of a map of records are in the field-id of its fields"
+    "Ids are in field-id, element-id, key-id and value-id; if a map is stored as an array of records, its key id and " +
+      "value id are the field-id of the record's fields"
   )("core/avro/AvroSchemas.scala", "core/data/avro/AvroNameMapping.scala")
   val avroNames: Rule = rule(
     "avro-names",
@@ -52,18 +54,19 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val avroSizes: Rule = rule(
     "avro-column-sizes",
     DataFiles,
-    "Avro files have no column sizes, because Avro stores rows"
+    "Avro files have no column sizes, because Avro stores data by row and not by column"
   )("core/data/avro/AvroRecordWriter.scala")
   val avroDamage: Rule = rule(
     "avro-damage",
     Avro,
-    "A damaged, truncated or malicious Avro file is an error that names it, in bounded time and memory"
+    "Reading a damaged, truncated or malicious Avro file fails in bounded time and memory, with an error that names " +
+      "the file"
   )("core/avro/AvroContainer.scala", "core/avro/AvroInput.scala", "core/avro/AvroCodec.scala")
 
   val orcTypes: Rule = rule(
     "orc-types",
     Orc,
-    "Every type is written as the ORC type with the attributes of the table, and read back from it"
+    "Every type is written as its ORC type and attributes in the table of Appendix A, and is read from them"
   )("core/data/orc/OrcSchemas.scala")
   val orcNarrow: Rule = rule(
     "orc-narrow-types",
@@ -78,8 +81,8 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val orcTimes: Rule = rule(
     "orc-timestamps",
     Orc,
-    "Timestamps are instants or local times with nanoseconds, independent of the machine's time zone, even before " +
-      "2015 and 1970; fractions of a second are applied once; the default unit is microseconds"
+    "Timestamps are read and written with nanosecond precision, independent of the machine's time zone, also before " +
+      "1970 and before 2015; the fraction of a second is added only once; the default unit is microseconds"
   )("core/data/orc/OrcTimestamp.scala", "core/data/orc/OrcValues.scala", "core/data/orc/OrcTail.scala")
   val orcFixed: Rule = rule(
     "orc-fixed",
@@ -94,7 +97,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val orcDamage: Rule = rule(
     "orc-damage",
     Orc,
-    "A damaged or truncated ORC file is an error that names it"
+    "Reading a damaged or truncated ORC file fails with an error that names the file"
   )("core/data/orc/OrcTail.scala", "core/data/FileFaults.scala")
 
   val variants: Rule = rule(
@@ -110,7 +113,8 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val valuesKept: Rule = rule(
     "values",
     "Appendix A",
-    "Values round-trip through Avro and ORC files, and Apache Iceberg reads the same values, in both directions"
+    "Values round-trip through Avro and ORC files; this library and Apache Iceberg read the same values from each " +
+      "other's files"
   )("core/data/avro/AvroData.scala", "core/data/orc/OrcData.scala")
   val byId: Rule = rule(
     "by-id",
@@ -120,8 +124,8 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val missing: Rule = rule(
     "missing-columns",
     Projected,
-    "A column that the file lacks gets the partition value, its initial default or null; otherwise a missing " +
-      "required column is an error that names the path"
+    "A column that the file lacks gets the partition value, otherwise its initial default, otherwise null; if the " +
+      "column is required, an error that names its path replaces the null"
   )("core/data/Projection.scala", "spec/partition/ColumnSource.scala")
   val promoted: Rule = rule(
     "promoted",
@@ -137,7 +141,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val positions: Rule = rule(
     "positions",
     "Reserved Field IDs",
-    "_pos is the ordinal of the row in the whole file"
+    "_pos is the position of the row in the whole file, counted from 0"
   )("core/data/avro/AvroRecords.scala", "core/data/orc/OrcRecords.scala")
   val requiredValues: Rule = rule(
     "required-values",
@@ -147,6 +151,6 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val metrics: Rule = rule(
     "metrics",
     DataFiles,
-    "Counts and bounds of Avro and ORC files follow the rows and the metrics mode of each column"
+    "Counts and bounds of Avro and ORC files match the rows and the metrics mode of each column"
   )("core/data/RecordMetrics.scala", "core/metrics/ColumnBounds.scala")
 }

@@ -1,6 +1,9 @@
 package iceberglite.conformance
 
-/** Spec: "Appendix C: JSON serialization", the vocabulary of the REST catalog, and the view spec. */
+/**
+ * Rules of the specification section "Appendix C: JSON serialization" and of the view specification, and rules about
+ * the JSON of the REST catalog API.
+ */
 object JsonRules extends RuleBook("json", "JSON") {
   private val Json = "spec/json/JsonValue.scala"
   private val Tables = "Table Metadata and Snapshots"
@@ -9,7 +12,7 @@ object JsonRules extends RuleBook("json", "JSON") {
     rule(
       "round-trip",
       Tables,
-      "Table metadata of every version round-trips, here and through Apache Iceberg."
+      "Table metadata of every version round-trips through JSON, also if Apache Iceberg reads and writes it in between."
     )(
       "spec/json/TableMetadataJson.scala",
       "spec/json/TableMetadataReader.scala",
@@ -18,7 +21,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   val snapshots: Rule = rule(
     "snapshots",
     Tables,
-    "Snapshots have all fields of versions 1 to 3; manifests are omitted if there is a manifest list."
+    "Snapshots have all fields of versions 1 to 3; the field manifests is omitted if there is a manifest list."
   )("spec/json/SnapshotJson.scala")
   val references: Rule = rule(
     "references",
@@ -28,7 +31,8 @@ object JsonRules extends RuleBook("json", "JSON") {
   val partitionSpecs: Rule = rule(
     "partition-specs",
     "Partition Specs",
-    "Either all partition fields of a spec have unique ids, or none has an id; then they get the ids from 1000."
+    "Either all partition fields of a spec have unique ids, or none has an id; if none has an id, the fields get " +
+      "consecutive ids from 1000."
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
@@ -53,7 +57,8 @@ object JsonRules extends RuleBook("json", "JSON") {
   val nameMapping: Rule = rule(
     "name-mapping",
     "Name Mapping Serialization",
-    "A mapping is a list of names, field-id and nested fields; the id and the nested fields are optional."
+    "A name mapping is a list of objects with names, field-id and nested fields; field-id and the nested fields are " +
+      "optional."
   )("spec/json/NameMappingJson.scala")
   val contentFiles: Rule = rule(
     "content-files",
@@ -79,7 +84,8 @@ object JsonRules extends RuleBook("json", "JSON") {
   val deprecatedUpdates: Rule = rule(
     "deprecated-updates",
     "REST catalog",
-    "Deprecated names are read: updated, removed, and a schema without last-column-id."
+    "Deprecated forms are read: the keys updated and removed for properties, and an added schema without " +
+      "last-column-id."
   )("spec/json/SharedUpdates.scala")
   val requirements: Rule = rule(
     "requirements",
@@ -113,6 +119,6 @@ object JsonRules extends RuleBook("json", "JSON") {
   val hostile: Rule = rule(
     "hostile",
     Tables,
-    "Reading any file content ends in bounded time with a value or a typed error."
+    "Reading any file content ends in bounded time with a value or an IcebergError."
   )(Json, "spec/json/JsonTreeReader.scala")
 }

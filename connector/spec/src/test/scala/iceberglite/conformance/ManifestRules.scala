@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Manifests", "Manifest Lists", "Sequence Number Inheritance". */
+/** Rules of the specification sections "Manifests", "Manifest Lists" and "Sequence Number Inheritance". */
 object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists") {
   private val Entries = "core/tree/manifestlist/ManifestEntryColumns.scala"
   private val Files = "core/tree/manifestlist/DataFileColumns.scala"
@@ -123,7 +123,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val olderNumber: Rule = rule(
     "older-number",
     "Sequence Number Inheritance",
-    "A file may be added with an explicit older data sequence number; its file sequence number is assigned."
+    "A file may be added with an explicit, older data sequence number; its file sequence number is that of the commit."
   )(Tree, "core/tree/manifestlist/AddedFileCheck.scala")
   val explicitNumbers: Rule = rule(
     "explicit-numbers",
@@ -138,7 +138,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val inheritsRowIds: Rule = rule(
     "inherits-row-ids",
     "Row lineage (adopted version 3)",
-    "A live data file without first_row_id gets that of the manifest, plus the rows of earlier such files."
+    "A live data file without first_row_id gets the manifest's first_row_id, plus the record counts of all earlier " +
+      "files without first_row_id."
   )(Reader)
   val keptRowIds: Rule = rule(
     "kept-row-ids",
@@ -198,32 +199,33 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val firstRowIds: Rule = rule(
     "first-row-ids",
     "Row lineage (adopted version 3)",
-    "Data manifests without a first row id get the next one, reserving ids for added and existing rows; delete " +
-      "manifests get none."
+    "A data manifest without a first row id gets the next unassigned row id, and reserves ids for its added and " +
+      "existing rows; delete manifests get none."
   )(ListWriter)
   val counts: Rule = rule(
     "counts",
     "Manifest Lists",
-    "File and row counts are those of the manifest's entries by status."
+    "The file and row counts of a manifest are the sums over its entries with each status."
   )(
     Writer
   )
   val nullCounts: Rule = rule(
     "null-counts",
     "Manifest Lists",
-    "A null count is not zero: the manifest is not skipped."
+    "A null count is unknown, not zero: the manifest is not skipped."
   )(
     "spec/file/ContentFile.scala"
   )
   val summaries: Rule = rule(
     "summaries",
     "Manifest Lists",
-    "Field summaries record nulls, NaNs, and bounds without them, in the partition field's type, with -0.0 before 0.0."
+    "Field summaries record whether there are nulls and NaNs, and the bounds of the other values in the partition " +
+      "field's type, where -0.0 is less than 0.0."
   )("core/tree/manifestlist/FieldSummaries.scala")
   val unknownSummaries: Rule = rule(
     "unknown-summaries",
     "Manifest Lists",
-    "Null partitions or a null contains_nan are unknown: the manifest is not skipped."
+    "If partitions or contains_nan is null, the partition values are unknown: the manifest is not skipped."
   )("spec/file/ManifestEvaluator.scala")
   val embedded: Rule = rule(
     "embedded-manifests",
@@ -239,7 +241,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val damaged: Rule = rule(
     "damaged",
     "Requirement of this project",
-    "Any fault in a file is a typed error that names the file and the part, in bounded time and memory."
+    "Reading a damaged file fails in bounded time and memory, with an IcebergError that names the file and the " +
+      "damaged part."
   )("core/avro/AvroFault.scala", "core/avro/AvroSchemaCheck.scala", "core/avro/AvroContainer.scala")
   val metadataBombs: Rule = rule(
     "metadata-bombs",

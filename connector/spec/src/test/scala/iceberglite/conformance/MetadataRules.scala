@@ -1,7 +1,8 @@
 package iceberglite.conformance
 
 /**
- * Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec.
+ * Rules of the specification sections "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy"
+ * and "Appendix E", and of the view specification.
  *
  * If a section name contains "adopted", it refers to the text that the Iceberg community adopted by vote. Drafts of
  * version 3 and of the view specification differ from this text.
@@ -84,7 +85,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val commitTimes: Rule = rule(
     "commit-times",
     Fields,
-    "Timestamps do not decrease by more than one minute, the allowed clock skew."
+    "The timestamps of snapshots and log entries do not decrease by more than one minute, the allowed clock skew."
   )(Check, Snapshots, Builder)
   val snapshotLog: Rule = rule(
     "snapshot-log",
@@ -99,8 +100,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val metadataLog: Rule = rule(
     "metadata-log",
     Fields,
-    "Each table version adds the previous metadata file to the metadata log, whose oldest entries are removed above " +
-      "the limit."
+    "Each table version adds the previous metadata file to the metadata log; the oldest entries are removed if the " +
+      "log exceeds its maximum length."
   )("spec/metadata/MetadataLog.scala")
   val upgrade: Rule = rule(
     "upgrade",

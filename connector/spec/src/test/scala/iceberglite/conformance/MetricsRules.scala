@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Manifests" (`data_file`), "Appendix D: Single-value serialization". */
+/** Rules of the specification sections "Manifests" (`data_file`) and "Appendix D: Single-value serialization". */
 object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val counts: Rule = rule(
     "counts",
@@ -17,7 +17,8 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val bounds: Rule = rule(
     "bounds",
     "Manifests",
-    "Bounds are serialized values of the column's type: at most and at least every value that is not null or NaN."
+    "Bounds are serialized values of the column's type. The lower bound is at most, and the upper bound at least, " +
+      "every value that is not null or NaN."
   )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala", "spec/types/SingleValue.scala")
 
   val nans: Rule = rule(

@@ -1,17 +1,18 @@
 package iceberglite.conformance
 
-/** Spec: "Appendix A: Parquet", and the requirements on data files in the sections about columns. */
+/** Rules of the specification section "Appendix A: Parquet", and rules about columns that apply to Parquet files. */
 object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val typesWritten: Rule = rule(
     "types-written",
     "Appendix A: Parquet",
-    "Each type has the physical and logical type of the table; a decimal is an int32, an int64 or the shortest fixed."
+    "Each type has its physical and logical type in the table of Appendix A; a decimal is an int32, an int64 or the " +
+      "shortest fixed."
   )("core/parquet/ParquetSchemas.scala")
 
   val typesRead: Rule = rule(
     "types-read",
     "Appendix A: Parquet",
-    "A file's schema is converted to Iceberg types by the same table."
+    "A file's schema is converted to Iceberg types by the table of Appendix A."
   )("core/parquet/SchemaOfParquet.scala")
 
   val idsOnNodes: Rule = rule(
@@ -47,7 +48,7 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val valuesKept: Rule = rule(
     "values-kept",
     "Appendix A: Parquet",
-    "Rows of any schema round-trip, and Apache Iceberg reads the same rows, in both directions."
+    "Rows of any schema round-trip; this library and Apache Iceberg read the same rows from each other's files."
   )(
     "core/data/parquet/ParquetData.scala",
     "core/data/parquet/RecordShredder.scala",
@@ -82,7 +83,8 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val missingColumns: Rule = rule(
     "missing-columns",
     "Column Projection",
-    "A field missing from the file gets the partition value, the initial default or null; otherwise reading fails."
+    "A field that the file lacks gets the partition value, otherwise its initial default, otherwise null; if the " +
+      "field is required, reading fails instead of returning null."
   )("core/data/parquet/FileReadPlan.scala")
 
   val structsKept: Rule = rule(
@@ -94,7 +96,7 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val positions: Rule = rule(
     "positions",
     "Reserved Field IDs",
-    "`_pos` is the ordinal of a row in the whole file, across row groups."
+    "`_pos` is the position of a row in the whole file, counted from 0 across all row groups."
   )("core/data/parquet/ParquetRecords.scala")
 
   val requiredValues: Rule = rule(
@@ -106,6 +108,7 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val damagedFiles: Rule = rule(
     "damaged-files",
     "Appendix A: Parquet",
-    "A damaged or malicious file gives rows or an error that names it, with memory bounded by the size of the file."
+    "Reading a damaged or malicious file returns rows or fails with an error that names the file, with memory " +
+      "bounded by the size of the file."
   )("core/parquet/ParquetFooterCheck.scala", "core/data/parquet/GuardedPages.scala")
 }

@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Partitioning", "Sorting", "Appendix B: 32-bit Hash Requirements". */
+/** Rules of the specification sections "Partitioning", "Sorting" and "Appendix B: 32-bit Hash Requirements". */
 object PartitionRules extends RuleBook("partitions", "Partitioning and sorting") {
   private val Partitioning = "Partitioning"
   private val Transforms = "Partition Transforms"
@@ -52,7 +52,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val transformTypes: Rule = rule(
     "transform-types",
     Transforms,
-    "Each transform accepts the source types of the transform table and gives its result type."
+    "Each transform accepts the source types, and has the result type, of the specification's table of transforms."
   )(
     "spec/partition/Identity.scala",
     "spec/partition/Bucket.scala",

@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Column Projection". */
+/** Rules of the specification section "Column Projection". */
 object ProjectionRules extends RuleBook("projection", "Column projection") {
   private val Projection = "Column Projection"
   private val Version3 = "Table specification (adopted version 3)"
@@ -23,7 +23,8 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   val requiredMissing: Rule = rule(
     "required-missing",
     Projection,
-    "A required field without any of these values is an error that names its path."
+    "A required field that the file lacks, and that has neither a partition value nor an initial default, is an " +
+      "error that names its path."
   )("spec/partition/ColumnSource.scala", "spark/read/parquet/FileProjections.scala")
   val structOfDefaults: Rule = rule(
     "struct-of-defaults",

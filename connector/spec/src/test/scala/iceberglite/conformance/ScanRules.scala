@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Scan Planning", "Delete Formats". */
+/** Rules of the specification sections "Scan Planning" and "Delete Formats". */
 object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes") {
   private val Planning = "Scan Planning"
   private val Equality = "Equality Delete Files"
@@ -90,7 +90,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val deletesByFilter: Rule = rule(
     "deletes-by-filter",
     "Scan Planning, note 2",
-    "Equality deletes without a key that matches the filter are skipped; their other columns are not considered."
+    "Equality deletes without a key that can match the filter are skipped; their other columns are not compared with " +
+      "the filter."
   )("core/scan/PartReader.scala", "core/scan/deletes/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
@@ -143,7 +144,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val positionRows: Rule = rule(
     "position-rows",
     Position,
-    "A row is deleted if a position delete file contains the path of its file, as written in metadata, and its ordinal."
+    "A row is deleted if a position delete file contains the path of the row's file, as written in metadata, and the " +
+      "row's position."
   )("core/scan/deletes/DeleteReader.scala", "core/scan/TableRows.scala")
   val allColumnsEqual: Rule = rule(
     "all-columns-equal",
@@ -192,7 +194,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val rowIds: Rule = rule(
     "row-ids",
     Lineage,
-    "_row_id is the value in the file or, if that is null or missing, first_row_id plus the ordinal of the row."
+    "_row_id is the value in the file or, if that is null or missing, first_row_id plus the position of the row."
   )("core/scan/RowOutput.scala", "spark/read/vector/LineageVectors.scala")
   val lastUpdated: Rule = rule(
     "last-updated",

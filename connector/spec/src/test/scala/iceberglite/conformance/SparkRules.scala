@@ -37,7 +37,8 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val initialDefaultsRead: Rule = rule(
     "initial-defaults-read",
     Defaults,
-    "Rows older than a column are read with its initial default at every level, and filters use it."
+    "Rows older than a column are read with its initial default, at every level; filters on the column also match " +
+      "the default."
   )("spark/read/files/FileValues.scala", "spark/convert/SparkValueFactory.scala")
 
   val writeDefaultsWritten: Rule = rule(
@@ -75,6 +76,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val damagedDataFiles: Rule = rule(
     "damaged-data-files",
     "Goals",
-    "A data file damaged after it was written is an error that names it, and never gives different rows."
+    "Reading a data file that was damaged after it was written fails with an error that names the file, and never " +
+      "returns different rows."
   )("spark/read/parquet/ParquetBatches.scala")
 }

@@ -1,6 +1,9 @@
 package iceberglite.conformance
 
-/** Spec: "Table Statistics", "Partition Statistics", and Puffin with its deletion vectors. */
+/**
+ * Rules of the specification sections "Table Statistics", "Partition Statistics" and "Deletion vectors", and of the
+ * Puffin specification.
+ */
 object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors and statistics") {
   private val Vectors = "Deletion vectors (adopted version 3)"
   private val PuffinSpec = "Puffin specification"
@@ -11,8 +14,9 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val vectorLayout: Rule = rule(
     "vector-layout",
     Vectors,
-    "A deletion vector is its big-endian length, the magic D1 D3 39 64, a little-endian count of bitmaps, each with " +
-      "its key in unsigned order in Roaring's portable form, and a big-endian CRC-32 of all but the length."
+    "A deletion vector consists of its big-endian length, the magic D1 D3 39 64, a little-endian count of bitmaps, " +
+      "the bitmaps in unsigned order of their keys (each as a key and Roaring's portable form), and a big-endian " +
+      "CRC-32 of the magic, count and bitmaps."
   )("core/puffin/DeletionVectorBytes.scala", "core/puffin/DeletionVector.scala")
 
   val vectorPositions: Rule = rule(
@@ -35,7 +39,8 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val vectorsMerge: Rule = rule(
     "vectors-merge",
     Vectors,
-    "A new vector of a data file contains the positions of the old vector and of the position deletes that applied."
+    "A new vector of a data file contains the positions of the old vector and of the position deletes that applied " +
+      "to the file."
   )("core/puffin/DeletionVector.scala")
 
   val vectorBlob: Rule = rule(
@@ -146,6 +151,6 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val partitionFileFormat: Rule = rule(
     "partition-file-format",
     PartitionFile,
-    "The file can have any data file format."
+    "A partition statistics file can have any data file format."
   )("core/maintenance/PartitionStatisticsFiles.scala")
 }

@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** Spec: "Schemas and Data Types", "Default values". */
+/** Rules of the specification sections "Schemas and Data Types" and "Default values". */
 object TypeRules extends RuleBook("types", "Types and default values") {
   private val Types = "Schemas and Data Types"
   private val Nested = "Nested Types"

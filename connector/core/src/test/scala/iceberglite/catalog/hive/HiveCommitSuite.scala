@@ -166,7 +166,7 @@ class HiveCommitSuite extends HiveTests {
     assert(error.getMessage.contains(s"Cannot connect to the Hive Metastore ${proxy.address}"))
   }
 
-  onHive("a column can be dropped even if the Metastore would reject the change to the columns by position") { hive =>
+  onHive("a column can be dropped even if the Metastore rejects the change because of the columns' positions") { hive =>
     val catalog = hive.open()
     val columns = Vector(NestedField.optional(1, "text", StringType), NestedField.optional(2, "number", LongType))
     val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = noRetries))

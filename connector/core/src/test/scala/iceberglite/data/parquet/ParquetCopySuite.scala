@@ -166,7 +166,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     assert(copy(Seq(file), stricter).isEmpty)
   }
 
-  test("a column that is required in some files only becomes optional") {
+  test("a column that is required in only some of the files becomes optional") {
     val nullable = schemaOf(optional(1, "id", LongType), optional(2, "x", DoubleType), optional(3, "s", StringType))
     val withNull = Vector(Record.of(null, 1.0, "a"))
     val files = Seq(write(flat, flatRows(0, 30), smallPages), write(nullable, withNull, smallPages))
@@ -219,7 +219,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     assert(read(copied.path, table) == expected)
   }
 
-  test("a new row group ends when its values take more bytes than in the old files") {
+  test("the row group size is also kept if the values take more bytes in the new file than in the old files") {
     // Each file has a small dictionary. The dictionary of all values exceeds its limit, so that the values are plain.
     val text = schemaOf(required(1, "s", StringType))
     val files = (0 until 8).map { i =>

@@ -29,9 +29,9 @@ class IncrementalCarrierSuite extends AnyFunSuite {
     (file(Content.Data, "old"), file(Content.Data, "another"), file(Content.Data, "new"))
 
   /**
-   * Row moves of a compaction that replaces `old` and `another` by `new`.
+   * Finds rows, and writes delete files, for a compaction that replaces the files `old` and `another` by `new`.
    *
-   * @param deleted the deleted positions of these two files, by the path of the delete file
+   * @param deleted the deleted positions in each delete file, by the path of the delete file
    */
   final private class Moves(deleted: Map[String, DeletionVector]) extends RowMoves {
     var (read, searched) = (Vector.empty[String], Vector.empty[DeletionVector])
@@ -96,7 +96,7 @@ class IncrementalCarrierSuite extends AnyFunSuite {
     assert(carrier.carry(Vector(of(old, "a", "b"), of(another, "c")), table) == second && moves.read.size == 3)
   }
 
-  test("in version 3, a later attempt writes one deletion vector with all positions of each new file") {
+  test("in version 3, a later attempt writes one deletion vector for each new file, with all deleted positions") {
     val (moves, table) = (new Moves(deletes), base(FormatVersion.V3))
     val carrier = new IncrementalCarrier(moves)
     carrier.carry(Vector(of(old, "a")), table)

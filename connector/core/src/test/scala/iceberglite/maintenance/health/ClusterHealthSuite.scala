@@ -16,7 +16,7 @@ import iceberglite.table.Actions.tableByCategory
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.{FastAppend, RewriteFiles}
 
-/** Tests the health of tables with clustering columns: the files to rewrite are those of `rewrite_data_files`. */
+/** Tests [[TableHealth]] of tables with clustering columns: it counts the files that `rewrite_data_files` rewrites. */
 class ClusterHealthSuite extends AnyFunSuite {
   private val target = 10000L
 
@@ -47,7 +47,7 @@ class ClusterHealthSuite extends AnyFunSuite {
       .add(new RewriteFiles(old.toVector, added.toVector, read.metadata.currentSnapshotId.get)).commit()
   }
 
-  test("overlapping files of a good size are due for clustering, and clustered files are not due") {
+  test("overlapping files of the target size are due for clustering, and clustered files are not due") {
     val actions = created
     val old = (0 until 8).map(i => file(s"f$i", target, (0, 99)))
     actions.append(old: _*)
@@ -81,7 +81,7 @@ class ClusterHealthSuite extends AnyFunSuite {
     assert(math.abs(data(actions.table).clustering.get.degree.overlap - (2 * 1.0 / 3) / 4) < 1e-9)
   }
 
-  test("the files that the health counts are those that a clustering rewrite chooses") {
+  test("TableHealth counts exactly the files that a clustering rewrite chooses") {
     for (round <- 0 until 10) {
       val random = new Random(Fuzz.seed + round)
       val actions = created

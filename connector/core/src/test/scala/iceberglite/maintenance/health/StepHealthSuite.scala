@@ -39,7 +39,7 @@ class StepHealthSuite extends AnyFunSuite {
     PositionDeleteGroup.plan(table, table.currentSnapshot.get, AlwaysTrue, options)
   }
 
-  test("several position delete files of one data file are due, and are the files that a rewrite chooses") {
+  test("several position delete files of one data file are due for a rewrite, which chooses the same files") {
     val table = withDeletes(partitions = 2, deletesOfEach = 6).table
     val groups = planned(table)
     assert(groups.map(_.files) == Vector(6, 6))
@@ -78,7 +78,7 @@ class StepHealthSuite extends AnyFunSuite {
 
   private def file(name: String, records: Long): ContentFile = fileOf("a", s"mem://t/data/$name", records)
 
-  test("after a tenth of the rows has changed, numbers of distinct values are stale; rewritten rows do not count") {
+  test("numbers of distinct values are due for computation after a tenth of the rows were added or removed") {
     val actions = tableByCategory(FormatVersion.V2)
     actions.append(file("f0", 100))
     assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
@@ -108,7 +108,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(health(actions.table).statistics.sketches.contains(SketchHealth(Vector(1), Some(9), 100)))
   }
 
-  test("partition statistics of a newer snapshot are not those of the current snapshot after a rollback") {
+  test("after a rollback, partition statistics of a newer snapshot are not counted for the current snapshot") {
     val actions = tableByCategory(FormatVersion.V2)
     def register(): Unit = {
       val id = actions.table.metadata.currentSnapshotId.get
@@ -124,7 +124,7 @@ class StepHealthSuite extends AnyFunSuite {
     register()
   }
 
-  test("changed rows are counted once in replaced deletion vectors and in rewritten files") {
+  test("rows that replaced deletion vectors or rewritten files already contained do not count as changed") {
     def changed(counts: (String, Int)*): Long = {
       val summary = counts.map { case (key, count) => key -> count.toString }.toMap
       ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, summary, None))
@@ -155,7 +155,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(copied(AddedRecords -> 5) == 0 && copied(DeletedRecords -> 5) == 0)
   }
 
-  test("a copied row counts as a tenth of a changed row for the age of statistics") {
+  test("a copied row counts as a tenth of a changed row when the staleness of statistics is computed") {
     def isStale(changed: Long, copied: Long) = SketchHealth(Vector(1), Some(changed), rows = 1000, copied).isStale
     assert(!isStale(changed = 99, copied = 0) && isStale(changed = 100, copied = 0))
     assert(!isStale(changed = 0, copied = 999) && isStale(changed = 0, copied = 1000))

@@ -53,7 +53,7 @@ class EntryFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "partition tuples are rebuilt from statistics: null, NaN, -0.0, the empty string, long strings and derived values"
+    "partition values are restored from statistics: null, NaN, -0.0, empty and long strings, and derived values"
   ) {
     val long = StringLiteral("0123456789abcdefghij")
     val tuples = Seq(
@@ -83,13 +83,13 @@ class EntryFilesSuite extends AnyFunSuite {
     assert(files.toEntry(foreign).file.metrics.upperBound(2).contains(SingleValue.encode(StringLiteral("x"))))
   }
 
-  test("the error for an entry without the statistics of a partition field names the file and the spec") {
+  test("the error for an entry without the statistics of a partition field names the file and its partition spec") {
     val entry = files.toContent(existing(file(None, None, None, None, None)))
     val error = intercept[EntryFault](files.toEntry(entry.copy(stats = ContentStats.Empty)))
     assert(error.reason.contains("mem:/t/data/a.parquet") && error.reason.contains("partition spec 3"))
   }
 
-  test("a derived value has no upper bound, and metrics contain no statistics of expressions") {
+  test("a derived partition value is stored as a lower bound only, and is not part of the file's metrics") {
     val entry = files.toContent(existing(file(None, None, Some(IntLiteral(3)), None, Some(DateLiteral(5)))))
     val expressions = entry.stats.byId.filterKeys(_ > 4)
     assert(expressions.values.flatMap(_.lower).toSet == Set(IntLiteral(3), DateLiteral(5)))

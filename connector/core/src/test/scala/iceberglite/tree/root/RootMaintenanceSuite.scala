@@ -51,7 +51,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(of(table, EntryContent.PositionDeletes).size == 1)
   }
 
-  test("a leaf with many removed entries is rewritten without them in a later commit, which does not remove from it") {
+  test("a leaf with many removed entries is rewritten without them by a later commit that removes none of its files") {
     val table = newTable(RootLimits(maxInlineFiles = 3))
     table.append("a", "b", "c", "d")
     table.remove("b")

@@ -6,6 +6,7 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
 import iceberglite.tree.manifestlist.ManifestSamples
 
+/** Tests [[TreeInvariants]]. The comments in that class describe the rules I4 to I13. */
 class TreeInvariantsSuite extends AnyFunSuite {
 
   /** A table with a leaf of four files, from which one was removed, and with one file in the root. */
@@ -17,7 +18,7 @@ class TreeInvariantsSuite extends AnyFunSuite {
     table
   }
 
-  /** Returns the rules that are violated if a snapshot has the given entries instead of those of its root. */
+  /** Returns the violated rules after `change` has changed the entries of the root of the current snapshot. */
   private def violated(table: RootTable)(change: Vector[ContentEntry] => Vector[ContentEntry]): Set[String] = {
     val path = "mem:/t/metadata/changed.parquet"
     val columns = RootSamples.columnsOf(table.lists.metadata)
@@ -59,7 +60,7 @@ class TreeInvariantsSuite extends AnyFunSuite {
     })("I7"))
   }
 
-  test("row ids that two files have violate I9") {
+  test("a row id of two files violates I9") {
     assert(violated(newTable())(_.map(e =>
       if (e.content == EntryContent.Data) e.copy(firstRowId = Some(5L)) else e
     )) == Set("I9"))
