@@ -135,7 +135,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
   }
 
   test(
-    "the mismatch mode determines whether a file with another scheme or authority is an error, kept or deleted"
+    "prefix_mismatch_mode determines whether a file with another scheme or authority is an error, kept or deleted"
   ) {
     val actions = new Actions(unpartitioned())
     val table = actions.append(file("hdfs://one/t/a.parquet"), file("oss://b/t/b.parquet"))
@@ -151,7 +151,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     intercept[InvalidArgument](PrefixMismatch.parse("SKIP"))
   }
 
-  test("a conflict among many files is an error before a file is deleted") {
+  test("a file with another scheme or authority is an error before any file is deleted") {
     val actions = new Actions(unpartitioned())
     val table = actions.append(file("hdfs://one/t/a.parquet"))
     val orphans = (0 until 20).map(i => s"mem://t/data/$i.parquet")

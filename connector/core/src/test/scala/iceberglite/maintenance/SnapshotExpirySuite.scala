@@ -119,7 +119,7 @@ class SnapshotExpirySuite extends AnyFunSuite {
     assert(results.distinct.size == 1 && results.head._1.dataFiles >= 3)
   }
 
-  test("after a failure of any storage call, all needed files exist, and a second run deletes the others") {
+  test("after a failure of any storage call, all needed files exist") {
     val calls = {
       val actions = randomHistory(FormatVersion.V2, Fuzz.seed)
       val counting = new FaultyFileIO(actions.store, Int.MaxValue, Fault.Refused)

@@ -71,7 +71,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(health(actions.table, "min-input-files" -> "7").data.rewrite == FileReplacement.Empty)
   }
 
-  test("deletes are counted for each data file, and delete files that apply to no data file are found") {
+  test("data files with many deletes, and delete files that apply to no data file, are counted") {
     val actions = created()
     val (a, b) = (fileOf("a", "a"), fileOf("b", "b"))
     actions.commit(new RowDelta(Vector(equalityDeletes("early", a, (0, 1)))))
@@ -95,7 +95,7 @@ class TableHealthSuite extends AnyFunSuite {
     ))
   }
 
-  test("a deletion vector of a removed file applies to no data file") {
+  test("the deletion vector of a removed data file is removed with it, and is not counted as dangling") {
     val actions = created(FormatVersion.V3)
     val (a, b) = (fileOf("a", "a"), fileOf("b", "b"))
     actions.append(a, b)
@@ -131,7 +131,7 @@ class TableHealthSuite extends AnyFunSuite {
     }
   }
 
-  /** Returns a table for which every action is due. */
+  /** Returns a table for which the actions in [[order]] are due. */
   private def neglected: Actions = {
     val actions = created()
     def file(category: String, name: String) = fileOf(category, s"mem://t/data/$name")
@@ -169,7 +169,7 @@ class TableHealthSuite extends AnyFunSuite {
 
   private def actionsOf(reports: Vector[StepReport]): Vector[MaintenanceAction] = reports.map(_.step.action)
 
-  test("the steps of a table are ordered by their gain, and a plan changes nothing") {
+  test("the steps of a table are ordered by their gain per rewritten byte, and a plan changes nothing") {
     val actions = neglected
     val (paths, version) = (actions.store.paths, actions.table.metadataLocation)
     val runner = new Recorder
@@ -205,7 +205,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(runner.calls.map(_._1) == Vector(RemoveDanglingDeletes))
   }
 
-  test("the budget of bytes limits the rewrite of data files, and steps that exceed it are skipped") {
+  test("max-bytes limits the rewrite of data files, and steps that would exceed the limit are skipped") {
     val runner = new Recorder
     val reports = due(maintenance(neglected, runner, "max-bytes" -> "3100").run())
     assert(runner.calls.collect { case (RewriteDataFiles, limit) => limit } == Vector(Some(3000L)))

@@ -70,7 +70,7 @@ class VacuumSuite extends AnyFunSuite {
     assert(none.isEmpty && again.expired.snapshotIds.isEmpty)
   }
 
-  test("by default, the age of snapshots is that of the table properties, and orphans are three days old") {
+  test("by default, table properties determine which snapshots expire, and orphan files older than three days are removed") {
     val actions = created()
     val (result, found) = planned(vacuum(actions.table, None))
     assert(result.expired.snapshotIds.isEmpty && names(found.map(_._2)) == Set("orphan"))
@@ -90,7 +90,7 @@ class VacuumSuite extends AnyFunSuite {
     assert(names(actions.store.paths) == Set("new", "late"))
   }
 
-  test("if files must not be deleted, no snapshot expires") {
+  test("a table with gc.enabled=false is rejected, and no snapshot expires") {
     val actions = created()
     actions.commit(new UpdateProperties(Map("gc.enabled" -> "false")))
     val before = actions.table.metadataLocation

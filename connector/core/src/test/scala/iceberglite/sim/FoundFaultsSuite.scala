@@ -111,7 +111,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     f.close()
   }
 
-  test("a cherry-picked snapshot is not picked again through the snapshot that picked it") {
+  test("a snapshot is not cherry-picked twice, even if its first cherry-pick was itself cherry-picked after a rollback") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))

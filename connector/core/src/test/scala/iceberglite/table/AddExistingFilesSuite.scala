@@ -10,6 +10,7 @@ import iceberglite.spec.schema.NameMapping
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{AddExistingFiles, AddNameMapping, FastAppend, RemoveFiles}
 
+/** Tests [[AddExistingFiles]] and [[AddNameMapping]], the actions of the procedure `add_files`. */
 class AddExistingFilesSuite extends AnyFunSuite {
   private val paths = Vector("/elsewhere/1", "/elsewhere/2")
   private val files: Vector[ContentFile] = paths.map(file(_))
@@ -25,7 +26,7 @@ class AddExistingFilesSuite extends AnyFunSuite {
 
   private def add(checksDuplicates: Boolean = true): AddExistingFiles = new AddExistingFiles(files, checksDuplicates)
 
-  test("a file that is live in the table is a duplicate, even if its path is written in another way") {
+  test("a file that is already in the table is rejected, even if its path is written in another way") {
     withTable { empty =>
       val table = commit(empty, add())
       assert(liveFiles(table) == paths && table.currentSnapshot.get.summary("operation") == "append")
@@ -39,7 +40,7 @@ class AddExistingFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that occurs twice among the added files is a duplicate") {
+  test("a file that occurs twice among the added files is rejected") {
     withTable { table =>
       val twice = Vector(file("/elsewhere/1"), file("file:/elsewhere/1"))
       val message = intercept[ValidationFailed](commit(table, new AddExistingFiles(twice, checksDuplicates = true)))
@@ -48,7 +49,7 @@ class AddExistingFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that a concurrent commit has added is a duplicate") {
+  test("a file that a concurrent commit has added is rejected") {
     withTable { table =>
       commit(table, new FastAppend(Vector(file("other"))))
       commit(table, new FastAppend(files.take(1)))
@@ -64,7 +65,7 @@ class AddExistingFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("files are not deleted if a staged table is abandoned") {
+  test("files are not deleted if a staged table is aborted") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog: Catalog = CatalogFixture.Hadoop.open(store, store.files)
       paths.foreach(store.files.write(_, Array[Byte](1)))

@@ -149,7 +149,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(filesOnBranch(t, "audit") == Vector("b1", "c1"))
   }
 
-  test("two concurrent creations of a branch by writing to it are applied one after the other", CommitRules.branches) {
+  test("two writers that concurrently create a branch by writing to it both succeed", CommitRules.branches) {
     val t = tableWithTwoFiles
     val read = t.table
     t.commitOn(read, new FastAppend(Vector(fileOf("c", "c1")), Branch("b", create = true)))
@@ -190,7 +190,7 @@ class BranchActionsSuite extends AnyFunSuite {
     intercept[InvalidArgument](t.commit(new FastForward("v1", "audit")))
   }
 
-  test("a fast-forward does not move back a branch with concurrent commits") {
+  test("a fast-forward is rejected if a concurrent commit to the branch would be lost") {
     val t = tableWithTwoFiles
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val read = t.table

@@ -24,6 +24,7 @@ import iceberglite.table.action.{
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.Isolation
 
+/** Tests the conflicts of overwrites, deletes and partition replacements with concurrent commits. */
 class IsolationSuite extends AnyFunSuite {
   private def category(c: String): Expression = Equal(Named("category"), StringLiteral(c))
 

@@ -73,7 +73,7 @@ class RewriteSuite extends AnyFunSuite {
     )))
   }
 
-  test("appends and deletes of other files do not conflict with a compaction, and a retry keeps its sequence number") {
+  test("appends and removals of other files do not conflict with a compaction") {
     val t = withTwoFiles(V2)
     t.append(file("other"))
     val read = t.table
@@ -229,7 +229,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
   }
 
-  test("rewritten position deletes get the highest sequence number of the old ones, so they do not apply to new data") {
+  test("rewritten position deletes get the highest sequence number of the old ones in their partition") {
     val t = tableByCategory(V2)
     val (a, b) = (fileOf("a", "a1"), fileOf("b", "b1"))
     t.append(a, b)

@@ -186,7 +186,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(t.commitOn(read, update("mine", 2L)), low) == Vector(0L, 1L, 2L))
   }
 
-  test("a statement that read rows deleted concurrently fails under serializable, and not under snapshot") {
+  test("a statement that read rows deleted concurrently fails with serializable isolation, but not with snapshot") {
     IsolationLevel.all.foreach { level =>
       val t = withTwoFiles
       val read = t.table

@@ -41,7 +41,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(namespaceColumns == Vector("catalog_name", "namespace", "property_key", "property_value"))
   }
 
-  onEach("a database without the column iceberg_type is read and written without adding the column") { f =>
+  onEach("the column iceberg_type is added to an existing table only if jdbc.schema-version is V1") { f =>
     f.makeOldTables()
     val old = f.open()
     append(old.create(Id, unpartitioned()), "x")
@@ -139,7 +139,7 @@ class JdbcCatalogSuite extends JdbcTests {
     intercept[NotFound](catalog.rename(Id, TableIdentifier(Vector("nope"), "u")))
   }
 
-  onEach("a rename whose response was lost succeeds") { f =>
+  onEach("a rename or a drop whose response was lost succeeds") { f =>
     val catalog = f.open()
     catalog.create(Id, unpartitioned())
     FaultyDriver.breaks = Vector("UPDATE iceberg_tables SET table_namespace" -> FaultyDriver.After)

@@ -66,7 +66,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(error.metadataFile.exists(f.files.exists(_)))
   }
 
-  onEach("if a table was dropped after the connection broke, the outcome is unknown and its files are kept") { f =>
+  onEach("if the table is renamed after the connection broke, the outcome is unknown and its files are kept") { f =>
     val catalog = f.open()
     val other = f.open()
     val table = catalog.create(Id, unpartitioned())

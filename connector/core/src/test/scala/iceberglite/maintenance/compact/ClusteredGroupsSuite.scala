@@ -18,7 +18,10 @@ import iceberglite.spec.types.{NestedField, SingleValue, Type}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.tree.TestTable
 
-/** Tests which files a clustering rewrite chooses, with the coordinates `x` and `y` of points as clustering columns. */
+/**
+ * Tests which files a clustering rewrite chooses, with the coordinates `x` and `y` of points as clustering columns. A
+ * run is a set of files that were clustered together.
+ */
 class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 20 else 400)
@@ -151,7 +154,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       rows
     }
     // Each of the 32 appends has 500 rows. An appended row is rewritten once, and then at most five more times, because
-    // each of these rewrites doubles the size of the run (the set of files clustered together) that contains the row.
+    // each of these rewrites doubles the size of the run that contains the row.
     // The 20000 rows of the first run are rewritten at most once.
     assert(rewritten.sum <= 32 * 500 * 6 + 20000)
     assert(rewritten.sorted.apply(16) <= 1000)

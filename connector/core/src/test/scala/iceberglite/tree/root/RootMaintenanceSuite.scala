@@ -8,6 +8,7 @@ import iceberglite.table.action.RewriteManifests
 import iceberglite.tree.{FileChanges, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
+/** Tests when commits to a [[RootTree]] move files from the root to leaves, and when they merge or rewrite leaves. */
 class RootMaintenanceSuite extends AnyFunSuite {
   private def newTable(limits: RootLimits): RootTable = new RootTable(ManifestSamples.schema, limits = limits)
 

@@ -13,6 +13,10 @@ import iceberglite.tree.{FileChanges, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 import iceberglite.puffin.DeletionVector
 
+/**
+ * Tests [[RootTree]], the metadata tree of version 4: a root manifest lists data files and leaf manifests (leaves),
+ * which list more files.
+ */
 class RootTreeSuite extends AnyFunSuite {
   private def newTable(maxInlineFiles: Int = 3): RootTable =
     new RootTable(ManifestSamples.schema, limits = RootLimits(maxInlineFiles, foldShare = 1))
