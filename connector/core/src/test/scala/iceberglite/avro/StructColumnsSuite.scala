@@ -15,6 +15,7 @@ import iceberglite.tree.manifestlist.{
   PartitionCodec
 }
 
+/** Tests the fields of manifests and manifest lists ([[StructColumns]]), from which their Avro schemas are derived. */
 class StructColumnsSuite extends AnyFunSuite {
   private val golden = Paths.get("connector/core/src/test/golden/struct-columns.txt")
   private val tables: Seq[StructColumns[_]] = Seq(

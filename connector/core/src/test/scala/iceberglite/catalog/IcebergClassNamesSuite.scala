@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.table.MemoryFileIO
 
+/** Tests [[IcebergClassNames]], which interprets Apache Iceberg's class names in the configuration of a catalog. */
 class IcebergClassNamesSuite extends AnyFunSuite {
   private val warehouse = "warehouse" -> "mem://wh"
   private def open(properties: (String, String)*): Catalog =

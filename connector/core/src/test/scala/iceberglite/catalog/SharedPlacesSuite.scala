@@ -188,7 +188,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a purge keeps another table's data files in the table's metadata directory") {
+  test("a purge keeps another table's data files in the metadata directory of the purged table") {
     val catalog = hadoop()
     val evil = catalog.create(Evil, unpartitioned())
     victimWithDataIn(catalog, s"${evil.location}/metadata")

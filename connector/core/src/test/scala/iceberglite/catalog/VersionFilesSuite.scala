@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.table.MemoryFileIO
 
+/** Tests reading a metadata file that may not exist, or that a storage may return only after some time. */
 class VersionFilesSuite extends AnyFunSuite {
   private val path = "mem:/t/metadata/v1.metadata.json"
 

@@ -238,7 +238,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
   }
 
-  test("required columns that the manifest list omits are read from the manifest", OfManifests) {
+  test("counts and NaN flags that the manifest list omits are read from the manifest", OfManifests) {
     val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
     val withWeight = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
     val t = new TestTable(withWeight, Vector(byWeight))

@@ -19,7 +19,7 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.{FastAppend, SetPartitionStatistics}
 import iceberglite.tree.UnifiedPartition
 
-/** Tests computing, writing and reading partition statistics (spec: "Partition Statistics"). */
+/** Tests computing, writing and reading partition statistics (specification, "Partition Statistics"). */
 class PartitionStatisticsSuite extends AnyFunSuite {
   private def field(sourceId: Int, id: Int, name: String, transform: Transform): PartitionField =
     PartitionField(sourceId, id, name, transform)

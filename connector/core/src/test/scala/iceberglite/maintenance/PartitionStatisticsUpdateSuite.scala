@@ -124,7 +124,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     ()
   }
 
-  test("statistics are computed from all files if those of the ancestor cannot be used") {
+  test("statistics are not updated, but computed from all files, if those of the ancestor cannot be used") {
     def after(name: String)(change: Actions => Unit): Unit = {
       val actions = described
       change(actions)
@@ -164,7 +164,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     assert(update(actions).map(_.map(_.dataFileCount)).contains(Vector(2)))
   }
 
-  test("statistics of the same snapshot are computed from all files") {
+  test("the statistics of a snapshot are not updated from statistics of the same snapshot") {
     val actions = described
     assert(update(actions).isEmpty)
     assert(actions.table.metadata.partitionStatistics.map(_.snapshotId) ==

@@ -70,7 +70,7 @@ class VacuumSuite extends AnyFunSuite {
     assert(none.isEmpty && again.expired.snapshotIds.isEmpty)
   }
 
-  test("by default, table properties determine which snapshots expire, and orphan files older than three days are removed") {
+  test("by default, table properties determine the age of snapshots, and orphan files are removed after three days") {
     val actions = created()
     val (result, found) = planned(vacuum(actions.table, None))
     assert(result.expired.snapshotIds.isEmpty && names(found.map(_._2)) == Set("orphan"))

@@ -60,7 +60,7 @@ class MetricsModesSuite extends AnyFunSuite {
   }
 
   test(
-    "in a very wide table only the first columns have metrics, top-level columns before nested ones",
+    "by default, only the first 100 columns of a table have metrics, counting top-level columns before nested ones",
     MetricsRules.inferredColumns
   ) {
     val inner = StructType((200 until 250).map(i => optional(i, s"n$i", IntType)).toVector)

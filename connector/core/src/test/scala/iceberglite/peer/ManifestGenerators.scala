@@ -151,8 +151,8 @@ object ManifestGenerators {
   }
 
   /**
-   * Generates entries as they are before a manifest is written. Numbers that a reader will inherit (spec: "Sequence
-   * Number Inheritance") are absent. Entries with the status EXISTING or DELETED have both sequence numbers.
+   * Generates entries as they are before a manifest is written. Numbers that a reader will inherit (specification,
+   * "Sequence Number Inheritance") are absent. Entries with the status EXISTING or DELETED have both sequence numbers.
    */
   def entry(file: ContentFile, version: FormatVersion): Gen[ManifestEntry] = for {
     status <- Gen.oneOf(EntryStatus.all)

@@ -48,8 +48,8 @@ import iceberglite.table.action.{
 import iceberglite.tree.ManifestCache
 
 /**
- * Tests that iceberg-lite, Apache Iceberg and PyIceberg read the same rows from a table with real files, after each
- * kind of action.
+ * Tests that iceberg-lite, Apache Iceberg and PyIceberg read the same rows from a table with real files, after commits
+ * with actions of every kind.
  */
 class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
   import TestTables.{environment, schema}
@@ -144,7 +144,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
 
   Seq(V2, V3).foreach { version =>
     test(
-      s"all readers return the same rows of a version $version table after every kind of action",
+      s"all readers return the same rows of a version $version table after actions of every kind",
       CommitRules.operations +: Sampling.slowUnless(version == V3): _*
     ) {
       val t = new Files(version)

@@ -25,7 +25,7 @@ class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** The number of writers. Of eight writers, six die; of four writers, all die. */
+  /** The number of writers. The plans of [[Writers]] let six of eight writers die, or all of four. */
   private val writers = if (Sampling.isFast) 4 else 8
 
   /** Returns the tag of slow tests for every catalog except the file-system catalog, which the fast tier tests. */

@@ -11,6 +11,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.tree.TestTable.{file, nameOf}
 import iceberglite.scan.deletes.DeleteFile
 
+/** Tests how data files are divided into splits, and how splits are combined into tasks. */
 class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def task(name: String, size: Long, offsets: Long*): FileScanTask =
     FileScanTask.whole(

@@ -18,6 +18,7 @@ import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 
+/** Tests which data files and delete files a scan plan contains. */
 class TableScanSuite extends AnyFunSuite {
   private val schema = Schema(
     0,

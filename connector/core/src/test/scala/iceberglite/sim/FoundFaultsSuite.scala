@@ -111,7 +111,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     f.close()
   }
 
-  test("a snapshot is not cherry-picked twice, even if its first cherry-pick was itself cherry-picked after a rollback") {
+  test("a snapshot is not cherry-picked twice, even if its first cherry-pick was cherry-picked after a rollback") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))

@@ -12,8 +12,8 @@ import iceberglite.tree.{ManifestCache, SequentialPool, SnapshotFiles, TreeReade
 final class BrokenSnapshot(message: String) extends RuntimeException(message)
 
 /**
- * Determines the live rows of snapshots (spec: "Scan Planning"), independently of the code that plans scans. Caches
- * manifests and deletion vectors, because referenced files never change.
+ * Determines the live rows of snapshots (specification, "Scan Planning"), independently of the code that plans scans.
+ * Caches manifests and deletion vectors, because referenced files never change.
  */
 final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val cache = new ManifestCache(64L << 20)

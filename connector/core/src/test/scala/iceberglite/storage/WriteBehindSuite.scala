@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[WriteBehind]], which writes small files such as version hints in the background. */
 class WriteBehindSuite extends AnyFunSuite {
 
   /** A storage whose writes signal that they have started, and then wait until `mayWrite` is released. */

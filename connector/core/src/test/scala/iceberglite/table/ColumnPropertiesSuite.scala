@@ -14,6 +14,7 @@ import iceberglite.spec.types.Type.{IntType, LongType}
 import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.table.action.UpdateSchema
 
+/** Tests that a schema change also updates the table properties that refer to columns by name. */
 class ColumnPropertiesSuite extends AnyFunSuite {
   private val table = SampleTables.empty(V2)
   private val mappingKey = TableProperty.NameMappingDefault.key

@@ -13,6 +13,7 @@ import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.spec.update.Requirement.AssertCurrentSchemaId
 import iceberglite.table.action.{MergeSchema, UpdateSchema}
 
+/** Tests [[iceberglite.table.action.MergeSchema]], which adds the columns of written rows to the table's schema. */
 class MergeSchemaSuite extends AnyFunSuite {
   private val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
   private val table = updated(SampleTables.empty(V2))(_.addColumn(Vector.empty, "n", IntType))

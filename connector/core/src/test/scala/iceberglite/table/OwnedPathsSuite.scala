@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.TestTables._
 
+/** Tests [[OwnedPaths]], which decides whether a file belongs to a table and may be deleted with it. */
 class OwnedPathsSuite extends AnyFunSuite {
   private val uuid = new java.util.UUID(1L, 2L)
 

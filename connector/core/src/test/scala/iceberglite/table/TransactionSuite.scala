@@ -12,6 +12,7 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, SetRef, UpdateProperties, UpdateSchema, UpgradeVersion}
 
+/** Tests the retries of commits, and how the outcome of a commit is determined after a failure. */
 class TransactionSuite extends AnyFunSuite {
   import ScriptedCommitter._
 

@@ -113,7 +113,7 @@ class HiveCommitSuite extends HiveTests {
     assert(locks(hive.client) == 0)
   }
 
-  for (fault <- Seq(Before, After)) onHive(s"a table is created only once if the connection breaks ($fault)") { hive =>
+  for (fault <- Seq(Before, After)) onHive(s"no DDL is applied twice if the connection breaks ($fault)") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     proxy.next("create_table_with_environment_context", fault)

@@ -86,7 +86,7 @@ class RestHostileSuite extends AnyFunSuite {
     answers.foreach { body =>
       withStub { stub =>
         stub.on("GET /v1/config")(answer(200, body))
-        // This response is skipped: a JSON object without `defaults` and `overrides` is a valid, empty configuration.
+        // A JSON object without `defaults` and `overrides` is a valid, empty configuration, so such bodies are skipped.
         if (!body.startsWith("{\"metadata")) failure(stub.catalog().listNamespaces(Vector.empty))
       }
     }

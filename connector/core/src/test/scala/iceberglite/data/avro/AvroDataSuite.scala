@@ -212,7 +212,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     finally rows.close()
   }
 
-  test("rows that have no bytes in the file are read", FormatRules.unknown) {
+  test("rows that take up no bytes in the file are read", FormatRules.unknown) {
     val schema = Schema(0, Vector(optional(1, "u", UnknownType)))
     val file = write(schema, Vector.fill(1000)(Record.of(null)))
     assert(read(file.path, schema.asStruct) == Vector.fill(1000)(Record.of(null)))

@@ -26,7 +26,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
   private val Large = Long.MaxValue
   private val smallPages = Map("write.parquet.page-row-limit" -> "20")
 
-  /** Copies files to new files of a table with the given schema; absent if they cannot be copied. */
+  /** Copies files to new files of a table with the given schema. Returns `None` if they cannot be copied. */
   private def copy(
       files: Seq[WrittenFile],
       schema: Schema,
@@ -142,7 +142,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     }
   }
 
-  test("row groups are combined up to the size of the table, and files up to the target size") {
+  test("row groups are combined up to the table's row group size, and files up to the target size") {
     val files = (0 until 6).map(i => write(flat, flatRows(i * 30, i * 30 + 30), smallPages))
     val size = withReader(files.head)(_.getFooter.getBlocks.get(0).getCompressedSize)
     val groups = smallPages + ("write.parquet.row-group-size-bytes" -> (size * 5 / 2).toString)
@@ -220,7 +220,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
   }
 
   test("the row group size is also kept if the values take more bytes in the new file than in the old files") {
-    // Each file has a small dictionary. The dictionary of all values exceeds its limit, so that the values are plain.
+    // Each file has a small dictionary. A common dictionary would exceed the limit, so the copy has plain values.
     val text = schemaOf(required(1, "s", StringType))
     val files = (0 until 8).map { i =>
       write(text, (0 until 2000).map(k => Record.of(s"$i-${k % 20}-" + "x" * 100)), Map.empty)

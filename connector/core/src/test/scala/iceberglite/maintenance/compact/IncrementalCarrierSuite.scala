@@ -10,6 +10,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.action.DeletedPositions
 
+/** Tests which deletes [[IncrementalCarrier]] carries over to the new files of a compaction in each commit attempt. */
 class IncrementalCarrierSuite extends AnyFunSuite {
   private val rows = 100
 

@@ -14,6 +14,7 @@ import iceberglite.spec.file.{ManifestContent, MetricMaps, Metrics}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
+/** Tests [[EncodedMetrics]], the metrics of a file that stay in Avro's encoding until they are accessed. */
 class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val ids = Gen.oneOf(Gen.choose(1, 300), Gen.const(Int.MaxValue - 107))
   private val counts: Gen[Option[Map[Int, Long]]] =

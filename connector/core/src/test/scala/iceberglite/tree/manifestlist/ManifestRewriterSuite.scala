@@ -15,6 +15,7 @@ import iceberglite.spec.types.Type.IntType
 import iceberglite.tree.{ManifestRewrite, TestTable}
 import iceberglite.tree.TestTable._
 
+/** Tests [[ManifestRewriter]], which writes the live entries of manifests to new manifests, ordered by partition. */
 class ManifestRewriterSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
   private val byId = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))

@@ -121,7 +121,7 @@ class PartitionCodecSuite extends AnyFunSuite {
   }
 
   test(
-    "version 1 files without any ids are read by name, and their partitions by position",
+    "version 1 manifests without any field ids are read by name, and their partition values by position",
     ManifestRules.namesWithoutIds,
     ManifestRules.formatWithoutCase
   ) {

@@ -12,6 +12,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.tree.manifestlist.ManifestSamples
 import iceberglite.tree.root.RootSamples.{columnsOf, existing}
 
+/** Tests [[EntryFiles]], which converts manifest entries of versions 1 to 3 to entries of version 4 and back. */
 class EntryFilesSuite extends AnyFunSuite {
   private val schema = Schema(
     0,

@@ -25,6 +25,7 @@ import iceberglite.tree.manifestlist.ManifestSamples
 import iceberglite.tree.root.EntryContent._
 import iceberglite.tree.root.RootSamples.columnsOf
 
+/** Tests [[RootManifests]], which reads and writes the manifests of version 4: the root and the leaves of a tree. */
 class RootManifestsSuite extends AnyFunSuite {
   private val schema = ManifestSamples.schema
   private val columns = columnsOf(schema, PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity))))

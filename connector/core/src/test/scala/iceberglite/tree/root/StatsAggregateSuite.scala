@@ -6,6 +6,7 @@ import iceberglite.spec.file.{EntryStatus, FileFormat}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{DoubleLiteral, IntLiteral}
 
+/** Tests [[StatsAggregate]], the statistics of all files of a version 4 manifest. */
 class StatsAggregateSuite extends AnyFunSuite {
   private def int(value: Int): Option[Literal] = Some(IntLiteral(value))
 
