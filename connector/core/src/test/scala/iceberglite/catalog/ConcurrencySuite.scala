@@ -93,7 +93,7 @@ class ConcurrencySuite extends AnyFunSuite {
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () => {
-            // Each append is based on the version after the writer's own previous append, which may be stale.
+            // The base version is loaded again only after every third append, so the other appends have a stale base.
             var table = catalog.table(Id)
             (1 to fixture.appends).foreach { i =>
               val before = table

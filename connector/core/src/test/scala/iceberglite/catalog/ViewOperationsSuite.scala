@@ -79,7 +79,7 @@ class ViewOperationsSuite extends AnyFunSuite {
     intercept[NotFound](views.replace(View, define("SELECT 1 n"), Map.empty))
   }
 
-  withCatalog("queries in other dialects are kept, unless the view property allows to drop them") { (catalog, views) =>
+  withCatalog("queries in other dialects are kept, unless a view property allows dropping them") { (catalog, views) =>
     views.create(View, define("SELECT 1 n", "trino"), Map.empty, None)
     val added = views.replace(View, define("SELECT 2 n"), Map.empty).metadata.currentVersion
     assert(added.sql("trino").contains("SELECT 1 n") && added.sql("spark").contains("SELECT 2 n"))
@@ -130,7 +130,7 @@ class ViewOperationsSuite extends AnyFunSuite {
     assert(query(catalog.loadView(View).metadata) == "SELECT 2 n")
   }
 
-  test("a view of the early form without a UUID gets one when it is changed") {
+  test("a view without a UUID, as in early view metadata, gets a UUID when it is changed") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = open(CatalogFixture.Hadoop, store)
       val updates = SampleViews.create(catalog.defaultLocation(View), "SELECT 1 n").updates
@@ -152,7 +152,7 @@ class ViewOperationsSuite extends AnyFunSuite {
     }
   }
 
-  test("a file-system catalog rejects names of tables, other locations and renames, and hides views from tables") {
+  test("views in a file-system catalog have no table's name, no other location and no renames; they are not tables") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = open(CatalogFixture.Hadoop, store)
       val table = TableIdentifier(Vector("db"), "t")

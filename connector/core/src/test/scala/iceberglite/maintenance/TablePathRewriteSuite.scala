@@ -127,7 +127,7 @@ class TablePathRewriteSuite extends AnyFunSuite {
       }
     }
 
-  test("an end version ends the rewrite at an earlier version") {
+  test("with an end version, the copy ends at that version") {
     val (actions, history) = randomHistory(FormatVersion.V2, Fuzz.seed)
     val earlier = actions.table
     extend(history, 4)

@@ -64,7 +64,7 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "the error for an entry that contradicts its vector contains the contradiction",
+    "the error for a manifest entry that contradicts its deletion vector describes the contradiction",
     StatisticsRules.vectorIsChecked
   ) {
     val (io, files) = writeVectors

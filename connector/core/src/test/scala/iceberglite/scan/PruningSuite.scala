@@ -143,7 +143,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(cases)(check(_, FormatVersion.V2, new ManifestCache(1 << 20)))
   }
 
-  test("the plans of the random cases skip many files and manifests") {
+  test("the random plans skip many files and manifests") {
     val least = if (Sampling.isFast) 10 else 100
     assert(skippedManifests > least && prunedFiles > 5 * least)
   }

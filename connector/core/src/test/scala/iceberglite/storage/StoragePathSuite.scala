@@ -23,7 +23,7 @@ class StoragePathSuite extends AnyFunSuite {
     assert(pathOf("/wh/t/f").get.isBelow(pathOf("/wh/t").get))
   }
 
-  test("a path that storages may interpret differently is not a location") {
+  test("a relative path, or a path that storages may interpret differently, such as one with .., is not a location") {
     val ambiguous =
       Seq("/wh/../t", "/wh/./t", "/wh/%2e%2E/t", "s3://b/..", "wh/t", "file:wh/t", "//wh/t", "", "s3:", "a:b")
     ambiguous.foreach(path => assert(pathOf(path).isEmpty, path))

@@ -77,7 +77,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally tasks.close()
   }
 
-  test("this client and Apache Iceberg's client append to each other's tables and read each other's rows") {
+  test("this client and Apache Iceberg's client append to one table, and see each other's tables and files") {
     inNamespace { namespace =>
       val ours = catalog()
       val (mine, theirs) = (TableIdentifier(namespace, "mine"), TableIdentifier(namespace, "theirs"))
@@ -224,7 +224,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     Vector("default")
   )
 
-  test("views are created, replaced, renamed and dropped by both clients") {
+  test("both clients can replace a view, and this client can also create, rename and drop views") {
     inNamespace { namespace =>
       val ours = catalog()
       val id = TableIdentifier(namespace, "v")

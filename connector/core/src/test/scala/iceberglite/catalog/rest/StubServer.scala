@@ -47,6 +47,7 @@ final class StubServer extends AutoCloseable {
   /** Method and path of all requests, except requests for the configuration. */
   def lines: Vector[String] = requests.map(_.line).filterNot(_.startsWith("GET /v1/config"))
 
+  /** How long the catalogs would have waited, in milliseconds, in the order of the waits. */
   def waits: Vector[Long] = waitTimes.asScala.toVector
 
   /** An environment whose clock is [[nowMs]]. It records wait times in [[waits]] instead of waiting. */

@@ -59,7 +59,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
   ) {
     val types = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)
     val schema = Schema(0, types.zipWithIndex.map { case (t, i) => required(i + 1, s"c$i", t) }.toVector)
-    // Includes a local time that daylight saving time skips in New York, and the last units of time before a full second.
+    // Includes a local time that daylight saving time skips in New York, and times shortly before a full second.
     val times = Vector(0L, -999999L, 1L, -999001L, -1000000L, -1001000L, -1000001L, -1500000L, 1420070399999999L,
       1420070400000001L, 1520735400123456L, -62135596800000000L, 253402300799999999L)
     val nanos = Vector(

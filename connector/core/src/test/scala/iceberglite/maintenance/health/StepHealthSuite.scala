@@ -48,7 +48,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(!isDue(withDeletes(2, 4).table, MaintenanceAction.RewritePositionDeleteFiles))
   }
 
-  test("delete files of different data files are due only if the new files cover a partition") {
+  test("delete files of different data files are due only if write.delete.granularity is partition") {
     for ((granularity, due) <- Seq("file" -> false, "partition" -> true)) {
       val actions = tableByCategory(FormatVersion.V2, "write.delete.granularity" -> granularity)
       val files = (0 until 6).map(i => fileOf("a", s"mem://t/data/f$i"))
