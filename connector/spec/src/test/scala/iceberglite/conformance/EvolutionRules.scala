@@ -84,7 +84,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
     Evolution,
-    "Column changes give the same columns, ids and name mapping as in the Java library, or both reject them."
+    "Column changes give the same columns, ids and name mapping as in Apache Iceberg, or both libraries reject them."
   )(Update, "spec/schema/NameMapping.scala")
   val unionByName: Rule = rule(
     "union-by-name",
@@ -144,6 +144,6 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val propertiesFollow: Rule = rule(
     "column-properties-follow",
     "Schema Evolution",
-    "Per-column properties follow a rename and are removed with the column, as in the Java library."
+    "Per-column table properties are renamed and removed together with their column, as in Apache Iceberg."
   )("core/table/action/UpdateSchema.scala")
 }

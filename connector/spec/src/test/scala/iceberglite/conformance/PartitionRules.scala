@@ -63,7 +63,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val transformValues: Rule = rule(
     "transform-values",
     Transforms,
-    "Transforms give the same values as the Java library."
+    "Transforms give the same values as in Apache Iceberg."
   )("spec/partition/Transform.scala")
   val noIdentityOfVariant: Rule = rule(
     "no-identity-of-variant",
@@ -159,7 +159,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
     Evolution,
-    "Partitioning changes give the same fields, ids and names as in the Java library, or both reject them."
+    "Partitioning changes give the same fields, ids and names as in Apache Iceberg, or both libraries reject them."
   )("spec/update/PartitionSpecChanges.scala")
   val newIdsFromLast: Rule = rule(
     "new-ids-from-last",

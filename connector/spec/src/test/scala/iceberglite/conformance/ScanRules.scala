@@ -102,7 +102,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "positions-by-path",
     "Scan Planning; Position Delete Files",
     "A position delete file with a referenced_data_file, or with a single path in its bounds, applies to that file " +
-      "only; others are skipped if their bounds of file_path exclude the data file's path."
+      "only; other position delete files are skipped if their bounds of file_path exclude the data file's path."
   )(sorted)
 
   val noDeletesInVersion1: Rule =
@@ -164,8 +164,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val noNestedKeys: Rule = rule(
     "no-nested-keys",
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
-    "Delete columns cannot be nested, variant, or inside lists or maps, and a delete file must have delete columns; " +
-      "the error names file and column."
+    "A delete column cannot be a struct, list, map or variant, nor be inside a list or map, and a delete file must " +
+      "have delete columns; the error names the file and the column."
   )("core/scan/deletes/KeyColumns.scala")
   val floatingKeys: Rule = rule(
     "floating-keys",
