@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
- * Finds other tables whose directory is a given directory, or contains it. Other tables are found by their metadata
- * folders in the file system, and through the catalog.
+ * Finds other tables whose directory is equal to, above or below a given directory. Other tables are found by their
+ * metadata folders in the file system, and through the catalog.
  *
  * @param version the version of the table whose files are checked
  */
@@ -40,12 +40,12 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     found
   }
 
-  /** Returns whether a directory has a metadata folder. */
+  /** Returns whether a directory has a metadata folder that contains metadata files. */
   def isTable(directory: StoragePath): Boolean = isTableCache.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
   /**
-   * Returns the other tables that have metadata files in the directory's metadata folder, or that own the directory
-   * according to the catalog.
+   * Returns the other tables that have metadata files in the directory's metadata folder, and the other tables of the
+   * catalog whose directory is equal to, above or below the directory.
    */
   def otherTables(directory: StoragePath): Vector[OtherTable] =
     (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct

@@ -34,8 +34,8 @@ trait DeleteCarrier {
 }
 
 /**
- * The position deletes that other commits added for the data files of a rewrite, carried over to the new files. Later
- * attempts of the commit reuse the carried deletes if there are no other new deletes.
+ * The position deletes that other commits added for the data files of a rewrite, carried over to the new files. A later
+ * attempt of the commit reuses the carried deletes if no further deletes were added.
  *
  * @param data the replaced data files
  * @param since the snapshot that the rewrite has read

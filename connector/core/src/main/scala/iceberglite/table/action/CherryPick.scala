@@ -132,7 +132,7 @@ private[action] object CherryPick {
     private def changesOf(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
       MetadataTree.at(picked, context.tree(base)).changes(PartFilter.All).toVector
 
-    /** Checks that the partitions that the snapshot replaces have not changed since the snapshot was committed. */
+    /** Checks that no commit since the snapshot's parent added files to the partitions that the snapshot replaces. */
     private def requireUnchanged(
         picked: Snapshot,
         partitions: FilePartitions,

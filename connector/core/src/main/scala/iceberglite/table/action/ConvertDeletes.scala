@@ -14,7 +14,7 @@ import iceberglite.table.conflict.BranchHistory
  *
  *   - added data files with a lower data sequence number, to which the equality deletes apply, as a compaction can do
  *     (spec: "Sequence Number Inheritance");
- *   - removed a data file to which the new deletes apply; or
+ *   - removed a converted or replaced delete file, or a data file to which the new deletes apply; or
  *   - added another deletion vector for such a data file.
  *
  * @param converted the equality delete files

@@ -10,7 +10,7 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * Removes the files in which all rows match a filter. The commit fails if only some rows of a file match. If no file
  * matches, nothing is committed.
  *
- * @param filter an unbound filter on the table's columns
+ * @param filter a filter on the table's columns, unbound or bound to the table's current schema
  */
 final class DeleteFiles(
     filter: Expression,

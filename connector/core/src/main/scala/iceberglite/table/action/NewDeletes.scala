@@ -70,8 +70,8 @@ private[action] object LiveDeletionVectors {
   }
 
   /**
-   * Returns the deletion vectors that other commits added for the data files that the given vectors reference, and that
-   * are not live if the data files were rewritten. Vectors that rewrites added are not returned.
+   * Returns the deletion vectors that other commits added for the data files that the given vectors reference. They may
+   * no longer be live, because the data files may have been rewritten. Vectors that rewrites added are not returned.
    */
   def addedConcurrently(
       vectors: Vector[ContentFile],

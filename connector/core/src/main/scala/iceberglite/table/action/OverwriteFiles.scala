@@ -13,7 +13,8 @@ import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
  * Replaces the files whose rows match a filter, the given files, or both, with new files. The commit fails if only some
  * rows of a file match the filter, or if one of the given files is not live.
  *
- * @param filter an unbound filter on the table's columns; `AlwaysFalse` if only the files in `removed` are replaced
+ * @param filter a filter on the table's columns, unbound or bound to the table's current schema; `AlwaysFalse` if only
+ *   the files in `removed` are replaced
  * @param isolation the concurrent changes to reject; by default nothing is checked, because an overwrite usually
  *   replaces concurrent changes as well
  * @param removed data files that the writer has read and whose remaining rows are in `added`

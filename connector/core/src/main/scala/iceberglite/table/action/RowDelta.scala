@@ -13,7 +13,7 @@ import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
 /**
  * The rows that a row-level statement reads.
  *
- * @param filter an unbound filter for these rows
+ * @param filter a filter for these rows, unbound or bound to the table's current schema
  * @param isRowByRow whether the change to a row depends only on that row, as in UPDATE without subqueries; if so,
  *   concurrent deletes of other rows do not conflict
  */

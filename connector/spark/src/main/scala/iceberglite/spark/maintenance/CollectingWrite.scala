@@ -21,7 +21,8 @@ final private class CollectingWrite(plan: WritePlan, writeCommit: WriteCommit) e
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
     TaskWriterFactory.of(plan, writeCommit.operationId)
 
-  // The files of a second attempt of a task, and of a task that ends after its job was cancelled, would not be removed.
+  // Without the coordinator, the files of a task's second attempt, and of a task that ends after its job was cancelled,
+  // would not be removed.
   override def useCommitCoordinator: Boolean = true
 
   override def onDataWriterCommit(message: WriterCommitMessage): Unit = message match {

@@ -29,8 +29,8 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  * @param table the table at the version whose files are rewritten
  * @param where only files that may have a row that satisfies this condition are rewritten
  * @param select selects the file groups to rewrite among the groups that satisfy the options
- * @param deadline with partial progress, the time after which the rewrite of no further batch of file groups begins;
- *   without partial progress, it has no effect
+ * @param deadline with partial progress, the time after which no further batch of file groups is begun; without partial
+ *   progress, it has no effect
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,

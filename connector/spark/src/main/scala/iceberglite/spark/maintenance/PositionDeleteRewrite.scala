@@ -19,8 +19,8 @@ import iceberglite.table.action.RewriteFiles
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten
- * @param deadline with partial progress, the time after which the rewrite of no further batch of file groups begins;
- *   without partial progress, it has no effect
+ * @param deadline with partial progress, the time after which no further batch of file groups is begun; without partial
+ *   progress, it has no effect
  * @param shouldUseCluster decides whether a Spark job is used, from the number of cores of the cluster and the size of
  *   the rewrite
  */

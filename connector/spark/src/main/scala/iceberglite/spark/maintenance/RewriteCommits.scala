@@ -24,8 +24,8 @@ private[maintenance] object RewriteCommits {
    * Rewrites groups in one commit, or with partial progress in several commits.
    *
    * @param empty the result of a rewrite without groups
-   * @param deadline with partial progress, the time after which the rewrite of no further batch of groups begins. Each
-   *   batch has its own commit
+   * @param deadline with partial progress, the time after which no further batch of groups is begun. Each batch has its
+   *   own commit
    * @param failed returns the result of groups whose commit failed
    * @param rewrite rewrites groups and commits them. Returns the newest version of the table, and the result. Several
    *   threads call this function if groups are rewritten at the same time

@@ -15,8 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A key of 16 bytes that is equal for two rows if and only if their values are equal: the first half of the SHA-256
- * hash of the values. Two different rows have the same key with about the same negligible probability as two equal
- * random UUIDs.
+ * hash of the values. The probability that two different rows have the same key is negligible, as for random UUIDs.
  *
  * All NaN values are equal, because the NaN that is read from a file may differ from the NaN that was written. -0.0 and
  * 0.0 are different values, because files preserve the sign. The order of the entries of a map does not matter. A null

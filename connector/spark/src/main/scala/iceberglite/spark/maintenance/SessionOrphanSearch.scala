@@ -116,8 +116,8 @@ private[iceberglite] object SessionOrphanSearch {
     SessionUnreachableFiles.liveFiles(context, io, needed.parts).keys ++ context.parallelize(needed.named)
 
   /**
-   * Returns the listed paths that are equal to no needed path. If a needed path has the same path component as a listed
-   * path but another scheme or authority, it is returned with the listed path.
+   * Returns the listed paths that are equal to no needed path. If a needed path differs from a listed path only in the
+   * scheme or the authority, the needed path is returned with the listed path.
    */
   private[maintenance] def compare(
       listed: RDD[String],

@@ -82,7 +82,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
 
   /**
    * Returns the scan that provides a join key and can select files by the key. The result also has the key as an
-   * expression on columns of the scan.
+   * expression on columns of the scan. Absent if there is no such scan, or if the plan already has a filter on the key.
    */
   private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {
     case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>

@@ -31,6 +31,7 @@ private[iceberglite] object GroupMatch {
    * Returns the terms by which both sides are grouped.
    *
    * @param needsAllKeys whether Spark's settings require a term for each join key
+   * @return absent if both sides are already grouped, or if they are not partitioned by the same terms of join keys
    */
   def of(left: JoinSide, right: JoinSide, needsAllKeys: Boolean): Option[(Terms, Terms)] = {
     val termsOfSides = (left.isGrouped, right.isGrouped) match {

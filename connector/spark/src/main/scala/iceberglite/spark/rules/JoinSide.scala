@@ -29,8 +29,8 @@ final private[rules] case class JoinSide(
   lazy val terms: Vector[GroupTerm] = KeyGrouping.terms(scan.files)
 
   /**
-   * The terms by which the scan is already grouped, if it is grouped. Each term comes with the position of its column
-   * among the join keys.
+   * The terms by which the scan is already grouped. Each term comes with the position of its column among the join
+   * keys. Absent if the scan is not grouped, or if the column of a term is not a join key.
    */
   lazy val existingTerms: Option[Vector[(Int, GroupTerm)]] = for {
     grouping <- scan.grouping

@@ -73,8 +73,8 @@ final private[rules] case class ColumnTest(range: Expression, isExact: Boolean)
 private[rules] object ColumnTest {
 
   /**
-   * The maximum number of values that are tested one by one. A longer list becomes the range from its minimum to its
-   * maximum.
+   * The maximum number of values of an IN list for which the column is tested one by one. A longer list of dates or
+   * timestamps becomes the range from its minimum to its maximum. Longer lists of strings are not converted.
    */
   private val MaxRanges = 20
 

@@ -61,7 +61,8 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Makes the write an overwrite of the rows that satisfy a condition.
+   * Makes the write an overwrite of the rows that satisfy a condition. If the condition is true for all rows and the
+   * options request a dynamic overwrite, the write replaces the partitions of the new rows instead.
    *
    * @throws iceberglite.spark.error.StatementError if the condition cannot be evaluated on files
    */

@@ -63,8 +63,8 @@ private[iceberglite] object RerunAfterRewrite {
 
   /**
    * Returns the rerun of an analyzed DELETE, UPDATE, MERGE or overwrite. Absent if the plan does not change an
-   * iceberg-lite table, and if the statement uses positions of rows: after a compaction, they are positions of other
-   * rows or of files that do not exist.
+   * iceberg-lite table, or if the statement uses positions of rows: after a compaction, the same position may belong to
+   * another row, or its file may be gone.
    *
    * @param namedMetadata the names of the target's metadata columns that the statement uses. The plan of an UPDATE
    *   contains all metadata columns if it uses one of them

@@ -76,7 +76,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with PartitionManagement
     with ErrorBoundary {
 
-  /** The version of the table when Spark resolved it. */
+  /** The version of the table when Spark resolved it, with the columns that the statement adds. */
   val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
 
   private def withNewColumns(version: Table): Table = target.merge(version).fold(version)(_.merged)

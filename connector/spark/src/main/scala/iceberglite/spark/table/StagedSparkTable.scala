@@ -10,8 +10,8 @@ import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
 
 /**
- * A table that `CREATE TABLE ... AS SELECT` or `REPLACE TABLE ... AS SELECT` creates. The table and its files are
- * committed only after the query has succeeded.
+ * A table that `CREATE TABLE ... AS SELECT`, `REPLACE TABLE` or `REPLACE TABLE ... AS SELECT` creates. The table and
+ * its files are committed only after the query has succeeded.
  *
  * @param onCommit called after the table is committed
  */
@@ -20,7 +20,8 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     with SparkStagedTable {
 
   /**
-   * Commits the table. If the table already contains this version of the application's write, the table is not changed.
+   * Commits the table. If an application repeats a write (the options `txnAppId` and `txnVersion`) that the existing
+   * table already contains, the table is not changed.
    */
   override def commitStagedChanges(): Unit = in {
     try {

@@ -68,7 +68,7 @@ final private[table] class TablePartitions(table: Table, snapshot: Option[Snapsh
   def partlyMatchingFile(condition: Expression): Option[ManifestEntry] =
     liveFiles(condition).collectFirst { case (entry, RowMatch.SomeRows) => entry }
 
-  /** Returns the data files in which some or all rows satisfy a condition. */
+  /** Returns the data files that may have rows that satisfy a condition. */
   private def liveFiles(condition: Expression): Iterator[(ManifestEntry, RowMatch)] = {
     val rowFilter = new RowFilter(condition, caseSensitive = true, metadata)
     snapshot.iterator.flatMap { head =>

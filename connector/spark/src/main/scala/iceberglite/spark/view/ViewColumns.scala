@@ -58,8 +58,11 @@ private[view] object ViewColumns {
   }
 
   /**
-   * Returns the names of the query's columns, if they are stored in the summary of the version or in the properties of
-   * the view.
+   * Returns the names of the query's columns that are stored in the summary of the version or in the properties of the
+   * view.
+   *
+   * @param columns the columns of the view
+   * @return absent if no names are stored, or if there are not as many names as columns
    */
   def queryNames(view: ViewMetadata, version: ViewVersion, columns: StructType): Option[Seq[String]] = {
     val listed = version.summary.get(QueryColumnList)

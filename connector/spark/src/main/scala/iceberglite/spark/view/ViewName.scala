@@ -75,11 +75,11 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
 
 object ViewName {
 
-  /** Returns the name if its catalog supports views, and if it is not the name of a temporary view. */
+  /** Returns the name as [[ofPermanent]] does; absent if it is the name of a temporary view. */
   def of(session: SparkSession, name: Seq[String]): Option[ViewName] =
     if (session.sessionState.catalog.isTempView(name)) None else ofPermanent(session, name)
 
-  /** Returns the name if its catalog supports views. */
+  /** Returns the name; absent if its catalog does not support views, or if it is a path. */
   def ofPermanent(session: SparkSession, name: Seq[String]): Option[ViewName] =
     of(CatalogNames.resolve(session, name))
 

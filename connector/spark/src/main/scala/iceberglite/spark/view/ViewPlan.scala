@@ -30,7 +30,7 @@ private[view] object ViewPlan {
       for (m <- metadata; uuid <- m.uuid) yield (uuid, m.location)
   }
 
-  /** The views around the plan of a view and the view itself, outermost first. */
+  /** Marks the plan of a view with the views whose queries contain this view, outermost first, and the view itself. */
   private val Path = TreeNodeTag[Seq[Step]]("iceberglite.view.path")
 
   /**

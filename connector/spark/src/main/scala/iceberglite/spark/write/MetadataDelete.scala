@@ -15,7 +15,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, RowMatch, RowFilter}
 import iceberglite.tree.MetadataTree
 
-/** Deletes whole files for DELETE and TRUNCATE, without reading rows. */
+/** Deletes whole files for DELETE, TRUNCATE and ALTER TABLE ... DROP PARTITION, without reading rows. */
 object MetadataDelete {
 
   /**
@@ -54,7 +54,8 @@ object MetadataDelete {
   }
 
   /**
-   * Deletes the files whose rows satisfy a condition, like the other method.
+   * Deletes the files whose rows satisfy a condition. Concurrent commits have the same effect as in the method that
+   * takes Spark's predicates.
    *
    * @param filter the condition, unbound or bound to the table's current schema
    */

@@ -34,7 +34,7 @@ private[iceberglite] object SchemaMerge {
   /**
    * Returns the schema changes that the given rows require.
    *
-   * @return absent if the table has all columns of the rows
+   * @return absent if the rows have no new columns and no wider types
    * @throws iceberglite.spec.IcebergError if a column has incompatible types; the message names the column
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
@@ -43,7 +43,7 @@ private[iceberglite] object SchemaMerge {
   }
 
   /**
-   * Returns the schema changes that rows with the given columns require; absent if the table has all of the columns.
+   * Returns the schema changes that rows with the given columns require; absent if no columns are new or wider.
    *
    * @param rowColumns the columns of the rows, matched by name; their ids are ignored
    */

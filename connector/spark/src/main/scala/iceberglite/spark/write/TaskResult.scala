@@ -11,7 +11,7 @@ private[iceberglite] trait TaskResult extends WriterCommitMessage {
   def paths: Vector[String]
 }
 
-/** The data files of a task, and the counts of changed rows, if available. */
+/** The data files of a task, and its row counts. Without a change column, all rows are counted as copied rows. */
 final private[iceberglite] class WrittenFiles(val files: Array[ContentFile], val counts: RowCounts)
     extends TaskResult {
   override def paths: Vector[String] = files.iterator.map(_.path).toVector

@@ -52,8 +52,8 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   @volatile private var driverFiles = Vector.empty[String]
 
   /**
-   * Records a file of the write, so that it can be removed. The driver calls this method before it creates the file
-   * itself. Several threads may call it.
+   * Records a file of the write, so that it can be removed. For a file that the driver creates, this method is called
+   * before the file is created. Rewrites also record the files of their finished tasks. Several threads may call it.
    */
   def registerFile(path: String): Unit = synchronized(driverFiles :+= path)
 

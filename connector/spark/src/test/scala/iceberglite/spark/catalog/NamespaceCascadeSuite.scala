@@ -40,7 +40,7 @@ class NamespaceCascadeSuite extends AnyFunSuite with StatementFixture {
   test("a failure in the middle is reported with what was dropped before and what remains") {
     val namespace = s"lite.$ns.partly"
     fill(namespace)
-    // A file of another program in the directory of the nested namespace prevents that it is dropped.
+    // The nested namespace cannot be dropped, because its directory contains a file of another program.
     val file = SharedSession.warehouse.resolve(s"$ns/partly/inner/notes")
     Files.createFile(file)
     val error = intercept[StatementError](sql(s"DROP NAMESPACE $namespace CASCADE"))

@@ -11,7 +11,7 @@ import iceberglite.spark.SharedSession
 private[error] object MaintenanceStatements {
   private def changing(label: String)(run: SparkSession => Any): Case = Case(label, changes = true)(run)
 
-  /** Maintenance that changes no rows, with the names of the tables that it changes. */
+  /** Calls that keep the rows of a table and change its files or metadata, each with the name of the table. */
   val all: Seq[(String, Case)] = Seq(
     "t" -> "remove_orphan_files('db.t')",
     "m" -> "rewrite_data_files(table => 'db.m', options => map('rewrite-all', 'true'))",

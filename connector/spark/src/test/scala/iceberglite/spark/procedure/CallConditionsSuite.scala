@@ -53,7 +53,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
     case other => fail(s"no value of the type $other")
   }
 
-  /** Conditions of procedures that fail for another reason before they look for the table, or that need a view. */
+  /** The expected conditions of procedures that need a view, or that fail for another reason than a missing table. */
   private val earlier: Map[String, (String, String)] = Map(
     "restore" -> ("INVALID_PARAMETER_VALUE" -> "22023"),
     "register_table" -> ("ICEBERG_LITE.UNREADABLE_FILE" -> "58030"),

@@ -24,7 +24,7 @@ import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentif
 import iceberglite.table.action.{FastAppend, RemoveFiles}
 import iceberglite.tree.TreeReader
 
-/** Tests rewrites of data files, if other commits delete rows of these files before the rewrite commits. */
+/** Tests rewrites of data files during which other commits delete rows of these files. */
 class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   private val columns = "id BIGINT, p INT, s STRING"
 

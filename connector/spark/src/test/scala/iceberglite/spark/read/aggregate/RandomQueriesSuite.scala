@@ -69,7 +69,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
       val names = columns(table)
       val countQuery = sql(s"SELECT count(*) FROM ${table.name}")
       assert(countQuery.collect().toSeq == rows("SELECT count(*) FROM copied"))
-      // Only delete files can prevent that metadata answers the query, and version 1 tables have none.
+      // Metadata answers the query unless the table has delete files, and version 1 tables have none.
       assert(isFromMetadata(countQuery) || table.table.metadata.formatVersion > FormatVersion.V1)
       (0 until queriesPerTable).foreach { _ =>
         val functions = Seq.fill(1 + random.nextInt(2)) {

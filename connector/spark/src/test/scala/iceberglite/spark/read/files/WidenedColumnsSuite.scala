@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/** Checks what DataFrames return that were created before a column of their table was widened: rows or an error. */
+/** Checks which queries on a DataFrame fail if a column was widened after the DataFrame was created. */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 
@@ -57,7 +57,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
 
   for (format <- Seq("parquet", "orc", "avro"))
     test(
-      s"a read of a DataFrame fails with the column that was widened after the DataFrame was created, in $format files",
+      s"the error of a DataFrame that is older than a wider column contains the column, in $format files",
       Sampling.sampledUnless(format == "avro"): _*
     ) {
       val t = table(format)

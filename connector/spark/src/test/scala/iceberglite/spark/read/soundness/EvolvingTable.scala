@@ -180,8 +180,9 @@ final private[soundness] class EvolvingTable(
   }
 
   /**
-   * Widens, renames, adds or replaces a column. Source columns of partition fields, and columns that equality deletes
-   * compare, are neither renamed nor replaced, because such columns cannot be dropped.
+   * Widens, renames, adds or replaces a column. To replace a column, this method drops it and adds a column with the
+   * same name. Source columns of partition fields, and columns that equality deletes compare, cannot be dropped, so
+   * they are neither replaced nor renamed.
    */
   private def changeColumn(): Unit = {
     val current = table
