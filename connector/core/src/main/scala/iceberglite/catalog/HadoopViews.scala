@@ -55,7 +55,7 @@ final private[catalog] class HadoopViews(
     ViewState(next, path)
   }
 
-  /** Drops the view. */
+  /** Drops the view. @return false if the view does not exist */
   def drop(): Boolean = {
     val existed = delete(Set.empty)
     if (existed) EmptyDirectories.removeAll(io, location)

@@ -31,6 +31,7 @@ object PurgeTable {
    *   files in this folder are deleted first, so that readers do not find a table without its data. The caller deletes
    *   the remaining files of the folder
    * @return the number of deleted files, and the files that were kept, which are also logged
+   * @throws iceberglite.spec.IcebergError if [[requireGcEnabled]] rejects the purge; in this case, nothing is deleted
    */
   def apply(
       io: FileIO,

@@ -17,7 +17,8 @@ final case class ScanPlan(
 )
 
 /**
- * Statistics about the planning of a scan.
+ * Statistics about the planning of a scan. In an incremental read, the numbers of manifests and of live files refer to
+ * the manifests that the commits in the range wrote, instead of the manifests of a snapshot.
  *
  * @param totalManifests number of data manifests of the snapshot
  * @param skippedManifests number of data manifests that were not read, because they have no live files, because their

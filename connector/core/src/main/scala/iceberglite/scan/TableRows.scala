@@ -38,7 +38,8 @@ final class TableRows(
   /**
    * Returns the rows in the order of the file.
    *
-   * @throws InvalidArgument if the task is a split of a file; this class reads only whole files
+   * @throws InvalidArgument if the task does not begin at the start of the file; this class reads only whole files
+   * @throws Unsupported if the file is encrypted
    */
   def of(task: FileScanTask): RecordIterator = {
     if (task.start != 0) throw InvalidArgument("start", task.start.toString, "Only whole files can be read row by row")

@@ -82,8 +82,8 @@ final case class TableScan(
   }
 
   /**
-   * Reads parts in batches until the files found so far are guaranteed to contain enough matching rows. The number of
-   * parts that have been read doubles with each batch.
+   * Reads parts in batches until the files found so far are guaranteed to contain enough matching rows. Each batch
+   * doubles the number of parts that have been read, but has at most as many parts as the pool has threads.
    *
    * @param rows the sufficient number of matching rows
    * @return the parts that were read, the files that were selected from these parts, and the tasks of the plan

@@ -36,8 +36,8 @@ trait FilePart extends PartSummary with Serializable {
   def copyTo(table: TreeTable, copy: TreeCopy): Long = length
 
   /**
-   * The estimated number of live files: the count in the metadata, but at most the length of the part in bytes, because
-   * each entry takes at least one byte.
+   * The estimated number of live files: the count in the metadata or, if there is none, an assumed count. The estimate
+   * is at most the length of the part in bytes, because each entry takes at least one byte.
    */
   final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
 

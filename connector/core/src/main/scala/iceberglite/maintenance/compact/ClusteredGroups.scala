@@ -20,8 +20,8 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  * clustered runs are then rewritten, too. Therefore the number of runs in a range grows with the logarithm of the
  * number of rows, and the rows of a run are rewritten only into a run that has at least twice as many rows.
  *
- * If files are chosen again right after the rewrite, no file is chosen: all files chosen before have been clustered,
- * and runs are merged only if some of the runs are newer than the last rewrite.
+ * A second rewrite right after the first one finds no files to rewrite: all files that the first one chose have been
+ * clustered, and runs are merged only if some of the runs are newer than the last rewrite.
  *
  * @param snapshotOf returns a snapshot by its id; `None` if it has expired
  */

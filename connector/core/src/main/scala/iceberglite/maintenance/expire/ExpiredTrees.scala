@@ -11,7 +11,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
  *
  * @param roots paths of the manifest lists of expired snapshots
  * @param manifests paths of other metadata files that only expired trees have
- * @param statistics paths of the statistics files of expired snapshots
+ * @param statistics paths of the statistics files that the table no longer refers to
  * @param expired the parts that only expired trees have (manifests in format versions 1 to 3). These parts list the
  *   data and delete files that may be unreachable
  * @param retained the parts of the remaining trees

@@ -199,7 +199,7 @@ object OrphanRemoval {
    * Returns the listing of a directory of a table.
    *
    * @param path a directory that the table owns; by default its location
-   * @param byPrefix whether all paths below the directory are listed at once, instead of one directory after the other
+   * @param byPrefix whether all paths below the directory are listed by prefix, instead of each directory separately
    * @throws InvalidArgument if the table does not own the directory
    */
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {

@@ -9,7 +9,8 @@ import iceberglite.tree.MetadataPool
  * The versions of a table whose metadata files are rewritten.
  *
  * @param newest the newest of these versions
- * @param older the versions between the start version and `newest`, both excluded
+ * @param older the versions between the start version and `newest`, both excluded; without a start version, all
+ *   versions in the metadata log of `newest`
  * @param startIds the ids of the snapshots of the start version; absent if there is no start version
  */
 final private[relocate] case class RewrittenVersions(
