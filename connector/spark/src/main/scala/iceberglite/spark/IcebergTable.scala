@@ -95,7 +95,7 @@ final class IcebergTable private (
    * Runs a statement and returns the numbers of rows that it changed.
    *
    * @param verb the first keyword of the statement: DELETE, UPDATE or MERGE
-   * @param evolvesSchema whether a MERGE may add columns to the table
+   * @param evolvesSchema whether a MERGE may add columns to the table and widen the types of its columns
    * @throws StatementError if the statement does not support one of the options
    */
   private[iceberglite] def run(verb: String, statement: LogicalPlan, evolvesSchema: Boolean = false): RowChanges = {

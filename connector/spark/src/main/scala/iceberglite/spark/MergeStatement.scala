@@ -85,8 +85,8 @@ final class MergeStatement private (
     whenNotMatchedBySource(DeleteAction(Some(condition.expression)))
 
   /**
-   * Lets the statement add columns to the table: the source columns that a clause uses and that the table does not
-   * have. One commit adds the columns and the rows.
+   * Lets the statement add the source columns that a clause uses and that the table does not have, and widen the types
+   * of existing columns. One commit changes the columns and writes the rows.
    */
   def withSchemaEvolution(): MergeStatement = copy(evolvesSchema = true)
 

@@ -208,7 +208,7 @@ trait TableMaintenanceCalls {
    * in the table's metadata.
    *
    * @param snapshotId the id of the snapshot; by default the current snapshot
-   * @return the partition statistics file; absent for a snapshot without files
+   * @return the partition statistics file; absent for a table without snapshots, and for a snapshot without files
    */
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
     ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))

@@ -58,14 +58,14 @@ final case class StatementOptions(values: Map[String, String]) {
   /**
    * Returns the application and version that the commit records, so that the statement can safely be rerun.
    *
-   * @throws InvalidArgument if only one of the two options is set
+   * @throws InvalidArgument if only one of the two options is set, or an option and its alias differ
    */
   def application: Option[RecordApplicationVersion] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
   def isUpsert: Boolean = UpsertOptions.isRequested(settings)
 
-  /** Whether source columns that the table lacks are added to the table. */
+  /** Whether source columns that the table lacks are added to the table, and column types are widened. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)
 
   /** Returns the options that are passed to the table, without the options that the statement itself handles. */
@@ -109,10 +109,11 @@ object StatementOptions {
     (statementOnly ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
 
   /**
-   * Rejects options that a statement does not support.
+   * Rejects options that a statement does not support, and invalid values of options.
    *
    * @param verb DELETE, UPDATE, MERGE or INSERT
-   * @throws InvalidArgument if the statement does not support an option; the message names the option
+   * @throws InvalidArgument if the statement does not support an option, or if a value is invalid; the message names
+   *   the option
    */
   def check(verb: String, options: StatementOptions): Unit = {
     val validOptions = optionsFor(verb)

@@ -25,7 +25,7 @@ object WriteAuditPublish {
    *
    * @param branch the branch that the statement names; absent if the statement names no branch
    * @throws InvalidArgument if the session and the statement request contradictory targets
-   * @throws iceberglite.spec.IcebergError.NotFound if the branch does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound if the branch that the statement names does not exist
    */
   def target(table: Table, branch: Option[String], session: SparkSession): Target = {
     val requested = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))

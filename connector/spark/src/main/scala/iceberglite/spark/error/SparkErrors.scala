@@ -14,7 +14,8 @@ import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
 /**
- * An error of the connector as an analysis error of Spark. It means that the statement is not valid for the table.
+ * An error of the connector as an analysis error of Spark. It means that the statement is not valid for the table, that
+ * a file of the table is invalid, or that another commit has made a change that conflicts with the statement.
  *
  * @param error the original error with its fields
  * @param at the position in the statement, if it is known

@@ -20,8 +20,8 @@ import iceberglite.spec.IcebergError.Unsupported
 
 /**
  * `SHOW TABLE EXTENDED [IN namespace] LIKE 'pattern'`: shows the tables and views of a namespace, and the temporary
- * views of the session, with their properties and columns. The text has the same entries as in Spark 4, whose statement
- * supports all catalogs. Spark 3.5 supports only its session catalog.
+ * views of the session, with their properties and columns. The description of a table has the same entries as in Spark
+ * 4, whose statement supports all catalogs. Spark 3.5 supports only its session catalog.
  *
  * @param partition the values of the clause PARTITION, which only tables of Spark support
  */

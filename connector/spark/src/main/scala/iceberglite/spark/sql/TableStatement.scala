@@ -3,8 +3,8 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * A statement that Spark does not have, for the maintenance of a table or about its history. Each statement has its own
- * source file and is listed in [[TableStatement.all]].
+ * A statement that Spark does not have, about the maintenance, the history, or the branches and tags of a table. Each
+ * statement has its own source file and is listed in [[TableStatement.all]].
  */
 trait TableStatement {
 

@@ -22,7 +22,8 @@ import iceberglite.spec.Redaction
  *
  * @param retainHours age in hours after which snapshots expire; if absent, the table property
  *   `history.expire.max-snapshot-age-ms` determines the age
- * @param dryRun whether the statement only returns the files that it would remove, and changes nothing
+ * @param dryRun whether the statement only returns the snapshots, branches, tags and files that it would remove, and
+ *   changes nothing
  */
 final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRun: Boolean)
     extends ExistingTableCommand
@@ -87,7 +88,7 @@ object VacuumTable extends TableStatement {
     VacuumTable(table, hours, dryRun)
   }
 
-  /** Returns one row for each kind of file, and one row for each reason why files were not deleted. */
+  /** Returns one row for each kind of removed object, and one row for each reason why files were not deleted. */
   private def rows(result: VacuumResult): Seq[Row] = {
     val (expired, files) = (result.expired, result.expired.deleted)
     val counts = Seq(

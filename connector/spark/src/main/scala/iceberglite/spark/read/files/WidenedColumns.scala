@@ -75,7 +75,7 @@ final private[iceberglite] class WidenedColumns(tableName: String, readSchema: S
 
 private[iceberglite] object WidenedColumns {
 
-  /** Returns the widened columns. @param snapshot absent for a table without rows */
+  /** Returns the widened columns. @param snapshot absent for a table without snapshots */
   def of(tableName: String, metadata: TableMetadata, snapshot: Option[Snapshot], readSchema: Schema): WidenedColumns =
     new WidenedColumns(tableName, readSchema, snapshot.fold(readSchema)(metadata.schemaOf))
 }

@@ -202,8 +202,8 @@ final private class BooleanPredicates(path: Array[String]) extends ColumnPredica
 }
 
 /**
- * Creates filters on strings, binaries and decimals. Parquet compares strings and binaries by their unsigned bytes, and
- * decimals by their value.
+ * Creates filters on strings, binaries, UUIDs and decimals. Parquet compares decimals by their value, and values of the
+ * other types by their unsigned bytes.
  */
 final private class BytesPredicates(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedPredicates(SparkFilterApi.binaryColumn(path), convert) {

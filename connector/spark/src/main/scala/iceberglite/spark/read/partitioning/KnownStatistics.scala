@@ -14,7 +14,8 @@ import iceberglite.spec.types.Type.{BinaryType, FixedType, StringType}
  * @param min the minimum in Spark's internal format; absent for strings and binaries, whose bounds may be truncated
  * @param max the maximum in Spark's internal format; absent for strings and binaries
  * @param nulls the number of nulls
- * @param distinct the number of distinct values at the last ANALYZE TABLE
+ * @param distinct the number of distinct values, from the statistics file of the snapshot or of its nearest ancestor
+ *   that has one
  */
 final private[iceberglite] case class KnownStatistics(
     min: Option[Any] = None,

@@ -8,7 +8,7 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
  * The files that a row-level statement has read.
  *
  * @param tasks the data files, with the delete files that apply to them
- * @param filter an unbound condition that all rows affected by the statement satisfy
+ * @param filter a condition that all rows affected by the statement satisfy
  */
 final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
