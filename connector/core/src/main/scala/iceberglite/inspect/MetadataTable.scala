@@ -13,7 +13,7 @@ import iceberglite.table.Table
  *  - date: `Int`, days since 1970-01-01; time: `Long`, microseconds since midnight
  *  - timestamp, timestamptz: `Long`, microseconds since 1970-01-01 (UTC)
  *  - timestamp_ns, timestamptz_ns: `Long`, nanoseconds since 1970-01-01 (UTC)
- *  - fixed, binary and all types for which Spark 3.5 has no values: a read-only `java.nio.ByteBuffer`
+ *  - fixed, binary, variant, geometry, geography: a read-only `java.nio.ByteBuffer`
  *  - list: `Vector`, map: `Map`, struct: `MetadataRow`; optional list elements and optional map values are `Option`s
  */
 final case class MetadataRow(values: Vector[Any])

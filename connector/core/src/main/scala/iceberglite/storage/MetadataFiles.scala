@@ -13,7 +13,10 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.MetadataCompression
 import iceberglite.spec.view.ViewMetadata
 
-/** Table metadata files: `v3.metadata.json`, `00003-<uuid>.metadata.json`, each with or without gzip. */
+/**
+ * Metadata files of tables and views, such as `v3.metadata.json` and `00003-<uuid>.metadata.json`, each with or without
+ * gzip.
+ */
 object MetadataFiles {
   private val MetadataName =
     ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
