@@ -39,8 +39,9 @@ trait DataFormat {
    * @param source the file, with the table's name mapping and the values of identity partition fields
    * @param schema the table's columns. The values of each column in the file must be readable as the type of the
    *   table's column
-   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or if a column cannot be read as the
-   *   type of the table's column. The message names the file and the column
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, if its columns do not match the
+   *   columns of the table, or if a column cannot be read as the type of the table's column. The message names the file
+   *   and the column
    */
   def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile
 
@@ -88,7 +89,8 @@ trait RecordWriter {
    * Writes a row.
    *
    * @param record values in the order of the schema's fields
-   * @throws iceberglite.spec.IcebergError.ValidationFailed if a required field is null
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a required field is null, or if the file cannot store a
+   *   value, such as a decimal with too many digits
    */
   def write(record: Record): Unit
 

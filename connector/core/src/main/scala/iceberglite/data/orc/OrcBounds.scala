@@ -25,7 +25,7 @@ final private[orc] class OrcBounds(version: WriterVersion) {
    * @param timesInUtc whether timestamps without a zone were recorded in UTC
    * @param withoutNan whether the column is known to contain no NaN. The bounds of other floating point columns are not
    *   used
-   * @return absent if the statistics contain no bounds, or if these are not bounds of values of the column's type
+   * @return absent if the statistics contain no bounds that can be used for the type of the column
    */
   def of(
       field: NestedField,

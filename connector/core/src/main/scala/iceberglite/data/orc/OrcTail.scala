@@ -17,9 +17,10 @@ private[orc] object OrcTail {
   private val MaxChunkBytes = 1L << 23
 
   /**
-   * Checks the lengths that the postscript states.
+   * Checks the postscript.
    *
-   * @throws UnreadableFile if the file is not an ORC file, or if the lengths do not match its size
+   * @throws UnreadableFile if the file is not an ORC file, or if the postscript states lengths that are greater than
+   *   the file or than a limit
    */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size
@@ -75,10 +76,10 @@ private[orc] object OrcTail {
   }
 
   /**
-   * Checks the stripes.
+   * Checks the stripes, and that the columns are not encrypted.
    *
-   * @throws UnreadableFile if a stripe does not fit into the file, or if the total number of rows in the stripes
-   *   differs from the number in the footer
+   * @throws UnreadableFile if a column is encrypted, if a stripe does not fit into the file, or if the total number of
+   *   rows in the stripes differs from the number in the footer
    */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
     // Without the encryption key, the library would return masked values instead of the actual values.

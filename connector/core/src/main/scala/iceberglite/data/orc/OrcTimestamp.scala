@@ -42,8 +42,8 @@ private[iceberglite] object OrcTimestamp {
   }
 
   /**
-   * Rejects timestamps in the last second before 1970. In this range, the library loses the sign of the seconds
-   * (ORC-763), so readers would return a time that is one second later.
+   * Rejects timestamps in the last 999 milliseconds before 1970. In this range, the library loses the sign of the
+   * seconds (ORC-763), so readers would return a time that is one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
     s"Column $path has a timestamp between 1969-12-31T23:59:59.001 and 1970, which ORC files cannot store. Use " +

@@ -83,7 +83,8 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
 }
 
 /**
- * Creates a variant from its parts.
+ * Creates a variant from its parts. A shredded value causes an error, because it would have to be assembled from
+ * `typed_value`.
  *
  * @param parts the fields of the group in file order: `metadata`, `value` and, if the variant is shredded,
  *   `typed_value`

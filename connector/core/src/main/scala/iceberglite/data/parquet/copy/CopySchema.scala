@@ -14,8 +14,10 @@ private[copy] object CopySchema {
   def isLineage(field: Type): Boolean = Option(field.getId).exists(id => lineage(id.intValue))
 
   /**
-   * Returns the schema of the new files; absent if the columns of an old file differ from those of the table in
-   * anything other than whether they are required. The row lineage columns may be missing in the old files.
+   * Returns the schema of the new files; absent if the columns of an old file differ from those of the table. Three
+   * differences are permitted: A column or nested field may be required in an old file and optional in the table,
+   * primitive columns may be required in some old files and optional in others, and the row lineage columns may be
+   * missing in old files.
    *
    * A column that is required in all old files remains required in the new files, because its pages contain no
    * definition levels.

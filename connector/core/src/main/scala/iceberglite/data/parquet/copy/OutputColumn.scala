@@ -34,8 +34,8 @@ private[copy] trait OutputColumn {
 }
 
 /**
- * Copies compressed pages without decompressing them. The pages must not be dictionary-encoded, because the
- * dictionaries of the old files differ.
+ * Copies compressed pages unchanged. The pages must not be dictionary-encoded, because the dictionaries of the old
+ * files differ. Only the pages of floating point columns are decompressed, to collect the metrics of their values.
  */
 final private[copy] class PageColumn(
     column: ColumnDescriptor,

@@ -16,9 +16,9 @@ import iceberglite.metrics.FloatingValues
 import iceberglite.storage.{FileIO, StorageErrors}
 
 /**
- * Copies the rows of Parquet files to new files, column by column. Pages are copied without decompressing them if they
- * are large enough and not dictionary-encoded. The values of other columns are decoded and encoded, without assembling
- * rows.
+ * Copies the rows of Parquet files to new files, column by column. The compressed pages of a column are copied
+ * unchanged if they are large enough, not dictionary-encoded, and in the form that the new file requires, for example
+ * with its codec; see [[PageRule]]. The values of other columns are decoded and encoded, without assembling rows.
  *
  * The row groups of old files are combined into row groups of about the size that the table requests. Old row groups
  * are not divided.
@@ -97,8 +97,9 @@ object ParquetCopy {
   private val MaxGroupRatio = 1.5
 
   /**
-   * Plans a copy of files; absent if the files must be read and written row by row, because their columns differ from
-   * those of the table, because they have features that are not supported, or because their row groups are too large.
+   * Plans a copy of files; absent if the files must be read and written row by row. This is the case if their columns
+   * differ from those of the table, if they have features that are not supported, if they have no rows, or if they have
+   * too many column chunks or too large row groups.
    *
    * @param files the files to copy, at least one
    * @param fileSettings the settings of the new files, with the columns of the table
