@@ -64,8 +64,8 @@ final private[catalog] class HadoopViews(
 
   /**
    * Deletes the metadata files. The newest file is deleted last, so that readers never see an older version. If a
-   * concurrent commit has created another file meanwhile, this file is deleted too, because its writer may have found
-   * its base.
+   * concurrent commit creates another file meanwhile, this file is deleted too. The writer of that file does not
+   * withdraw its commit if it checks the base before the base is deleted here; see `withdrawIfReplaced`.
    *
    * @param deleted the files that were already deleted
    * @return whether files were deleted
@@ -97,8 +97,9 @@ final private[catalog] class HadoopViews(
   }
 
   /**
-   * Withdraws a commit if its base no longer exists or belongs to another view. In this case, the view was dropped
-   * concurrently, or the base is so old that later commits removed it and the file of the following version.
+   * Withdraws a commit if its base no longer exists or belongs to another view. Either the view was dropped
+   * concurrently, or the base is so old that later commits removed both the base and the next version. In the second
+   * case, the file of the next version could be created again, although the base is not the newest version.
    */
   private def withdrawIfReplaced(base: ViewState, path: String): Unit = {
     val isSameView = creation.orUnknown(path) {

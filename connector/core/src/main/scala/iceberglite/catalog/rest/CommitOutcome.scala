@@ -5,15 +5,15 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
 
 /**
  * Determines the outcome of a commit from its response (REST OpenAPI description: `updateTable`). The commit succeeded,
- * failed, or has an unknown outcome. The commit failed only if the catalog itself rejected it, or if the request was
- * not sent.
+ * failed, or has an unknown outcome. The commit failed only if the request was not sent, or if all attempts were
+ * rejected with a status which shows that the commit did not happen.
  */
 private[catalog] object CommitOutcome {
 
   /**
    * Sends the request of a commit and determines the outcome of the commit.
    *
-   * @param table the name of the table, for messages
+   * @param table the name of the table or view, for messages; for a commit to several tables, all names
    * @param errors the errors for rejections that have a specific meaning for this commit
    * @param alreadyCommitted for rejections which mean that an earlier attempt succeeded, returns the result of that
    *   attempt

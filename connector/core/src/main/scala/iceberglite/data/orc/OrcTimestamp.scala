@@ -4,7 +4,7 @@ import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector
 
 import iceberglite.spec.IcebergError.ValidationFailed
 
-/** Converts timestamps in the library's vectors. */
+/** Reads and writes timestamps in the column vectors of the ORC library. */
 private[iceberglite] object OrcTimestamp {
 
   /**
@@ -42,7 +42,7 @@ private[iceberglite] object OrcTimestamp {
   }
 
   /**
-   * Rejects timestamps in the last 999 milliseconds before 1970. In this range, the library loses the sign of the
+   * Rejects timestamps in the last 999 milliseconds before 1970. In this range, the ORC library loses the sign of the
    * seconds (ORC-763), so readers would return a time that is one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(

@@ -29,7 +29,10 @@ private[parquet] object RecordShredder {
   }
 }
 
-/** A field of records. The parts of a variant are its two columns in the file, which have no field ids. */
+/**
+ * A field of records. The parts of a variant are its two columns in the file. The file has no field ids for these
+ * columns; here, both have the id of the variant.
+ */
 final private case class RecordField(field: NestedField, ordinal: Int) extends RowField[RecordField] {
   override def isStored: Boolean = field.fieldType != UnknownType
 

@@ -20,7 +20,7 @@ import iceberglite.table.action.ReadRows
  * of them to the table.
  *
  * @param rowPlan the plan for writing new rows; absent for DELETE
- * @param changedFiles the data files that the statement reads, and their existing deletes
+ * @param changedFiles the data files whose rows the statement may change, and their existing deletes
  */
 final private[rowlevel] class ChangeBatchWrite(
     statement: RowLevelStatement,

@@ -66,8 +66,8 @@ private[iceberglite] object RerunAfterRewrite {
    * iceberg-lite table, or if the statement uses positions of rows: after a compaction, the same position may belong to
    * another row, or its file may be gone.
    *
-   * @param namedMetadata the names of the target's metadata columns that the statement uses. The plan of an UPDATE
-   *   contains all metadata columns if it uses one of them
+   * @param namedMetadata the names of the target's metadata columns that the statement uses. They cannot be found in
+   *   the plan: the plan of an UPDATE contains all metadata columns, even if the statement uses only one of them
    */
   def of(command: LogicalPlan, namedMetadata: Seq[String]): Option[StatementRerun] =
     if (namedMetadata.exists(isPosition) || usesPositions(command)) None

@@ -74,7 +74,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
       throw NotFound(ObjectKind.Column, fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
     )
 
-  /** Whether two schemas have the same columns, regardless of the schema ids. */
+  /** Whether two schemas have the same columns and the same identifier fields, regardless of the schema ids. */
   def sameColumns(that: Schema): Boolean =
     fields == that.fields && identifierFieldIds == that.identifierFieldIds
 

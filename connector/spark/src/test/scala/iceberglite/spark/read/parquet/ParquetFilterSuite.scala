@@ -152,7 +152,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rowsRead(IsNull(column("i"))) == 0)
   }
 
-  test("a row group is skipped if its dictionary or its bloom filter shows that it lacks a value within its bounds") {
+  test("a row group is skipped if its dictionary or Bloom filter lacks the value, even if its bounds contain it") {
     val parquetSchema = parseMessageType("message m { optional int32 i = 2; }")
     val even = (0 until 100).map(i => (g: Group) => g.append("i", i % 50 * 2))
     val fileSchema = Schema(0, schema.fields.filter(_.id == 2))

@@ -124,7 +124,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsPerFile)
   }
 
-  test("a runtime filter skips files if one of two join keys is not selective, or the query has another filter", Slow) {
+  test("a runtime filter skips files even if a second join key is not selective or facts are filtered", Slow) {
     val joinCondition = "f.id = d.k AND f.anywhere = d.anywhere"
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $joinCondition WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")

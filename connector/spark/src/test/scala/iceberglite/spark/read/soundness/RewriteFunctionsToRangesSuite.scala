@@ -82,7 +82,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the range of a condition is added once, even if a query is filtered again") {
+  test("if a query is filtered again, each plan contains the condition once and skips files by its range") {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
       val query = spark.table(hours).where("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
       (1 to 2).foreach { _ =>
