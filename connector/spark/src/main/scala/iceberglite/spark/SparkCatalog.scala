@@ -13,6 +13,7 @@ import org.apache.spark.sql.connector.catalog.{
   TableCatalogCapability,
   TableChange
 }
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction
 import org.apache.spark.sql.connector.catalog.{Table => SparkTableInterface}
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
@@ -114,6 +115,11 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       case None =>
         new SparkTable(() => resolved.table.current, travel, StatementTarget.plain(SparkCatalog.followUps))
     }
+  }
+
+  override def loadFunction(ident: Identifier): UnboundFunction = {
+    SparkSessionExtensions.registerLastRules(SparkSession.active)
+    super.loadFunction(ident)
   }
 
   override def sharedTable(ident: Identifier): SharedTable = in(ident) {

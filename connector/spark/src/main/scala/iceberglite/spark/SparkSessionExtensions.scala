@@ -6,10 +6,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
+import iceberglite.spark.function.SessionFunctions
 import iceberglite.spark.read.aggregate.AggregateScanStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
+  CompileFunctionCalls,
   DropUnstableGroupFilters,
   MarkDeletedRows,
   MarkWholeFileScans,
@@ -54,6 +56,7 @@ class SparkSessionExtensions extends (Extensions => Unit) {
   override def apply(extensions: Extensions): Unit = {
     extensions.injectParser((session, delegate) => new SqlParser(session, delegate))
     SparkSessionExtensions.rules.foreach(_.inject(extensions))
+    SessionFunctions.all.foreach(SparkSessionExtensions.inject(_, extensions))
   }
 }
 
@@ -123,13 +126,22 @@ object SparkSessionExtensions {
 
   /** The rules that run after all of Spark's own optimizer rules, when the plan contains scans. */
   private val lastRules: Seq[Rule[LogicalPlan]] =
-    Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning)
+    Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning, CompileFunctionCalls)
+
+  private def inject(function: SessionFunctions.Entry, extensions: Extensions): Unit = extensions.injectFunction((
+    function.identifier,
+    function.info,
+    arguments => {
+      registerLastRules(SparkSession.active)
+      function.call(arguments)
+    }
+  ))
 
   /**
    * Registers [[lastRules]] in a session that has the extensions. Spark 3.5 has no extension point for such rules, and
    * the session does not exist yet when Spark requests the rules of the extensions. Therefore, a catalog calls this
-   * method when it loads a table; the rules concern only plans with tables of the connector. All sessions share one
-   * instance of each rule, so that a session registers a rule only once.
+   * method when it loads a table or a function; the rules concern only plans with tables or functions of the
+   * connector. All sessions share one instance of each rule, so that a session registers a rule only once.
    */
   private[iceberglite] def registerLastRules(session: SparkSession): Unit =
     if (BucketingSettings.hasExtensions(session)) {

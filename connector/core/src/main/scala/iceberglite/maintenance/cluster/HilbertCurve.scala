@@ -11,26 +11,37 @@ package iceberglite.maintenance.cluster
  * code of the digit of the index at this level.
  *
  * @param dimensions the number of dimensions, at least 1
- * @param bits the number of bits of each coordinate, from 1 to 31; at most 63 bits in all dimensions together
+ * @param bits the number of bits of each coordinate, from 1 to 64
  */
 final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializable {
-  require(dimensions >= 1 && bits >= 1 && bits <= 31 && dimensions * bits <= HilbertCurve.IndexBits)
+  require(dimensions >= 1 && bits >= 1 && bits <= java.lang.Long.SIZE)
 
   /**
    * Returns the position of a cell on the curve, from 0 (inclusive) to 2^(`dimensions` * `bits`) (exclusive). Allocates
-   * no memory.
+   * no memory. The curve can have at most [[HilbertCurve.IndexBits]] bits in all dimensions together.
    *
    * @param cell the coordinates, each from 0 (inclusive) to 2^`bits` (exclusive); the method overwrites them
    */
-  def index(cell: Array[Int]): Long = {
-    undoReflections(cell)
-    decodeGray(cell)
+  def index(cell: Array[Long]): Long = {
+    require(dimensions * bits <= HilbertCurve.IndexBits)
+    toDigits(cell)
     interleave(cell)
   }
 
-  private def undoReflections(cell: Array[Int]): Unit = {
-    var level = 1 << (bits - 1)
-    while (level > 1) {
+  /**
+   * Replaces the coordinates of a cell by the digits of its position. The position consists of the most significant bit
+   * of each element, followed by the next bit of each element, and so on. Allocates no memory.
+   *
+   * @param cell the coordinates as unsigned numbers of `bits` bits
+   */
+  def toDigits(cell: Array[Long]): Unit = {
+    undoReflections(cell)
+    decodeGray(cell)
+  }
+
+  private def undoReflections(cell: Array[Long]): Unit = {
+    var level = 1L << (bits - 1)
+    while (level != 1) {
       val lower = level - 1
       var i = 0
       while (i < dimensions) {
@@ -42,23 +53,23 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
         }
         i += 1
       }
-      level >>= 1
+      level >>>= 1
     }
   }
 
   /** Replaces the Gray code at each level by the digit of the index that it represents. */
-  private def decodeGray(cell: Array[Int]): Unit = {
+  private def decodeGray(cell: Array[Long]): Unit = {
     var i = 1
     while (i < dimensions) {
       cell(i) ^= cell(i - 1)
       i += 1
     }
     val last = cell(dimensions - 1)
-    var flips = 0
-    var level = 1 << (bits - 1)
-    while (level > 1) {
+    var flips = 0L
+    var level = 1L << (bits - 1)
+    while (level != 1) {
       if ((last & level) != 0) flips ^= level - 1
-      level >>= 1
+      level >>>= 1
     }
     i = 0
     while (i < dimensions) {
@@ -68,7 +79,7 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
   }
 
   /** Returns the bits of all coordinates in turn, beginning with the most significant bits. */
-  private def interleave(cell: Array[Int]): Long = {
+  private def interleave(cell: Array[Long]): Long = {
     var index = 0L
     var bit = bits - 1
     while (bit >= 0) {
@@ -85,7 +96,7 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
 
 object HilbertCurve {
 
-  /** The maximum number of bits of an index. */
+  /** The maximum number of bits of the result of [[HilbertCurve.index]]. */
   val IndexBits = 63
 
   /**

@@ -33,6 +33,8 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     digits
   }
 
+  private def longs(cell: Seq[Int]): Array[Long] = cell.map(_.toLong).toArray
+
   private def isNeighbour(a: Seq[Int], b: Seq[Int]): Boolean =
     a.zip(b).map { case (x, y) => math.abs(x.toLong - y) }.sum == 1
 
@@ -43,7 +45,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("the curve visits each cell of a grid once, and consecutive cells differ by one in one coordinate") {
     for ((dimensions, bits) <- Seq(1 -> 1, 1 -> 7, 2 -> 1, 2 -> 2, 2 -> 6, 3 -> 1, 3 -> 4, 4 -> 3, 5 -> 2, 8 -> 1)) {
       val curve = new HilbertCurve(dimensions, bits)
-      val byIndex = cells(dimensions, 1 << bits).map(cell => curve.index(cell.toArray) -> cell).toVector.sortBy(_._1)
+      val byIndex = cells(dimensions, 1 << bits).map(cell => curve.index(longs(cell)) -> cell).toVector.sortBy(_._1)
       val path = byIndex.map(_._2)
       assert(byIndex.map(_._1) == (0L until (1L << (dimensions * bits))), s"$dimensions dimensions, $bits bits")
       assert(path.zip(path.drop(1)).forall { case (a, b) => isNeighbour(a, b) }, s"$dimensions dimensions, $bits bits")
@@ -59,19 +61,34 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(grids, minSuccessful(2000)) { case (curve, index) =>
       val (cell, next) = (cellOf(curve, index), cellOf(curve, index + 1))
       assert(cell.forall(c => c >= 0 && c.toLong < (1L << curve.bits)) && isNeighbour(cell, next))
-      assert(curve.index(cell) == index && curve.index(next) == index + 1)
+      assert(curve.index(longs(cell)) == index && curve.index(longs(next)) == index + 1)
+    }
+  }
+
+  test("with 64 bits, the first digits of a position are the index of the cell in a coarser grid") {
+    val cells = for {
+      dimensions <- Gen.choose(1, 8)
+      bits <- Gen.choose(1, HilbertCurve.IndexBits / dimensions)
+      cell <- Gen.listOfN(dimensions, Gen.long)
+    } yield (dimensions, bits, cell)
+    forAll(cells, minSuccessful(1000)) { case (dimensions, bits, cell) =>
+      val digits = cell.toArray
+      new HilbertCurve(dimensions, 64).toDigits(digits)
+      val first = (0 until bits).flatMap(bit => digits.map(digit => (digit >>> (63 - bit)) & 1L))
+      val coarse = cell.map(_ >>> (64 - bits)).toArray
+      assert(new HilbertCurve(dimensions, bits).index(coarse) == first.foldLeft(0L)((index, bit) => index << 1 | bit))
     }
   }
 
   test("with one dimension, the index is the coordinate") {
     val curve = new HilbertCurve(1, 31)
-    forAll(Gen.choose(0, Int.MaxValue))(value => assert(curve.index(Array(value)) == value))
+    forAll(Gen.choose(0, Int.MaxValue))(value => assert(curve.index(Array(value.toLong)) == value))
   }
 
   test("the keys of any number of columns fit into a long") {
     for (columns <- 1 to 63) {
       val curve = HilbertCurve.ofColumns(columns)
-      assert(curve.index(Array.fill(columns)((1 << curve.bits) - 1)) >= 0 && curve.bits <= 12)
+      assert(curve.index(Array.fill(columns)((1L << curve.bits) - 1)) >= 0 && curve.bits <= 12)
     }
   }
 
@@ -80,7 +97,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     for (columns <- 1 to 3; files <- Seq(4 << columns, 8 << columns, 500)) {
       val curve = HilbertCurve.ofColumns(columns)
       val points = Vector.fill(files * 50)(Vector.fill(columns)(random.nextInt(1 << curve.bits)))
-      val parts = points.sortBy(p => curve.index(p.toArray)).grouped(50).toVector
+      val parts = points.sortBy(p => curve.index(longs(p))).grouped(50).toVector
       val boxes = parts.map(part => Box(part.transpose.map(_.min), part.transpose.map(_.max)))
       for (column <- 0 until columns) {
         val share = boxes.map(b => boxes.count(_.overlapsIn(column, b)) - 1).sum.toDouble / (files * (files - 1))

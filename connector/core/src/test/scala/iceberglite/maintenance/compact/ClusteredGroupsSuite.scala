@@ -84,7 +84,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val contents = sets.flatMap { set =>
         val points = set.flatMap(files)
         val (xs, ys) = (ordinals(points.map(_._1), curve), ordinals(points.map(_._2), curve))
-        val sorted = points.sortBy { case (x, y) => curve.index(Array(xs(x), ys(y))) }
+        val sorted = points.sortBy { case (x, y) => curve.index(Array(xs(x).toLong, ys(y).toLong)) }
         sorted.grouped(math.ceil(sorted.size / options.group.outputFiles(sorted.size * BytesPerRow).toDouble).toInt)
       }
       files --= sets.flatten

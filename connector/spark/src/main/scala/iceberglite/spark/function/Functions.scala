@@ -4,30 +4,35 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** The functions of a catalog: the SQL partition transforms, and the version of the connector. */
+/**
+ * The functions of a catalog: the SQL partition transforms, the version of the connector, and the positions of rows on
+ * space-filling curves.
+ */
 object Functions {
-  private val functions: Seq[UnboundFunction] = Seq(
-    BucketFunction,
-    TruncateFunction,
-    YearsFunction,
-    MonthsFunction,
-    DaysFunction,
-    HoursFunction,
-    VersionFunction
-  )
+  private val transforms: Seq[UnboundFunction] =
+    Seq(BucketFunction, TruncateFunction, YearsFunction, MonthsFunction, DaysFunction, HoursFunction)
 
   /**
    * The functions that users call in statements. Spark 3.5 pushes a condition that calls a function down to a scan only
-   * if the function has no method `invoke`. If there is such a method, Spark compiles a call to it, and the scan does
-   * not receive the condition.
+   * if the function has no method `invoke`. Therefore, these functions do not have the method, and an optimizer rule
+   * compiles their calls after conditions have been pushed down.
    */
-  val all: Seq[UnboundFunction] = functions.map(new InterpretedFunction(_))
+  val all: Seq[UnboundFunction] =
+    transforms.map(new InterpretedFunction(_)) ++ CurveFunction.all :+ VersionFunction
 
   /**
-   * The functions with which Spark distributes and sorts written rows. Spark calls these functions for each row. With
-   * `invoke`, they are three times as fast.
+   * The functions with which Spark distributes and sorts written rows. They have a method `invoke`, and Spark compiles
+   * calls to it.
    */
-  val inPlans: Seq[UnboundFunction] = functions
+  val inPlans: Seq[UnboundFunction] = transforms
+
+  /** Matches a function of [[all]] that has a form with a method `invoke`, and returns this form. */
+  object Interpreted {
+    def unapply(function: ScalarFunction[_]): Option[ScalarFunction[_]] = function match {
+      case InterpretedScalarFunction(compiled) => Some(compiled)
+      case _ => None
+    }
+  }
 
   final private class InterpretedFunction(function: UnboundFunction) extends UnboundFunction {
     override def name: String = function.name

@@ -60,6 +60,9 @@ abstract class BoundTransform[R](
 
   override def name: String = function
 
+  /** The name of the function, which is part of the plans that EXPLAIN shows. */
+  override def toString: String = function
+
   /**
    * Returns a name that is the same in all catalogs, so that Spark can join tables of different catalogs without a
    * shuffle.

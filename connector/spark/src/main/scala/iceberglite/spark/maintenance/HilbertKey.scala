@@ -41,17 +41,17 @@ final private[maintenance] case class HilbertKey(
 
   override protected def flatArguments: Iterator[Any] = children.iterator
 
-  @transient private lazy val cell = new Array[Int](children.size)
+  @transient private lazy val cell = new Array[Long](children.size)
 
   override def eval(input: InternalRow): Any = {
     var i = 0
     while (i < cell.length) {
       val value = children(i).eval(input)
       cell(i) =
-        if (value == null) 0
+        if (value == null) 0L
         else ordinals(i) match {
-          case numbers: NumberOrdinals => numbers.of(ColumnOrdinals.longOf(value))
-          case values: ValueOrdinals => values.of(value)
+          case numbers: NumberOrdinals => numbers.of(ColumnOrdinals.longOf(value)).toLong
+          case values: ValueOrdinals => values.of(value).toLong
         }
       i += 1
     }
@@ -60,7 +60,7 @@ final private[maintenance] case class HilbertKey(
 
   /** Generates code that allocates no objects for a row, except objects that Spark allocates to read a value. */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val cell = ctx.addMutableState("int[]", "cell", name => s"$name = new int[${children.size}];")
+    val cell = ctx.addMutableState("long[]", "cell", name => s"$name = new long[${children.size}];")
     val curveName = ctx.addReferenceObj("curve", curve, classOf[HilbertCurve].getName)
     val coordinates = children.zip(ordinals).zipWithIndex.map { case ((child, column), i) =>
       val value = child.genCode(ctx)

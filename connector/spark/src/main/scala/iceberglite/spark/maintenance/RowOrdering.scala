@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 import iceberglite.maintenance.Choices
 import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.RewriteOptions
+import iceberglite.spark.function.OrderedBytes
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
@@ -107,7 +108,7 @@ private[iceberglite] object RowOrdering {
    * @throws InvalidArgument if the values of a column cannot be ordered
    */
   def zOrder(columns: Seq[SparkExpression]): RowOrdering = {
-    columns.find(column => !ZOrderKey.isSupported(column.dataType)).foreach { column =>
+    columns.find(column => !OrderedBytes.isSupported(column.dataType)).foreach { column =>
       throw InvalidArgument(
         "column of ZORDER BY",
         column.sql,

@@ -135,6 +135,6 @@ private[iceberglite] object RowRequirements {
   private def hasFunction(name: String, arguments: Int, source: PrimitiveType): Boolean = {
     val parameters = (1 until arguments).foldLeft(new StructType)((s, i) => s.add(s"parameter$i", IntegerType))
     val types = parameters.add("value", SparkTypes.toSpark(source))
-    Functions.all.find(_.name == name).exists(function => Try(function.bind(types)).isSuccess)
+    Functions.inPlans.find(_.name == name).exists(function => Try(function.bind(types)).isSuccess)
   }
 }

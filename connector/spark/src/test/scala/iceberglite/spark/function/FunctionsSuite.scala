@@ -4,10 +4,13 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.ApplyFunctionExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
+import iceberglite.spark.rules.CompileFunctionCalls
 import iceberglite.spec.partition.{Bucket, Day, Hour, Month, Transform, Truncate, Year}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
@@ -95,8 +98,48 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")
     assert(Functions.inPlans.filter(_.name == "days").forall(f => hasInvokeMethod(f.bind(types))))
     assert(Functions.all.filter(_.name == "days").forall(f => !hasInvokeMethod(f.bind(types))))
-    assert(Functions.all.map(_.name) == Functions.inPlans.map(_.name))
   }
+
+  test("calls in queries are compiled, and have the same results as interpreted calls") {
+    val source = "SELECT id, CAST(id AS INT) AS i, timestamp_micros(id * 86399999999) AS ts, concat('é', id) AS s, " +
+      "CAST(id AS DECIMAL(20, 2)) AS d, IF(id % 5 = 0, NULL, date_add(DATE '1969-12-01', CAST(id AS INT))) AS day " +
+      "FROM range(500)"
+    val calls = Seq(
+      "bucket(7, i)",
+      "bucket(7, d)",
+      "truncate(3, s)",
+      "truncate(10, d)",
+      "years(day)",
+      "months(ts)",
+      "days(ts)",
+      "hours(ts)"
+    ).map(call => s"lite.system.$call")
+    val query = sql(s"SELECT ${calls.mkString(", ")} FROM ($source)")
+    assert(interpreted(query.queryExecution.analyzed) == calls.size)
+    assert(interpreted(query.queryExecution.optimizedPlan) == 0)
+    assert(
+      interpreted(sql(s"SELECT count(*) FROM ($source) GROUP BY ${calls(6)} HAVING ${calls(6)} > DATE '1970-01-01'")
+        .queryExecution.optimizedPlan) == 0
+    )
+    val excluded = "spark.sql.optimizer.excludedRules" -> CompileFunctionCalls.ruleName
+    withConf(excluded) {
+      val other = sql(s"SELECT ${calls.mkString(", ")} FROM ($source)")
+      assert(interpreted(other.queryExecution.optimizedPlan) == calls.size)
+      assert(query.collect().toSeq == other.collect().toSeq)
+    }
+  }
+
+  test("calls with constant arguments are constants") {
+    val plan = sql("SELECT lite.system.bucket(16, 34), lite.system.iceberg_version(), lite.system.zorder(1, 2)")
+      .queryExecution.optimizedPlan
+    assert(plan.expressions.flatMap(_.children).forall(_.foldable) && interpreted(plan) == 0)
+  }
+
+  private def interpreted(plan: LogicalPlan): Int =
+    plan.collect { case node =>
+      node.expressions.map(_.collect { case call: ApplyFunctionExpression => call }.size).sum
+    }
+      .sum
 
   private def assertSame(call: String, source: String): Unit =
     assert(

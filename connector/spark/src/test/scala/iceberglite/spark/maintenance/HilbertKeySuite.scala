@@ -130,8 +130,9 @@ class HilbertKeySuite extends AnyFunSuite {
       ColumnOrdinals.of(LongType, values.toArray[Any], curve.bits).asInstanceOf[NumberOrdinals]
     }
     val (maxX, maxY) = (points.map(_._1).max, points.map(_._2).max)
-    def scaled(value: Long, max: Long) = (value.toDouble / max * ((1 << curve.bits) - 1)).toInt
-    val byOrdinals = filesPerQuery(points)((x, y) => curve.index(Array(ordinals(0).of(x), ordinals(1).of(y))))
+    def scaled(value: Long, max: Long) = (value.toDouble / max * ((1 << curve.bits) - 1)).toLong
+    val byOrdinals =
+      filesPerQuery(points)((x, y) => curve.index(Array(ordinals(0).of(x).toLong, ordinals(1).of(y).toLong)))
     val byValues = filesPerQuery(points)((x, y) => curve.index(Array(scaled(x, maxX), scaled(y, maxY))))
     val unsorted = filesPerQuery(points)((_, _) => 0L)
     info(f"files per query: $byOrdinals%.1f by ordinals, $byValues%.1f by values, $unsorted%.1f unsorted")

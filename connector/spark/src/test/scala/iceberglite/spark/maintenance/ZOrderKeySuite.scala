@@ -15,6 +15,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spark.function.OrderedBytes
+
 /** Compares Z-order keys with the order of the values, and with the keys that Apache Iceberg computes. */
 class ZOrderKeySuite extends AnyFunSuite {
   private val random = new Random(23)
@@ -161,11 +163,11 @@ class ZOrderKeySuite extends AnyFunSuite {
 
   test("columns without an order are rejected") {
     val rejected = Seq(ArrayType(IntegerType), MapType(StringType, IntegerType), new StructType(), CalendarIntervalType)
-    assert(rejected.forall(dataType => !ZOrderKey.isSupported(dataType)))
+    assert(rejected.forall(dataType => !OrderedBytes.isSupported(dataType)))
     rejected.foreach { dataType =>
       assert(key(Seq(LongType, dataType)).checkInputDataTypes() != TypeCheckResult.TypeCheckSuccess)
     }
-    assert(types.forall(ZOrderKey.isSupported))
+    assert(types.forall(OrderedBytes.isSupported))
     assert(key(types).checkInputDataTypes() == TypeCheckResult.TypeCheckSuccess)
   }
 }
