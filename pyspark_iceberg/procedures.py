@@ -88,6 +88,19 @@ class FastForward(NamedTuple):
     """Snapshot of the branch after the call."""
 
 
+class MergeBranch(NamedTuple):
+    """A result row of `merge_branch`."""
+
+    branch_updated: str
+    """Name of the branch to which the commits were applied."""
+    previous_ref: int | None
+    """Snapshot of this branch before the call."""
+    updated_ref: int | None
+    """Snapshot of this branch after the call."""
+    merged_commits_count: int
+    """Number of commits that were applied; 0 if there were none."""
+
+
 class AncestorsOf(NamedTuple):
     """A result row of `ancestors_of`."""
 
@@ -368,6 +381,16 @@ class TableProcedures(ABC):
         """
         rows = self._call("fast_forward", {"branch": branch, "to": to})
         return FastForward(*rows[0])
+
+    def merge_branch(self, branch: str, to: str | None = None) -> MergeBranch:
+        """Apply the commits of a branch to another branch that has other commits, if the changes do not overlap.
+
+        Args:
+            branch: branch whose commits are applied.
+            to: branch to which the commits are applied; by default main.
+        """
+        rows = self._call("merge_branch", {"branch": branch, "to": to})
+        return MergeBranch(*rows[0])
 
     def ancestors_of(self, snapshot_id: int | None = None) -> list[AncestorsOf]:
         """List a snapshot and its ancestors, newest first.

@@ -94,7 +94,7 @@ private[action] object CherryPick {
    * snapshot may itself have been picked. The search stops if the sources form a cycle.
    */
   @tailrec
-  private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
+  private[action] def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
     val source = snapshot.count(SummaryKey.SourceSnapshotId)
     source.flatMap(base.findSnapshot) match {
       case Some(known) if !seen(known.snapshotId) => origin(known, base, seen + known.snapshotId)

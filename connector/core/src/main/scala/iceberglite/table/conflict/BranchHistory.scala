@@ -24,8 +24,14 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
  * Provides the files at the head of the branch that a commit writes to, and the changes by concurrent commits.
  *
  * @param parent the head of the branch
+ * @param own the ids of earlier snapshots of the branch that are not concurrent with the commit
  */
-final private[table] class BranchHistory(base: TableMetadata, parent: Option[Snapshot], context: CommitContext) {
+final private[table] class BranchHistory(
+    base: TableMetadata,
+    parent: Option[Snapshot],
+    context: CommitContext,
+    own: Set[Long] = Set.empty
+) {
   private val table = context.tree(base)
   private val ancestry = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
@@ -45,9 +51,10 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
-  /** Returns the result of [[commitsSince]] without the snapshots that this transaction itself has added. */
-  def concurrentCommits(snapshotId: Option[Long]): Vector[Snapshot] =
-    commitsSince(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
+  /** Returns the result of [[commitsSince]] without `own` and the snapshots that this transaction itself has added. */
+  def concurrentCommits(snapshotId: Option[Long]): Vector[Snapshot] = commitsSince(snapshotId).filterNot { s =>
+    own(s.snapshotId) || s.summary.get(CommitContext.CommitIdKey).contains(context.commitId)
+  }
 
   /**
    * Returns the files that the commits added and removed.

@@ -12,6 +12,7 @@ object Procedures {
     CherrypickSnapshotProcedure,
     PublishChangesProcedure,
     FastForwardProcedure,
+    MergeBranchProcedure,
     AncestorsOfProcedure,
     RegisterTableProcedure,
     CloneProcedure,

@@ -1,0 +1,127 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.ConcurrentChange
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
+import iceberglite.spec.metadata.{Operation, SummaryKey, TableMetadata}
+import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.CommitContext
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange, Isolation}
+import iceberglite.tree.{FilePartitions, PartFilter}
+
+/**
+ * Checks whether a commit of a branch overlaps with the changes that the target branch has made since the common
+ * ancestor. The rules are those of statements with snapshot isolation:
+ *
+ *   - data files that the commit removes, or whose rows it deletes, must be live in the target;
+ *   - a commit that writes new versions of rows must not meet new deletes of the same data files. Deletion vectors are
+ *     compared row by row;
+ *   - a commit that only deletes rows must not meet updates of the same rows;
+ *   - a commit that replaces whole partitions must not meet new files in these partitions;
+ *   - the equality deletes of a commit must not apply to new data files of the target.
+ *
+ * @param branches the two branches, for messages, such as `audit into main`
+ * @param history the history of the target
+ */
+final private[action] class ReplayConflicts(
+    commit: MergeBranch.Commit,
+    branches: String,
+    added: Vector[ContentFile],
+    removed: Vector[ContentFile],
+    base: TableMetadata,
+    history: BranchHistory,
+    context: CommitContext
+) {
+  import commit.source
+
+  private val since = Some(commit.ancestor)
+  private val (rows, deletes) = added.partition(_.content == Content.Data)
+  private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
+  private lazy val concurrent = history.concurrentCommits(since)
+
+  /** The paths of the delete files that updates on the target added. */
+  private lazy val deletesOfUpdates: Set[String] =
+    history.changes(
+      concurrent.filter(_.operation.contains(Operation.Overwrite.name)),
+      _.content == ManifestContent.Deletes
+    ).filter(_.isAdded).map(_.entry.file.path).toSet
+
+  /**
+   * Checks all rules except those for deletion vectors of the same data file.
+   *
+   * @throws ConcurrentChange if the changes overlap
+   */
+  def check(): Unit = {
+    val replacesPartitions = source.summary.get(SummaryKey.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
+    if (replacesPartitions) checkPartitions()
+    checkLive(removedData.keySet ++ deletes.flatMap(_.onlyDataFile))
+    if (rows.nonEmpty && removedData.nonEmpty)
+      NewDeletes.of(removedData, since, base, history, _ => true).foreach(rejectDeletes)
+    checkDeletesOfKeptFiles()
+    checkEqualityDeletes()
+  }
+
+  private def checkPartitions(): Unit = {
+    val partitions = new FilePartitions(rows, base)
+    history.changes(concurrent, partitions).find(c => c.isAdded && partitions.contains(c.entry.file))
+      .foreach(c => reject(c, s"added ${c.entry.file.path} to a partition that the commit replaces"))
+  }
+
+  private def checkLive(paths: Set[String]): Unit = if (paths.nonEmpty && concurrent.nonEmpty) {
+    history.changes(concurrent, _.content == ManifestContent.Data)
+      .find(c => c.isRemoved && paths(c.entry.file.path))
+      .foreach { c =>
+        val verb = if (c.isRewrite) "rewrote" else "removed"
+        reject(c, s"$verb ${c.entry.file.path}, which the commit changes")
+      }
+  }
+
+  private def checkDeletesOfKeptFiles(): Unit = {
+    val targets = new DeleteTargets(deletes, Map.empty, Set.empty, base, history, context)
+    val conflict =
+      if (deletes.isEmpty) None
+      else targets.otherDeletes(Isolation(IsolationLevel.Snapshot, since), Map.empty)
+    conflict.filter { case (c, _) => rows.nonEmpty || deletesOfUpdates(c.entry.file.path) }.foreach(rejectDeletes)
+  }
+
+  private def checkEqualityDeletes(): Unit = {
+    val equalityDeletes = deletes.filter(_.content == Content.EqualityDeletes)
+    if (equalityDeletes.nonEmpty) {
+      val newData = history.changes(concurrent, PartFilter.All).filter(c => c.isAdded && c.isData && !c.isRewrite)
+      val byPath = newData.map(c => c.entry.file.path -> c).toMap
+      val files = newData.map(c => c.entry.file.path -> c.entry.file).toMap
+      for (file <- equalityDeletes; affected <- DeleteApplicability.affectedFile(file, files, base))
+        reject(byPath(affected.path), s"added ${affected.path}, which may have rows that ${file.path} deletes")
+    }
+  }
+
+  /**
+   * Checks that the target did not change the rows that the commit changes.
+   *
+   * @param pairs the deletion vectors of the commit and of the target for the same data files
+   * @throws ConcurrentChange if both changed a row, and at least one of them wrote a new version of it
+   */
+  def checkSameRows(pairs: Vector[VectorPair], vectors: DeletionVectorMerge): Unit =
+    pairs.filter(p => rows.nonEmpty || deletesOfUpdates(p.concurrent.path)).foreach { pair =>
+      val path = pair.own.referencedDataFile
+      val replaced = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
+      val before = replaced.orElse(LiveDeletionVectors.at(since, pair.own, base, history)).map(vectors.read(_, context))
+      val own = vectors.read(pair.own, context)
+      vectors.read(pair.concurrent, context).foreach { position =>
+        if (own.isDeleted(position) && !before.exists(_.isDeleted(position)))
+          fail(s"${pair.concurrent.path} deletes row $position of ${path.mkString}, which the commit changes")
+      }
+    }
+
+  private def rejectDeletes(conflict: (FileChange, ContentFile)): Unit = conflict match {
+    case (change, file) =>
+      reject(change, s"added the delete file ${change.entry.file.path}, which may delete rows of ${file.path}")
+  }
+
+  private def reject(change: FileChange, reason: String): Nothing =
+    fail(s"snapshot ${change.snapshot.snapshotId} $reason")
+
+  private def fail(reason: String): Nothing = throw ConcurrentChange(
+    s"Cannot merge the branch $branches of ${context.table}: the changes of snapshot ${source.snapshotId} overlap " +
+      s"with changes of the other branch: $reason. Run the statements of the branch again on a new branch"
+  )
+}
