@@ -190,6 +190,27 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("the session catalog has the functions of the connector, and filters with them skip files") {
+    val s = fileSession
+    assert(values(s.sql("SELECT spark_catalog.system.bucket(16, 34)")) == Seq(3))
+    assert(values(s.sql("SELECT spark_catalog.System.Truncate(3, id) FROM range(5, 6)")) == Seq(3L))
+    Seq("days(timestamp_seconds(id))", "zorder(id, 3)", "hilbert(id, 'a')", "bucket(4, cast(id AS STRING))").foreach {
+      call =>
+        val Seq(own, other) = Seq("spark_catalog", "lite").map { catalog =>
+          values(s.sql(s"SELECT hex(cast($catalog.system.$call AS STRING)) FROM range(10)"))
+        }
+        assert(own == other, call)
+    }
+    val error = intercept[AnalysisException](s.sql("SELECT spark_catalog.system.bucket('4', 1)"))
+    assert(error.getMessage.contains("bucket(number, value)"))
+    s.sql("CREATE TABLE default.f (id BIGINT) USING iceberg PARTITIONED BY (bucket(4, id))")
+    try {
+      s.sql("INSERT INTO default.f SELECT id FROM range(100)")
+      val bucket = s.sql("SELECT id FROM default.f WHERE spark_catalog.system.bucket(4, id) = 1")
+      assert(bucket.queryExecution.executedPlan.toString.contains("files=1 of 4") && bucket.count() > 0)
+    } finally s.sql("DROP TABLE default.f")
+  }
+
   test("register_table requires a new table name in an existing database") {
     val s = databaseSession
     s.sql("CREATE TABLE default.first (id INT) USING iceberg")
