@@ -29,13 +29,16 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     with ErrorBoundary {
   private val resolved = source()
 
-  if (travel != TimeTravel.Latest && !view.showsOneSnapshot) {
-    throw InvalidArgument(
-      s"time travel of $name",
-      travel.selector,
-      "This metadata table does not support time travel; remove the version, timestamp, branch, tag or read option"
-    )
-  }
+  requireSupported(travel)
+
+  private def requireSupported(requested: TimeTravel): Unit =
+    if (requested != TimeTravel.Latest && !view.showsOneSnapshot) {
+      throw InvalidArgument(
+        s"time travel of $name",
+        requested.selector,
+        "This metadata table does not support time travel; remove the version, timestamp, branch, tag or read option"
+      )
+    }
 
   private lazy val sparkSchema = in(SparkTypes.toSpark(view.schema(resolved)))
 
@@ -57,6 +60,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
       case TimeTravel.Latest => travel
       case requested => requested
     }
+    requireSupported(state)
     new MetadataTableScanBuilder(name, current, view, state.snapshot(current.metadata), sparkSchema)
   }
 
