@@ -23,6 +23,7 @@ import iceberglite.catalog.{Catalog, ViewCatalog}
 import iceberglite.spark.catalog.{
   CatalogSetup,
   CatalogTables,
+  ConstrainedColumns,
   FunctionOperations,
   NamedTable,
   NamespaceOperations,
@@ -41,7 +42,7 @@ import iceberglite.spark.rowlevel.StatementTarget
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spark.write.CommitFollowUp
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.table.{StageMode, Table, TableCreation, TableIdentifier}
 
 /**
@@ -156,7 +157,18 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def isIcebergTable(ident: Identifier): Boolean = tableExists(ident)
 
   override def stageTable(ident: Identifier, creation: TableCreation): iceberglite.table.StagedTable = in(ident) {
-    tables.handleOfNew(ident).stage(creation, StageMode.Create)
+    checked(tables.handleOfNew(ident).stage(creation, StageMode.Create))
+  }
+
+  /** Rejects a new table with an invalid CHECK constraint. */
+  private def checked(staged: iceberglite.table.StagedTable): iceberglite.table.StagedTable = {
+    try ConstrainedColumns.checkNew(staged.table)
+    catch {
+      case invalid: InvalidArgument =>
+        staged.abort()
+        throw invalid
+    }
+    staged
   }
 
   override def allowsPaths: Boolean = tables.allowsPaths
@@ -209,7 +221,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     checkProperties(ident, properties.asScala.toMap)
     val tableProperties = withoutNameAsLocation(ident, properties)
     val definition = TableDefinition(schema, partitions.toSeq, tableProperties, isCaseSensitive)
-    val staged = tables.handleOfNew(ident).stage(definition.creation, mode)
+    val staged = checked(tables.handleOfNew(ident).stage(definition.creation, mode))
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
 

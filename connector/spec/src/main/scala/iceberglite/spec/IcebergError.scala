@@ -82,6 +82,18 @@ object IcebergError {
         cause
       )
 
+  /**
+   * A row does not satisfy a CHECK constraint of the table.
+   *
+   * @param expression the condition of the constraint in SQL
+   * @param row the values of the columns that the condition uses, as text
+   */
+  final case class CheckViolated(table: String, constraint: String, expression: String, row: String)
+      extends IcebergError(
+        s"A row of $table does not satisfy the CHECK constraint $constraint ($expression). The row has $row. Correct " +
+          "or filter out such rows"
+      )
+
   /** A commit or an update would make the table invalid; the message names the rule that forbids it. */
   final case class ValidationFailed(message: String) extends IcebergError(message)
 

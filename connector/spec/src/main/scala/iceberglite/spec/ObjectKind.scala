@@ -11,6 +11,7 @@ object ObjectKind {
   case object Warehouse extends ObjectKind("warehouse")
 
   case object Column extends ObjectKind("column")
+  case object Constraint extends ObjectKind("constraint")
   case object Schema extends ObjectKind("schema")
   case object PartitionField extends ObjectKind("partition field")
   case object PartitionSpec extends ObjectKind("partition spec")

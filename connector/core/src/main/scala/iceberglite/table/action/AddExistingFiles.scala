@@ -1,8 +1,9 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 import iceberglite.spec.file.{ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.property.CheckConstraint
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.table.conflict.BranchHistory
@@ -19,11 +20,21 @@ final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boole
     extends SnapshotAction(SnapshotTarget.Main) {
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    rejectUncheckedRows(base, context)
     if (checksDuplicates) checkDuplicates(base, parent, context)
     FileChanges(added)
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Append
+
+  /** The rows of the files are not read, so that they cannot be checked against CHECK constraints. */
+  private def rejectUncheckedRows(base: TableMetadata, context: CommitContext): Unit =
+    CheckConstraint.of(base.properties).headOption.foreach { constraint =>
+      throw Unsupported(
+        s"adding files to ${context.table}, which has the CHECK constraint $constraint",
+        "The rows of added files are not checked: insert the rows, or drop the constraint and add it again afterwards"
+      )
+    }
 
   /** Every commit attempt checks the whole table, so that files of concurrent commits are also found. */
   private def checkDuplicates(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Unit = {

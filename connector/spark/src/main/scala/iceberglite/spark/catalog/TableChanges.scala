@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.catalog.TableChange._
 import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{CheckConstraint, TableProperty}
 import iceberglite.spec.schema.ColumnPath
 import iceberglite.spec.types.{DefaultValue, Type}
 import iceberglite.spec.update.SchemaChanges
@@ -30,9 +30,10 @@ object TableChanges {
    */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
-    val schema = if (columns.isEmpty) None
-    else Some(new UpdateSchema(columns.foldLeft(_)(edit(_, _, caseSensitive)), caseSensitive))
-    schema.toSeq ++ propertyActions(changes)
+    def editAll(update: SchemaChanges): SchemaChanges = columns.foldLeft(update)(edit(_, _, caseSensitive))
+    val schema = if (columns.isEmpty) Nil
+    else Seq(new ConstrainedColumns(editAll, caseSensitive), new UpdateSchema(editAll, caseSensitive))
+    schema ++ propertyActions(changes)
   }
 
   private def edit(update: SchemaChanges, change: ColumnChange, caseSensitive: Boolean): SchemaChanges = {
@@ -117,6 +118,13 @@ object TableChanges {
         "table properties",
         snapshotKeys.mkString(" and "),
         "Set only one of these properties, because the result depends on the order in which they are set"
+      )
+    }
+    otherChanges.keys.find(CheckConstraint.isKey).foreach { key =>
+      throw InvalidArgument(
+        "table property key",
+        key,
+        "It is a CHECK constraint: use ALTER TABLE ... ADD CONSTRAINT, which checks the rows, or DROP CONSTRAINT"
       )
     }
     if (otherChanges.isEmpty) actions

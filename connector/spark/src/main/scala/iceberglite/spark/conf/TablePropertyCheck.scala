@@ -1,7 +1,7 @@
 package iceberglite.spark.conf
 
 import iceberglite.catalog.SettingWarnings
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{CheckConstraint, TableProperty}
 
 /**
  * Checks the properties that a user sets on a table. A warning is logged for a property without effect whose prefix is
@@ -21,7 +21,7 @@ object TablePropertyCheck {
 
   /** Whether the connector supports a property. */
   private[iceberglite] def isKnown(key: String): Boolean = knownKeys(key) ||
-    TableProperty.ColumnPrefixes.exists(key.startsWith) ||
+    TableProperty.ColumnPrefixes.exists(key.startsWith) || CheckConstraint.isKey(key) ||
     key.startsWith(DeletePrefix) && knownKeys("write." + key.stripPrefix(DeletePrefix))
 
   /**

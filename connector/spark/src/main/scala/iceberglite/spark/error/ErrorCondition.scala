@@ -44,6 +44,14 @@ private[iceberglite] object ErrorCondition {
       )
     case ColumnWidened(table, column, from, to) =>
       own("COLUMN_WIDENED", "42825", "table" -> table, "column" -> column, "from" -> from, "to" -> to)
+    case CheckViolated(table, constraint, expression, row) => own(
+        "CHECK_CONSTRAINT_VIOLATION",
+        "23001",
+        "table" -> table,
+        "constraint" -> constraint,
+        "expression" -> expression,
+        "row" -> row
+      )
     case CommitConflict(table, reason) => own("COMMIT_CONFLICT", "40001", "table" -> table, "reason" -> reason)
     case CommitStateUnknown(table, file, _, _) =>
       own("COMMIT_STATE_UNKNOWN", "40003", Seq("table" -> table) ++ file.map("metadataFile" -> _): _*)

@@ -77,7 +77,8 @@ object SparkErrors {
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed =>
         new OperationError(message, error, ErrorCondition.of(error))
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
-          _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened =>
+          _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened |
+          _: CheckViolated =>
         new StatementError(message, error, ErrorCondition.of(error))
     }
   }

@@ -22,7 +22,14 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
+import iceberglite.spec.property.{
+  CheckConstraint,
+  DeleteGranularity,
+  DistributionMode,
+  RowLevelMode,
+  RowLevelProperty,
+  TableProperty
+}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
 import iceberglite.table.conflict.Isolation
@@ -147,7 +154,8 @@ final private[iceberglite] class RowLevelStatement(
     application,
     merge.map(_.action),
     AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
-    rerun
+    rerun,
+    Some(CheckConstraint.of(table.properties))
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)

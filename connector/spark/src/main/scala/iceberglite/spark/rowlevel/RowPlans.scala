@@ -1,6 +1,7 @@
 package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
@@ -31,8 +32,10 @@ private[rowlevel] object RowPlans {
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeColumnIndex = findChangeColumn(statement, info)
     val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex)
-    plan.copy(
-      rows = plan.rows.copy(changeColumnIndex = changeColumnIndex),
+    // A DELETE writes only unchanged rows.
+    val checked = if (statement.command == Command.DELETE) plan else plan.withConstraints
+    checked.copy(
+      rows = checked.rows.copy(changeColumnIndex = changeColumnIndex),
       settings = plan.settings.copy(
         isolation = Some(statement.isolation),
         merge = statement.merge,

@@ -28,6 +28,8 @@ object AlterTableStatement {
     ReplacePartitionField,
     SetIdentifierFields,
     DropIdentifierFields,
+    AddConstraint,
+    DropConstraint,
     SetWriteOrder,
     SetClustering
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))

@@ -13,11 +13,27 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 
-/** A statement that changes a table by one commit. */
-trait TableCommand extends LeafRunnableCommand with ErrorBoundary {
+/** A statement that changes a table. The table is resolved when the statement runs. */
+trait NamedTableCommand extends LeafRunnableCommand with ErrorBoundary {
 
   /** The table's name as written. */
   def table: Seq[String]
+
+  protected def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit
+
+  override protected def errorName: String = table.mkString(".")
+
+  override def run(session: SparkSession): Seq[Row] = in {
+    CatalogNames.resolve(session, table) match {
+      case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
+      case _ => throw NotFound(ObjectKind.Table, table.mkString("."), "It is not in an iceberg-lite catalog")
+    }
+    Seq.empty
+  }
+}
+
+/** A statement that changes a table by one commit. */
+trait TableCommand extends NamedTableCommand {
 
   /** Returns the actions on the table; empty if there is nothing to do. */
   protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
@@ -29,17 +45,7 @@ trait TableCommand extends LeafRunnableCommand with ErrorBoundary {
    */
   protected def loadsNewestVersion: Boolean
 
-  override protected def errorName: String = table.mkString(".")
-
-  override def run(session: SparkSession): Seq[Row] = in {
-    CatalogNames.resolve(session, table) match {
-      case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
-      case _ => throw NotFound(ObjectKind.Table, table.mkString("."), "It is not in an iceberg-lite catalog")
-    }
-    Seq.empty
-  }
-
-  private def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit = {
+  override protected def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit = {
     val shared = catalog.sharedTable(ident)
     if (loadsNewestVersion) shared.refresh()
     val before = shared.current

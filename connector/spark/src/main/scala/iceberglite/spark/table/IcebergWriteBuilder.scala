@@ -78,7 +78,7 @@ final class IcebergWriteBuilder private[iceberglite] (
     OverwriteOptions.check(table.name, replacedRows, settings)
     if (UpsertOptions.isRequested(settings)) upsert
     else {
-      val plan = WritePlan.of(mergedTable, request)
+      val plan = WritePlan.of(mergedTable, request).withConstraints
       new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)
     }
   }

@@ -11,6 +11,9 @@ private[iceberglite] object RowChangeCode {
   val Updated: Int = -1
   val Deleted: Int = -2
   val Inserted: Int = -3
+
+  /** Whether a value is a code of a changed row, and not a partition spec id. */
+  def isChange(value: Int): Boolean = value < 0
 }
 
 /** The numbers of changed rows of one task or of a whole statement. */

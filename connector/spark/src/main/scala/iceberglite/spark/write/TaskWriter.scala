@@ -7,6 +7,7 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 import org.apache.spark.sql.iceberglite.TaskOutput
 
 import iceberglite.data.FileToCopy
+import iceberglite.spark.constraint.RowChecker
 import iceberglite.spec.partition.PartitionTuple
 
 /**
@@ -14,9 +15,15 @@ import iceberglite.spec.partition.PartitionTuple
  *
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
+ * @param constraints the CHECK constraints of the table; absent if there are none. Unchanged rows are not checked
  */
-final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeColumnIndex: Option[Int])
-    extends DataWriter[InternalRow] {
+final private[iceberglite] class TaskWriter(
+    files: TaskFiles,
+    router: RowRouter,
+    changeColumnIndex: Option[Int],
+    constraints: Option[RowChecker]
+) extends DataWriter[InternalRow] {
+  private val checker = constraints.orNull
   private val changeOrdinal = changeColumnIndex.getOrElse(-1)
   private var records = 0L
   private var inserted = 0L
@@ -24,6 +31,8 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
   private var deleted = 0L
 
   override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || countChange(row.getInt(changeOrdinal))) {
+    if (checker != null && (changeOrdinal < 0 || RowChangeCode.isChange(row.getInt(changeOrdinal))))
+      checker.require(row)
     router.put(row)
     records += 1
   }

@@ -8,8 +8,9 @@ import org.slf4j.LoggerFactory
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
+import iceberglite.spec.property.CheckConstraint
 import iceberglite.table.{Action, DataLocations, Table}
-import iceberglite.table.action.RecordApplicationVersion
+import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
 
 /**
  * The content of the commit of a write.
@@ -21,6 +22,7 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param precedingAction an action that precedes `action` in the same commit
  * @param followUp the maintenance that follows the commit; absent for none
  * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
+ * @param constraints the CHECK constraints that new rows were checked against; absent if there are no new rows
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
@@ -29,9 +31,12 @@ final private[iceberglite] case class PendingCommit(
     application: Option[RecordApplicationVersion],
     precedingAction: Option[Action] = None,
     followUp: Option[FollowUpRequest] = None,
-    rerun: Option[StatementRerun] = None
+    rerun: Option[StatementRerun] = None,
+    constraints: Option[Seq[CheckConstraint]] = None
 ) {
-  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(precedingAction.toVector :+ _)
+  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap { change =>
+    constraints.map(new RequireConstraints(_)).toVector ++ precedingAction :+ change
+  }
 }
 
 /**

@@ -12,13 +12,14 @@ import iceberglite.spark.conf.{
   WriteAuditPublish,
   WriteOptions
 }
+import iceberglite.spark.constraint.RowCheck
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
-import iceberglite.spec.property.DistributionMode
+import iceberglite.spec.property.{CheckConstraint, DistributionMode}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.StructType
@@ -54,11 +55,13 @@ final private[iceberglite] case class WriteRequest(
  * @param input the columns to store, and the sources of their values
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
+ * @param check the CHECK constraints of the table; absent if there are none, and for rows that are already in the table
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
     input: Vector[InputField],
-    changeColumnIndex: Option[Int] = None
+    changeColumnIndex: Option[Int] = None,
+    check: Option[RowCheck] = None
 )
 
 /**
@@ -125,6 +128,9 @@ final private[iceberglite] case class WritePlan(
     settings: CommitSettings
 ) {
 
+  /** Returns the plan for new or changed rows, which must satisfy the CHECK constraints of the table. */
+  def withConstraints: WritePlan = copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input)))
+
   /**
    * Returns the commit of the write.
    *
@@ -139,7 +145,8 @@ final private[iceberglite] case class WritePlan(
       settings.application,
       settings.merge.map(_.action),
       settings.followUp,
-      settings.rerun
+      settings.rerun,
+      Some(CheckConstraint.of(table.properties))
     )
   }
 }

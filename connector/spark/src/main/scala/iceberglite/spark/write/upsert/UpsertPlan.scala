@@ -81,7 +81,7 @@ private[iceberglite] object UpsertPlan {
   }
 
   private def planOf(table: Table, request: WriteRequest, deleteColumnIndex: Option[Int]): WritePlan = {
-    val plan = WritePlan.of(table, request, unstoredColumn = deleteColumnIndex)
+    val plan = WritePlan.of(table, request, unstoredColumn = deleteColumnIndex).withConstraints
     plan.copy(files = plan.files.copy(sortOrder = SortOrder.Unsorted), requirements = RowRequirements.Unspecified)
   }
 
@@ -100,7 +100,7 @@ private[iceberglite] object UpsertPlan {
     val deleteSettings = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
     val spec = if (canDeleteByPartition(rowPlan, key)) rowPlan.files.spec else PartitionSpec.Unpartitioned
     rowPlan.copy(
-      rows = rowPlan.rows.copy(input = input),
+      rows = rowPlan.rows.copy(input = input, check = None),
       files = rowPlan.files.copy(
         spec = spec,
         partitionType = spec.partitionType(table.schema),

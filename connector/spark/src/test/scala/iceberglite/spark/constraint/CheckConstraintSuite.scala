@@ -1,0 +1,345 @@
+package iceberglite.spark.constraint
+
+import org.apache.spark.sql.functions.{col, lit}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.Sampling
+import iceberglite.spark.IcebergTable
+import iceberglite.spark.error.{Causes, StatementError}
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{
+  AlreadyExists,
+  CheckViolated,
+  CommitConflict,
+  InvalidArgument,
+  NotFound,
+  Unsupported
+}
+import iceberglite.spec.property.CheckConstraint
+import iceberglite.table.Table
+import iceberglite.table.action.UpdateProperties
+
+/** Checks that every write enforces the CHECK constraints of a table, and the statements that change constraints. */
+class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
+
+  private def errorOf(body: => Any): IcebergError = {
+    val error = intercept[Exception](body)
+    Causes.of(error).collectFirst { case e: IcebergError => e }.getOrElse(throw error)
+  }
+
+  /** Requires that a write fails because of a row, with the condition of the error, and changes nothing. */
+  private def assertViolated(t: String, constraint: String, row: String)(write: => Any): Unit = {
+    val before = sorted(s"SELECT * FROM $t")
+    val error = intercept[Exception](write)
+    val causes = Causes.of(error).toVector
+    val violated = causes.collectFirst { case e: CheckViolated => e }.getOrElse(throw error)
+    assert(violated.constraint == constraint && violated.row == row)
+    val conditions = causes.collect { case e: StatementError => (e.getErrorClass, e.getSqlState) }
+    assert(conditions.headOption.contains(("ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION", "23001")))
+    assert(sorted(s"SELECT * FROM $t") == before)
+  }
+
+  private def constrained(mode: String, version: Int = 2): String = {
+    val t = create("id BIGINT, n BIGINT", version, mode)
+    sql(s"INSERT INTO $t VALUES (1, 1), (2, NULL), (3, 3)")
+    sql(s"ALTER TABLE $t ADD CONSTRAINT positive CHECK (n > 0)")
+    t
+  }
+
+  test("INSERT enforces a constraint, and null satisfies it") {
+    val t = constrained("copy-on-write")
+    Seq("INTO t VALUES (5, -5)", "INTO t (n, id) VALUES (-5, 5)", "OVERWRITE t VALUES (5, -5)").foreach { insert =>
+      assertViolated(t, "positive", "n = -5")(sql("INSERT " + insert.replace(" t ", s" $t ")))
+    }
+    sql(s"INSERT INTO $t VALUES (4, NULL), (5, 5)")
+    sql(s"INSERT INTO $t (id) VALUES (6)")
+    assert(count(t) == 6)
+  }
+
+  test("the methods of DataFrames that append and overwrite enforce a constraint", Slow) {
+    val t = constrained("copy-on-write")
+    def frame = spark.range(5, 6).select(col("id"), lit(-5L).as("n"))
+    val writes: Seq[() => Any] = Seq(
+      () => frame.writeTo(t).append(),
+      () => frame.writeTo(t).overwrite(lit(true)),
+      () => frame.writeTo(t).overwrite(col("id") === 5),
+      () => frame.writeTo(t).overwrite(col("id") === 2),
+      () => frame.writeTo(t).overwritePartitions(),
+      () => frame.write.mode("append").saveAsTable(t)
+    )
+    writes.foreach(write => assertViolated(t, "positive", "n = -5")(write()))
+  }
+
+  for {
+    mode <- Seq("copy-on-write", "merge-on-read")
+    version <- Seq(2, 3)
+  } test(
+    s"UPDATE and MERGE enforce a constraint in version $version, by $mode",
+    Sampling.slowUnless(version == 3 && mode == "merge-on-read"): _*
+  ) {
+    val t = constrained(mode, version)
+    assertViolated(t, "positive", "n = -1")(sql(s"UPDATE $t SET n = n - 2 WHERE id = 1"))
+    assertViolated(t, "positive", "n = 0")(sql(s"UPDATE $t SET n = 0"))
+    val source = "(SELECT 3L AS id, -3L AS n UNION ALL SELECT 9L, 9L) s ON t.id = s.id"
+    assertViolated(t, "positive", "n = -3")(sql(s"MERGE INTO $t t USING $source WHEN MATCHED THEN UPDATE SET *"))
+    assertViolated(t, "positive", "n = -9") {
+      sql(s"MERGE INTO $t t USING $source WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, -s.n)")
+    }
+    assertViolated(t, "positive", "n = -2") {
+      sql(s"MERGE INTO $t t USING $source WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = -2")
+    }
+    sql(s"MERGE INTO $t t USING $source WHEN MATCHED THEN UPDATE SET n = NULL WHEN NOT MATCHED THEN INSERT *")
+    sql(s"UPDATE $t SET n = n + 1 WHERE id = 1")
+    sql(s"DELETE FROM $t WHERE id = 2")
+    assert(sorted(s"SELECT * FROM $t") == Seq("[1,2]", "[3,null]", "[9,9]"))
+  }
+
+  test("unchanged rows and deletes are not checked, so rows that another engine wrote do not block statements", Slow) {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val t = constrained(mode)
+      sql(s"INSERT INTO ${peer(t)} VALUES (7, -7), (8, -8), (9, 9)")
+      sql(s"REFRESH TABLE $t")
+      sql(s"DELETE FROM $t WHERE id = 8")
+      sql(s"UPDATE $t SET n = 10 WHERE id = 9")
+      sql(s"CALL lite.system.rewrite_data_files(table => '$t', options => map('rewrite-all', 'true'))")
+      assert(sorted(s"SELECT * FROM $t WHERE id > 6") == Seq("[7,-7]", "[9,10]"))
+      assertViolated(t, "positive", "n = -7")(sql(s"UPDATE $t SET id = 70 WHERE id = 7"))
+    }
+  }
+
+  test("an upsert and the methods of IcebergTable enforce a constraint") {
+    val t = constrained("merge-on-read")
+    val rows = spark.range(1, 2).select(col("id"), lit(-1L).as("n"))
+    assertViolated(t, "positive", "n = -1")(rows.writeTo(t).option("upsert-keys", "id").append())
+    val table = IcebergTable.forName(spark, t)
+    assertViolated(t, "positive", "n = -1")(table.update("id = 1", Map("n" -> lit(-1L))))
+    assertViolated(t, "positive", "n = -1") {
+      table.merge(rows, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+    }
+    rows.withColumn("n", lit(11L)).writeTo(t).option("upsert-keys", "id").append()
+    assert(count(t, "n = 11") == 1)
+  }
+
+  test("writes that add or widen columns enforce a constraint on the merged row") {
+    val t = newTable()
+    sql(
+      s"CREATE TABLE $t (id INT, s STRUCT<x: INT>) USING iceberg " +
+        "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true', " +
+        "'iceberg-lite.constraints.small' = 's.x < 10 AND id < 5')"
+    )
+    def append(columns: String*): Unit = spark.range(1).selectExpr(columns: _*).writeTo(t)
+      .option("merge-schema", "true").append()
+    append("1 AS id", "named_struct('y', 100, 'x', 1) AS s", "'new' AS extra")
+    append("2L AS id")
+    assertViolated(t, "small", "s.x = 11, id = 3")(append("named_struct('y', 1, 'x', 11) AS s", "3 AS id"))
+    assertViolated(t, "small", "s.x = null, id = 9")(append("9L AS id", "true AS other"))
+    assert(count(t) == 2)
+  }
+
+  test("a MERGE that adds columns enforces a constraint") {
+    val t = constrained("copy-on-write")
+    val merge = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT 6L AS id, -6L AS n, 1 AS w) s ON t.id = s.id"
+    assertViolated(t, "positive", "n = -6")(sql(s"$merge WHEN NOT MATCHED THEN INSERT *"))
+    sql(s"$merge WHEN NOT MATCHED THEN INSERT (id, w) VALUES (s.id, s.w)")
+    assert(count(t, "w = 1 AND n IS NULL") == 1)
+  }
+
+  test("CREATE TABLE AS SELECT and REPLACE TABLE AS SELECT enforce the constraints of the table") {
+    val t = newTable()
+    val property = "TBLPROPERTIES ('iceberg-lite.constraints.small' = 'id < 3')"
+    val error = errorOf(sql(s"CREATE TABLE $t USING iceberg $property AS SELECT id FROM range(4)"))
+    assert(error == CheckViolated(t, "small", "id < 3", "id = 3"))
+    assert(!spark.catalog.tableExists(t))
+    sql(s"CREATE TABLE $t USING iceberg $property AS SELECT id FROM range(3)")
+    assertViolated(t, "small", "id = 3")(sql(s"REPLACE TABLE $t USING iceberg AS SELECT id FROM range(4)"))
+    assertViolated(t, "small", "id = 4")(sql(s"CREATE OR REPLACE TABLE $t USING iceberg AS SELECT 4L AS id"))
+    val renamed = errorOf(sql(s"REPLACE TABLE $t USING iceberg AS SELECT id AS other FROM range(1)"))
+    assert(renamed.asInstanceOf[InvalidArgument].name.contains("small"))
+    val invalid = errorOf(sql(s"CREATE TABLE ${newTable()} (a INT) USING iceberg $property"))
+    assert(invalid.asInstanceOf[InvalidArgument].name.contains("small"))
+  }
+
+  test("ADD CONSTRAINT fails if a row of any branch violates the condition, and stores nothing") {
+    val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
+    sql(s"INSERT INTO $t VALUES (1, 1)")
+    sql(s"ALTER TABLE $t CREATE BRANCH work")
+    sql(s"INSERT INTO $t.branch_work VALUES (2, -2)")
+    val add = s"ALTER TABLE $t ADD CONSTRAINT positive CHECK (n > 0)"
+    val error = intercept[StatementError](sql(add))
+    assert(error.getErrorClass == "ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION")
+    assert(error.error == CheckViolated(t, "positive", "n > 0", "n = -2"))
+    assert(CheckConstraint.of(live(t).properties).isEmpty)
+    sql(s"DELETE FROM $t.branch_work WHERE id = 2")
+    sql(add)
+    val branch = errorOf(sql(s"INSERT INTO $t.branch_work VALUES (3, -3)"))
+    assert(branch == CheckViolated(t, "positive", "n > 0", "n = -3"))
+    assert(errorOf(sql(add.replace("positive", "POSITIVE"))).isInstanceOf[AlreadyExists])
+  }
+
+  test(
+    "a write that began before a constraint was added fails, and rows that were added during ADD are checked again"
+  ) {
+    val t = filled(2, "copy-on-write")
+    val commits = commitWhenCalled(t)(addConstraint)
+    val error = errorOf(sql(s"INSERT INTO $t SELECT id, commit_and_return(-id) FROM range(5, 6)"))
+    assert(error.isInstanceOf[CommitConflict] && commits() == 1 && count(t) == 1000)
+    sql(s"ALTER TABLE $t DROP CONSTRAINT positive")
+    // The commit by another writer happens while the existing rows are checked.
+    val view = live(t)
+    val add = new iceberglite.table.action.AddConstraint(CheckConstraint("positive", "n >= 0"), view.metadata)
+    sql(s"INSERT INTO $t VALUES (-1, -1)")
+    val stale = intercept[CommitConflict](view.transaction().add(add).commit())
+    assert(stale.reason.contains("snapshot of main"))
+  }
+
+  private def addConstraint(table: Table): Unit = {
+    val constraint = CheckConstraint("positive", "n >= 0")
+    table.transaction().add(new iceberglite.table.action.AddConstraint(constraint, table.metadata)).commit()
+    ()
+  }
+
+  test("DROP CONSTRAINT ends the enforcement, and fails without IF EXISTS if there is no such constraint") {
+    val t = constrained("copy-on-write")
+    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.toSeq == Seq("iceberg-lite.constraints.positive", "n > 0")))
+    assert(rows(s"SHOW CREATE TABLE $t").head.getString(0).contains("'iceberg-lite.constraints.positive' = 'n > 0'"))
+    assert(rows(s"DESCRIBE EXTENDED $t").exists(_.toString.contains("iceberg-lite.constraints.positive=n > 0")))
+    assert(errorOf(sql(s"ALTER TABLE $t DROP CONSTRAINT other")).isInstanceOf[NotFound])
+    sql(s"ALTER TABLE $t DROP CONSTRAINT IF EXISTS other")
+    Seq(
+      s"SET TBLPROPERTIES ('iceberg-lite.constraints.x' = 'true')",
+      "UNSET TBLPROPERTIES ('iceberg-lite.constraints.positive')"
+    )
+      .foreach(change => assert(errorOf(sql(s"ALTER TABLE $t $change")).isInstanceOf[InvalidArgument]))
+    sql(s"ALTER TABLE $t DROP CONSTRAINT Positive")
+    sql(s"INSERT INTO $t VALUES (4, -4)")
+    assert(count(t) == 4)
+  }
+
+  test("a condition can use only deterministic built-in functions of one row") {
+    val t = create("id BIGINT, s STRING", 2, "copy-on-write")
+    spark.udf.register("my_udf", (n: Long) => n > 0)
+    val rejected = Seq(
+      "id + 1",
+      "missing > 1",
+      "id >",
+      "id > 0 AS b",
+      "rand() > 2",
+      "id > (SELECT 1)",
+      s"id IN (SELECT id FROM $t)",
+      "sum(id) > 1",
+      "row_number() OVER (ORDER BY id) > 1",
+      "my_udf(id)",
+      "lite.system.bucket(2, id) = 1",
+      "reflect('java.lang.System', 'exit', '1') = ''",
+      "java_method('java.lang.System', 'exit', '1') = ''",
+      "current_user() = 'a'",
+      "current_date() > DATE '2020-01-01'",
+      "current_timestamp() > TIMESTAMP '2020-01-01'",
+      "now() > TIMESTAMP '2020-01-01'",
+      "unix_timestamp() > 1",
+      "current_database() = 'a'",
+      "uuid() = s",
+      "input_file_name() = s",
+      "monotonically_increasing_id() > 1",
+      "explode(array(true))",
+      "id > 0) OR (true"
+    )
+    rejected.foreach { condition =>
+      val error = intercept[Exception](sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK ($condition)"))
+      val isRejected = Causes.of(error).exists {
+        case InvalidArgument(name, _, _) => name.contains("c")
+        case _: org.apache.spark.sql.catalyst.parser.ParseException => true
+        case _ => false
+      }
+      assert(isRejected, s"$condition: $error")
+    }
+    assert(CheckConstraint.of(live(t).properties).isEmpty)
+  }
+
+  test("a constraint in the metadata that is invalid fails writes with its name, and does not block reads and DROP") {
+    val t = constrained("copy-on-write")
+    val broken = Map("iceberg-lite.constraints.broken" -> "reflect('java.lang.System', 'exit', '1') = ''")
+    live(t).transaction().add(new UpdateProperties(broken)).commit()
+    Seq(s"INSERT INTO $t VALUES (4, 4)", s"UPDATE $t SET n = 5").foreach { write =>
+      assert(errorOf(sql(write)).asInstanceOf[InvalidArgument].name.contains("broken"), write)
+    }
+    assert(count(t) == 3)
+    sql(s"DELETE FROM $t WHERE id = 1")
+    sql(s"ALTER TABLE $t ADD COLUMN extra INT")
+    sql(s"ALTER TABLE $t DROP CONSTRAINT broken")
+    sql(s"INSERT INTO $t VALUES (4, 4, 4)")
+    assert(count(t) == 3)
+  }
+
+  test("a column that a constraint uses cannot be renamed or dropped, and other columns can") {
+    val t = create("id BIGINT, s STRUCT<x: INT, y: INT>, o INT, a ARRAY<STRUCT<z: INT>>", 2, "copy-on-write")
+    sql(s"ALTER TABLE $t ADD CONSTRAINT x_first CHECK (s.x < id AND exists(a.z, z -> z > 0))")
+    Seq(
+      "RENAME COLUMN id TO key",
+      "DROP COLUMN s",
+      "RENAME COLUMN s.x TO w",
+      "DROP COLUMN a.element.z",
+      "DROP COLUMNS o, id"
+    )
+      .foreach { change =>
+        errorOf(sql(s"ALTER TABLE $t $change")) match {
+          case Unsupported(what, advice) =>
+            assert(what.contains("x_first") && advice.contains("DROP CONSTRAINT x_first"))
+          case other => fail(s"$change: $other")
+        }
+      }
+    sql(s"ALTER TABLE $t RENAME COLUMN s.y TO w")
+    sql(s"ALTER TABLE $t DROP COLUMN o")
+    sql(s"ALTER TABLE $t ALTER COLUMN s.x TYPE BIGINT")
+    assertViolated(t, "x_first", "s.x = 5, id = 1, a = [{1}]") {
+      sql(s"INSERT INTO $t SELECT 1, named_struct('x', 5L, 'w', 1), array(named_struct('z', 1))")
+    }
+  }
+
+  test("files whose rows are not checked cannot be added to a table with a constraint") {
+    val t = constrained("copy-on-write")
+    val directory = newDirectory()
+    spark.range(3).selectExpr("id", "-id AS n").write.mode("overwrite").parquet(directory.toString)
+    val error = errorOf(sql(s"CALL lite.system.add_files('$t', '`parquet`.`$directory`')"))
+    assert(error.asInstanceOf[Unsupported].what.contains("positive") && count(t) == 3)
+  }
+
+  test("the values that satisfy a condition are those for which Spark's filter is not false", Slow) {
+    val values =
+      "VALUES (NULL, NULL, NULL), (1, 'a', DATE '2024-01-01'), (-1, 'B', DATE '1969-12-31'), (7, '', NULL) " +
+        "AS v(i, s, d)"
+    val conditions = Seq(
+      "i > 0",
+      "NOT (i > 0) OR s = 'a'",
+      "s IS NOT NULL",
+      "length(s) > 0",
+      "s RLIKE '^[a-z]*$'",
+      "s LIKE 'a%' ESCAPE '!'",
+      "i BETWEEN -1 AND 1",
+      "i IN (1, 7)",
+      "year(d) >= 1970",
+      "coalesce(i, 5) = 5",
+      "i % 2 <=> 1",
+      "CASE WHEN i > 0 THEN s <> '' ELSE NULL END",
+      "exists(array(i, 1), x -> x < 0)",
+      "try_add(i, 1) = 2",
+      "left(s, 1) = 'a'",
+      "nullif(s, 'a') IS NULL",
+      "date_trunc('MONTH', d) = d"
+    )
+    conditions.foreach { condition =>
+      val t = create("i INT, s STRING, d DATE", 2, "copy-on-write")
+      sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK ($condition)")
+      rows(s"SELECT i, s, d, NOT (($condition) <=> false) FROM $values").foreach { row =>
+        val isAllowed = row.getBoolean(3)
+        val frame =
+          spark.createDataFrame(java.util.Arrays.asList(row), spark.sql(s"SELECT *, true AS b FROM $values").schema)
+            .drop("b")
+        val isWritten = scala.util.Try(frame.writeTo(t).append())
+        assert(isWritten.isSuccess == isAllowed, s"$condition for $row: $isWritten")
+      }
+    }
+  }
+}
