@@ -12,7 +12,8 @@ import iceberglite.table.TableIdentifier
  * The paths of requests to a server. All special characters of names are percent-encoded, so that a name cannot add
  * segments to the path or change a header.
  *
- * @param prefix the prefix of all paths, from the server's configuration
+ * @param prefix the prefix of all paths, from the server's configuration. It is part of the path as it is, so a server
+ *   that needs encoded characters sends them encoded, such as `main%7Csales`
  * @param separator the separator of namespace levels, percent-encoded
  */
 final private[catalog] class RestPaths(prefix: Option[String], separator: String) {
@@ -23,7 +24,7 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
     .getOrElse(throw InvalidArgument(RestProperty.NamespaceSeparator.key, separator, "It must be percent-encoded text"))
 
   private val root =
-    "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${segment(p)}").mkString).getOrElse("")
+    "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${prefixSegment(p)}").mkString).getOrElse("")
 
   def namespaces: String = s"$root/namespaces"
   def namespace(levels: Vector[String]): String = s"$namespaces/${encode(levels)}"
@@ -66,10 +67,19 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
 
 private[catalog] object RestPaths {
   private val EncodedText = "(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9._~-])+"
+  private val NotInPath = "%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~!$&'()*+,;=:@%-]+".r
   private val Unreserved = (('A' to 'Z') ++ ('a' to 'z') ++ ('0' to '9') ++ "-._~").map(_.toByte).toSet
 
   /** Returns a path segment. The segments `.` and `..` are also encoded, because they would change the path. */
   def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percentEncode(text)
+
+  /**
+   * Returns a segment of the prefix. Existing percent-encoded characters and all characters that a path segment may
+   * contain (RFC 3986, section 3.3: `pchar`) are kept. Other characters are percent-encoded.
+   */
+  private def prefixSegment(text: String): String =
+    if (text == "." || text == "..") segment(text)
+    else NotInPath.replaceAllIn(text, found => percentEncode(found.matched))
 
   def percentEncode(text: String): String =
     text.getBytes(UTF_8).map(b => if (Unreserved(b)) b.toChar.toString else "%%%02X".format(b & 0xff)).mkString

@@ -44,6 +44,24 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
+  test("a prefix that the server sends percent-encoded is not encoded again, and cannot leave the path") {
+    val prefixes = Seq(
+      "main%7Csales" -> "main%7Csales",
+      "cat:a@b" -> "cat:a@b",
+      "100%" -> "100%25",
+      "a?b#c" -> "a%3Fb%23c",
+      "../x" -> "%2E%2E/x"
+    )
+    prefixes.foreach { case (prefix, path) =>
+      withStub { stub =>
+        stub.on("GET")(json("""{"namespaces":[]}"""))
+        stub.on("GET /v1/config")(json(s"""{"overrides":{"prefix":"$prefix"}}"""))
+        stub.catalog("warehouse" -> "sales").listNamespaces(Vector.empty)
+        assert(stub.lines == Vector(s"GET /v1/$path/namespaces"))
+      }
+    }
+  }
+
   test("names are percent-encoded, including names that look like parent paths or headers") {
     withStub { stub =>
       stub.on("HEAD")(answer(204)).on("GET")(refuse(404, "NoSuchTableException", "none"))
