@@ -8,6 +8,10 @@ package iceberglite.catalog.rest
  * @param isDefault whether a server that does not list its endpoints has this endpoint
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
+
+  /** Whether a request may change the state of the server. */
+  def isChange: Boolean = method == "POST" || method == "DELETE"
+
   override def toString: String = s"$method $path"
 }
 

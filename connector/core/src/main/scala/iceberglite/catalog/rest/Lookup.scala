@@ -22,10 +22,12 @@ private[catalog] object Lookup {
       case Outcome.Rejected(response, earlierOutcomeUnknown) =>
         val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)
         if (errors.isDefinedAt(errorResponse)) throw errors(errorResponse)
+        else if (earlierOutcomeUnknown && request.endpoint.isChange)
+          throw server.client.earlierUnknown(request, errorResponse)
         else if (isMissing(errorResponse, request)) None
         else throw server.client.toIcebergError(request.what, errorResponse)
       case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
-      case Outcome.Unknown(reason) => throw server.client.storageFailed(request.what, reason)
+      case Outcome.Unknown(reason) => throw server.client.unanswered(request, reason)
     }
 
   /**

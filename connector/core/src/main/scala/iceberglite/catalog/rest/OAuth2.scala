@@ -109,6 +109,13 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
         case _: InvalidMetadata =>
           throw StorageFailed("get a token from", Place.Server(RestSettings.redacted(server)), NoToken)
       }
+    token.tokenType.filterNot(kind => BearerTypes(kind.toLowerCase)).foreach { kind =>
+      throw StorageFailed(
+        "get a token from",
+        Place.Server(RestSettings.redacted(server)),
+        s"The response contains a token of type $kind. Only bearer tokens are supported; check oauth2-server-uri"
+      )
+    }
     val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
     CurrentToken(token.value, expiry, refreshFailed = false)
   }
@@ -138,6 +145,9 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+
+  /** The types of tokens that are sent as bearer tokens. `N_A` is the type of an exchanged token (RFC 8693, 2.2.1). */
+  private val BearerTypes = Set("bearer", "n_a")
 
   /** The maximum time, in milliseconds, by which a token is refreshed before its expiration. */
   private val MaxEarlyMs = 300000L

@@ -62,7 +62,7 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     @tailrec
     def attempt(state: AttemptState): Outcome = {
       val result = transport.send(auth.authenticate(call, tableToken.filterNot(_ => state.renewed)))
-      val outcome = outcomeOf(result, state)
+      val outcome = outcomeOf(call, result, state)
       retries.next(result, state) match {
         case Some(retryState) => attempt(retryState)
         case None => outcome
@@ -71,8 +71,8 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     attempt(AttemptState(renewed = false, earlierOutcomeUnknown = false))
   }
 
-  private def outcomeOf(result: SendResult, state: AttemptState): Outcome = result match {
-    case Responded(response) if isSuccess(response) => Succeeded(response)
+  private def outcomeOf(call: HttpCall, result: SendResult, state: AttemptState): Outcome = result match {
+    case Responded(response) if isSuccess(call, response) => Succeeded(response)
     case Responded(response) => Rejected(response, state.earlierOutcomeUnknown)
     case NotSent(reason, _) if state.earlierOutcomeUnknown => Unknown(reason)
     case NotSent(reason, _) => Unsent(reason)
@@ -128,6 +128,10 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
 }
 
 private[catalog] object RequestSender {
+
+  /** The header with the ETag of a cached object. */
+  val IfNoneMatch = "If-None-Match"
+
   private val MinWaitMs = 100L
   private val MaxWaitMs = 10000L
 
@@ -142,5 +146,7 @@ private[catalog] object RequestSender {
    */
   final private case class AttemptState(renewed: Boolean, earlierOutcomeUnknown: Boolean)
 
-  private def isSuccess(response: RestResponse): Boolean = response.status / 100 == 2 || response.status == 304
+  /** Whether a request succeeded. Status 304 (not modified) is an answer only to a request with an ETag. */
+  private def isSuccess(call: HttpCall, response: RestResponse): Boolean =
+    response.status / 100 == 2 || response.status == 304 && call.header(IfNoneMatch).isDefined
 }

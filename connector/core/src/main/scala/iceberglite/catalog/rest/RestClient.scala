@@ -14,7 +14,8 @@ import iceberglite.table.Environment
  * A request to a server.
  *
  * @param what the purpose of the request, for messages, such as `load table lite.db.t`
- * @param retryMode whether the request may be retried; by default, all requests except POST may be retried
+ * @param retryMode whether the request may be retried; by default, requests that only read may be retried. A DELETE is
+ *   not idempotent: if its response is lost, a retry would drop an object that was created in the meantime
  */
 final private[catalog] case class RestRequest(
     what: String,
@@ -73,7 +74,7 @@ final private[catalog] class RestClient private (
       }.setIfAbsent("Accept", "application/json").setIfAbsent("User-Agent", RestClient.Agent)
     val typed = if (request.body.isDefined) call.set("Content-Type", "application/json") else call
     val retryMode =
-      request.retryMode.getOrElse(if (request.endpoint.method == "POST") RetryMode.IfNotProcessed else RetryMode.Always)
+      request.retryMode.getOrElse(if (request.endpoint.isChange) RetryMode.IfNotProcessed else RetryMode.Always)
     sender.send(typed, retryMode, auth, request.tableToken)
   }
 
@@ -88,9 +89,14 @@ final private[catalog] class RestClient private (
       case Succeeded(response) => response
       case Rejected(response, earlierOutcomeUnknown) =>
         val errorResponse = errorResponseOf(response, earlierOutcomeUnknown)
-        throw errors.applyOrElse(errorResponse, (r: RestFailure) => toIcebergError(request.what, r))
+        throw errors.applyOrElse(
+          errorResponse,
+          (r: RestFailure) =>
+            if (earlierOutcomeUnknown && request.endpoint.isChange) earlierUnknown(request, r)
+            else toIcebergError(request.what, r)
+        )
       case Unsent(reason) => throw storageFailed(request.what, reason)
-      case Unknown(reason) => throw storageFailed(request.what, reason)
+      case Unknown(reason) => throw unanswered(request, reason)
     }
 
   /** Sends a request for a token, whose form contains secrets. */
@@ -138,6 +144,17 @@ final private[catalog] class RestClient private (
   def storageFailed(what: String, reason: String): StorageFailed =
     StorageFailed(s"$what at", Place.RestCatalog(address), redacted(reason))
 
+  /** Returns the error for a request whose last attempt got no answer. A change may have been applied. */
+  def unanswered(request: RestRequest, reason: String): StorageFailed =
+    storageFailed(request.what, if (request.endpoint.isChange) s"$reason. ${RestClient.MayBeApplied}" else reason)
+
+  /** Returns the error for a change whose last attempt was rejected after an earlier attempt that may have succeeded. */
+  def earlierUnknown(request: RestRequest, errorResponse: RestFailure): StorageFailed =
+    storageFailed(
+      request.what,
+      s"the server returned ${textOf(errorResponse)} to the last of several attempts. ${RestClient.MayBeApplied}"
+    )
+
   def textOf(errorResponse: RestFailure): String =
     s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +
       (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
@@ -168,6 +185,8 @@ final private[catalog] class RestClient private (
 private[catalog] object RestClient {
   private val Agent = "iceberg-lite"
   private val MaxMessageLength = 1000
+  private val MayBeApplied =
+    "The server may have applied the change; check whether it did before you run the statement again"
 
   /**
    * The minimum length of secrets that messages hide. Shorter secrets are not hidden, because they also occur by chance
@@ -186,6 +205,7 @@ private[catalog] object RestClient {
   private def advice(status: Int): String = status match {
     case 401 | 419 => " Check token, credential or rest.auth.* of the catalog"
     case 403 => " The user lacks the permission for this request; ask the administrator of the server"
+    case 304 => " The request has no ETag, so this status is not an answer to it"
     case s if s / 100 == 3 => " Set uri to the location of the catalog"
     case 404 => " There is no REST catalog at this location; check uri"
     case 429 => " The server is overloaded; try again later"

@@ -92,7 +92,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       body = Some(RestRequestJson.createNamespace(namespace, properties))
     )
     lazyServer().send(request) {
-      case r if r.status == 409 =>
+      case r if r.status == 409 && !r.earlierOutcomeUnknown =>
         AlreadyExists(ObjectKind.Namespace, name(namespace), "Use the existing namespace, or choose another name")
       case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace.dropRight(1))
     }
@@ -104,8 +104,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       s"change the properties of namespace ${name(namespace)}",
       Endpoint.UpdateProperties,
       lazyServer().paths.properties(namespace),
-      body = Some(RestRequestJson.updateProperties(remove, set)),
-      retryMode = Some(RetryMode.IfUnavailable)
+      body = Some(RestRequestJson.updateProperties(remove, set))
     )
     lazyServer().send(request) { case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace) }
     ()

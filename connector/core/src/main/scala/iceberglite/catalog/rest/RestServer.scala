@@ -35,8 +35,7 @@ final private[catalog] class RestServer private (
         s"The REST catalog at ${client.address} does not support ${request.endpoint}"
       )
     }
-    val isChange = request.endpoint.method == "POST" || request.endpoint.method == "DELETE"
-    if (supportsIdempotencyKeys && isChange) {
+    if (supportsIdempotencyKeys && request.endpoint.isChange) {
       request.copy(
         headers = request.headers :+ (RestServer.IdempotencyKey -> newUuid7()),
         retryMode = Some(RetryMode.Always)

@@ -36,17 +36,13 @@ final private[catalog] class RestTables(
       Endpoint.LoadTable,
       server.paths.table(id),
       if (refsOnly) Vector("snapshots" -> "refs") else Vector.empty,
-      Delegation ++ cached.map("If-None-Match" -> _.etag)
+      Delegation ++ cached.map(RequestSender.IfNoneMatch -> _.etag)
     )
     Lookup.findWithErrors(server, request)(unreadableMetadata(id)) match {
       case None =>
         invalidate(id)
         None
-      case Some(RestResponse(304, _, _)) =>
-        Some(cached.map(_.version).getOrElse(throw server.client.storageFailed(
-          request.what,
-          "the server returned the status 304 for a request without an ETag"
-        )))
+      case Some(RestResponse(304, _, _)) => cached.map(_.version)
       case Some(response) => Some(readLoaded(server, id, request, response, refsOnly))
     }
   }
@@ -125,7 +121,7 @@ final private[catalog] class RestTables(
   }
 
   private def creationErrors(id: TableIdentifier): PartialFunction[RestFailure, iceberglite.spec.IcebergError] = {
-    case r if r.status == 409 =>
+    case r if r.status == 409 && !r.earlierOutcomeUnknown =>
       AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
@@ -162,6 +158,8 @@ final private[catalog] class RestTables(
     )
     try {
       server.send(request) {
+        case r if r.earlierOutcomeUnknown && (r.status == 409 || r.status == 404) =>
+          server.client.earlierUnknown(request, r)
         case r if r.status == 409 =>
           AlreadyExists(ObjectKind.Table, name(to), "Drop the existing object first, or choose another name")
         case r if r.errorType == "NoSuchTableException" => notFound(from)

@@ -86,6 +86,8 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     val request =
       RestRequest(s"rename view ${name(from)} to $to", Endpoint.RenameView, server.paths.renameView, body = Some(body))
     server.send(request) {
+      case r if r.earlierOutcomeUnknown && (r.status == 409 || r.status == 404) =>
+        server.client.earlierUnknown(request, r)
       case r if r.status == 409 => alreadyExists(to)
       case r if r.errorType == "NoSuchViewException" => notFound(from)
       case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)

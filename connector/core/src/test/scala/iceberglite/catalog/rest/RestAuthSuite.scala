@@ -86,6 +86,19 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
+  test("a token of a type that is not sent as a bearer token is rejected") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(noNamespaces)
+      def list(tokenType: String) = {
+        stub.on(tokens)(json(s"""{"access_token":"t1"$tokenType}"""))
+        stub.catalog("credential" -> "me:s3cret").listNamespaces(Vector.empty)
+      }
+      Seq(""","token_type":"Bearer"""", ""","token_type":"N_A"""", "").foreach(kind => assert(list(kind).isEmpty))
+      val error = intercept[StorageFailed](list(""","token_type":"mac""""))
+      assert(error.reason.contains("type mac") && !error.getMessage.contains("t1"))
+    }
+  }
+
   test("a token is exchanged before it expires, and the new token is sent") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(token("t1", 1000), token("t2", 1000))

@@ -274,6 +274,28 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
+  test("status 304 is an error for a request without an ETag") {
+    withStub { stub =>
+      stub.on("GET")(answer(304))
+      stub.on("GET /v1/config")(json("{}"))
+      val catalog = stub.catalog()
+      Seq[() => Any](
+        () => catalog.listNamespaces(Vector.empty),
+        () => catalog.loadNamespace(Vector("db")),
+        () => catalog.load(id)
+      ).foreach(read => assert(intercept[StorageFailed](read()).reason.contains("304")))
+    }
+  }
+
+  test("a listing without the optional list of names is empty") {
+    withStub { stub =>
+      stub.on("GET")(json("{}"))
+      val catalog = stub.catalog("view-endpoints-supported" -> "true")
+      assert(catalog.listNamespaces(Vector.empty).isEmpty && catalog.listTables(Vector("db")).isEmpty)
+      assert(catalog.listViews(Vector("db")).isEmpty)
+    }
+  }
+
   test("with idempotency keys a change is retried with the same key, and each change has its own key") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))

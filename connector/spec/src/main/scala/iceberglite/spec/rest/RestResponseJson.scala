@@ -51,8 +51,13 @@ object RestResponseJson {
   /** An error response. @param status the status in the body, which may differ from the HTTP status */
   final case class ErrorResponse(errorType: String, message: String, status: Option[Int])
 
-  /** An access token. @param expiresInSeconds the validity period; absent if the server does not state it */
-  final case class Token(value: String, expiresInSeconds: Option[Long]) {
+  /**
+   * An access token.
+   *
+   * @param tokenType how the token is used, such as `bearer`; absent if the server does not state it
+   * @param expiresInSeconds the validity period; absent if the server does not state it
+   */
+  final case class Token(value: String, tokenType: Option[String], expiresInSeconds: Option[Long]) {
     override def toString: String = "Token"
   }
 
@@ -75,7 +80,10 @@ object RestResponseJson {
 
   private def page[A](file: String, json: Array[Byte], key: String)(item: JsonValue => A): Page[A] = {
     val root = JsonValue.parse(file, json)
-    Page(root(key).map(item), root.optionalString("next-page-token").filter(_.nonEmpty))
+    Page(
+      root.optional(key).fold(Vector.empty[A])(_.map(item)),
+      root.optionalString("next-page-token").filter(_.nonEmpty)
+    )
   }
 
   /** Reads the properties of a namespace. Servers that do not support namespace properties send null. */
@@ -120,7 +128,11 @@ object RestResponseJson {
 
   def token(file: String, json: Array[Byte]): Token = secret(file, "$") {
     val root = JsonValue.parse(file, json)
-    Token(root.string("access_token"), root.optional("expires_in").map(_.long))
+    Token(
+      root.string("access_token"),
+      root.optionalString("token_type"),
+      root.optional("expires_in").map(_.long)
+    )
   }
 
   /** Returns the expiration time from the claims of a JSON web token, in seconds since 1970. */
