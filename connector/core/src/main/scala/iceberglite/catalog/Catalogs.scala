@@ -41,7 +41,11 @@ object Catalogs {
     IcebergClassNames.checkFileIO(name, properties)
     val kind = IcebergClassNames.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
-      if (unsupportedTypes(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release supports $kinds")
+      if (unsupportedTypes(kind))
+        throw Unsupported(
+          s"a catalog of type $kind ($name)",
+          s"This release supports $kinds. ${IcebergClassNames.RestRecipes}"
+        )
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")
     }
   }

@@ -9,6 +9,11 @@ import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 private[catalog] object IcebergClassNames {
   private val Package = "org.apache.iceberg"
 
+  /** The advice to users of catalogs that are supported only through their REST servers. */
+  val RestRecipes: String =
+    "Glue, S3 Tables, Nessie, Polaris, Unity Catalog and Lakekeeper have REST servers: use type=rest with the settings " +
+      "in docs/catalogs/rest-servers.md"
+
   private val kinds: Map[String, String] = Map(
     s"$Package.hadoop.HadoopCatalog" -> "hadoop",
     s"$Package.jdbc.JdbcCatalog" -> "jdbc",
@@ -37,7 +42,7 @@ private[catalog] object IcebergClassNames {
           impl,
           throw Unsupported(
             s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
-            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported"
+            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported. $RestRecipes"
           )
         )
         CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>

@@ -42,8 +42,14 @@ class IcebergClassNamesSuite extends AnyFunSuite {
 
   test("an unsupported or unknown catalog type is rejected, and the error contains the type or the supported types") {
     Seq("glue", "nessie", "bigquery").foreach { kind =>
-      assert(intercept[Unsupported](open("type" -> kind)).getMessage.contains(kind))
+      val message = intercept[Unsupported](open("type" -> kind)).getMessage
+      assert(message.contains(kind) && message.contains("docs/catalogs/rest-servers.md"))
     }
+    assert(
+      intercept[Unsupported](open("catalog-impl" -> "org.apache.iceberg.aws.glue.GlueCatalog")).getMessage.contains(
+        "docs/catalogs/rest-servers.md"
+      )
+    )
     assert(intercept[InvalidArgument](open("type" -> "hadopo")).getMessage.contains("It must be one of hadoop, jdbc"))
   }
 }
