@@ -19,7 +19,7 @@ object S3Settings {
   /** Prefix of the keys of all settings except the region. */
   val Prefix = "s3."
 
-  private val AccessKey = "s3.access-key-id"
+  private[iceberglite] val AccessKey = "s3.access-key-id"
   private val SecretKey = "s3.secret-access-key"
   private val SessionToken = "s3.session-token"
   private val Region = "client.region"
@@ -50,6 +50,21 @@ object S3Settings {
       entry.getKey.substring(HadoopTagPrefix.length) -> entry.getValue
   }.toMap
 
+  /** Returns the bucket of a location; absent if it is not a location on S3. */
+  private[iceberglite] def bucketOf(location: String): Option[String] = location match {
+    case Location(bucket) => Some(bucket)
+    case _ => None
+  }
+
+  /** Returns settings of a catalog that apply the given S3 settings to a single bucket. */
+  private[iceberglite] def ofBucket(bucket: String, properties: Map[String, String]): Map[String, String] =
+    hadoop(properties).collect {
+      case (key, value) if key.startsWith(S3A) =>
+        s"${StorageSettings.HadoopPrefix}${S3A}bucket.$bucket.${key.stripPrefix(S3A)}" -> value
+    }
+
+  private val S3A = "fs.s3a."
+  private val Location = "s3[an]?://([^/]+).*".r
   private val Package = "org.apache.hadoop.fs.s3a"
 
   /** Keys whose values are passed to S3A unchanged, with the corresponding keys of S3A. */

@@ -39,7 +39,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.maintenance.AutoCompaction
 import iceberglite.spark.rowlevel.StatementTarget
-import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.session.{CommitListeners, LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spark.write.CommitFollowUp
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
@@ -162,7 +162,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   /** Rejects a new table with an invalid CHECK constraint. */
   private def checked(staged: iceberglite.table.StagedTable): iceberglite.table.StagedTable = {
-    try ConstrainedColumns.checkNew(staged.table)
+    try ConstrainedColumns.checkNew(staged.table.schema, staged.table.properties, staged.table.name)
     catch {
       case invalid: InvalidArgument =>
         staged.abort()
@@ -185,7 +185,11 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       partitions: Array[SparkTransform],
       properties: util.Map[String, String]
   ): SparkTableInterface = in(ident) {
-    stage(ident, schema, partitions, properties, StageMode.Create).commitStagedChanges()
+    val creation = creationOf(ident, schema, partitions, properties)
+    ConstrainedColumns.checkNew(creation.schema, creation.properties, displayName(ident))
+    val created = tables.handleOfNew(ident).create(creation)
+    CommitListeners.announce(created, None)
+    tables.invalidate(ident)
     loadTable(ident)
   }
 
@@ -217,12 +221,21 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       properties: util.Map[String, String],
       mode: StageMode
   ): StagedTable = in(ident) {
+    val staged = checked(tables.handleOfNew(ident).stage(creationOf(ident, schema, partitions, properties), mode))
+    new StagedSparkTable(staged, () => tables.invalidate(ident))
+  }
+
+  /** Checks the settings and properties of a new table, and returns its creation. */
+  private def creationOf(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String]
+  ): TableCreation = {
     SessionSettings.check(SparkSession.active)
     checkProperties(ident, properties.asScala.toMap)
     val tableProperties = withoutNameAsLocation(ident, properties)
-    val definition = TableDefinition(schema, partitions.toSeq, tableProperties, isCaseSensitive)
-    val staged = checked(tables.handleOfNew(ident).stage(definition.creation, mode))
-    new StagedSparkTable(staged, () => tables.invalidate(ident))
+    TableDefinition(schema, partitions.toSeq, tableProperties, isCaseSensitive).creation
   }
 
   /**

@@ -1,7 +1,10 @@
 package iceberglite.catalog.rest
 
+import java.util.UUID
+
 import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, ViewCatalog}
 import iceberglite.maintenance.PurgeTable
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -24,7 +27,7 @@ final class RestCatalog private (
 
   private val namespaces = new RestNamespaces(name, () => server)
   private val views = new RestViews(name, () => server)
-  private val tables = new RestTables(name, io, () => server, cache)
+  private val tables = new RestTables(name, io, () => server, cache, new TableRequirements(properties))
 
   private def cache: LoadedTables = new LoadedTables(
     initialClient.settings.number(RestProperty.CacheEntries, 0).toInt,
@@ -77,6 +80,22 @@ final class RestCatalog private (
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
   /**
+   * Creates an empty table with a single request, because a server need not support staged creation. A clone is staged,
+   * because it has more than the request can express.
+   */
+  override def create(id: TableIdentifier, creation: TableCreation): Table =
+    if (creation.cloneOf.isDefined) super.create(id, creation)
+    else {
+      val requested = withCatalogProperties(creation)
+      tableAt(id, tables.create(id, draft(id, requested, StageMode.Create, environment.uuid()), requested.location))
+    }
+
+  /** Returns the metadata of a new table, before the server adds its settings. */
+  private def draft(id: TableIdentifier, requested: TableCreation, mode: StageMode, uuid: UUID): TableMetadata =
+    new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid)
+      .initialState(fullName(id), None, environment.nowMs()).metadata
+
+  /**
    * Stages a table. For a new table, the server determines the location, adds properties, and vends credentials for the
    * files.
    */
@@ -89,13 +108,7 @@ final class RestCatalog private (
       StagedTable.begin(target(base.flatMap(_.io)), start, base, environment)
     } else {
       val uuid = environment.uuid()
-      val draft =
-        new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid).initialState(
-          fullName(id),
-          None,
-          environment.nowMs()
-        )
-      val staged = tables.stage(id, draft.metadata, requested.location)
+      val staged = tables.stage(id, draft(id, requested, mode, uuid), requested.location)
       val complete =
         requested.copy(location = Some(staged.location), properties = staged.properties ++ requested.properties)
       val start = new TableStart.Creation(complete, mode, staged.location, uuid)

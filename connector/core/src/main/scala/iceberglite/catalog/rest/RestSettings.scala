@@ -33,14 +33,8 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     case Some(other) => throw invalid(RestProperty.SnapshotLoading, other, "It must be ALL or REFS")
   }
 
-  def requireClientPlanning(): Unit = text(RestProperty.ScanPlanning).foreach { mode =>
-    if (!mode.equalsIgnoreCase("client")) {
-      throw Unsupported(
-        s"${RestProperty.ScanPlanning.key}=$mode of catalog $catalog",
-        "Scans are planned by the client, and cannot be planned by the server. Set the property to client"
-      )
-    }
-  }
+  def requireClientPlanning(): Unit =
+    RestSettings.requireClientPlanning(s"catalog $catalog", text(RestProperty.ScanPlanning))
 
   /** Returns the secrets that messages and logs must not show. */
   def secrets: Vector[String] = {
@@ -63,6 +57,20 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
 }
 
 private[catalog] object RestSettings {
+
+  /**
+   * Checks where scans are planned.
+   *
+   * @param owner the catalog or table with the setting, for messages
+   * @throws Unsupported if the server must plan the scans
+   */
+  def requireClientPlanning(owner: String, mode: Option[String]): Unit =
+    mode.map(_.trim).filterNot(_.equalsIgnoreCase("client")).foreach { other =>
+      throw Unsupported(
+        s"${RestProperty.ScanPlanning.key}=$other of $owner",
+        "Scans are planned by the client, and cannot be planned by the server. Set the property to client"
+      )
+    }
 
   private def isSecret(header: String): Boolean =
     Seq("authorization", "token", "key", "secret", "cookie", "password").exists(header.toLowerCase.contains)

@@ -15,12 +15,14 @@ import iceberglite.table._
  * The tables of a server.
  *
  * @param io the catalog's access to files. A table for which the server vends credentials has its own `FileIO`
+ * @param requirements checks whether this client can access a table
  */
 final private[catalog] class RestTables(
     catalog: String,
     io: FileIO,
     lazyServer: () => RestServer,
-    cache: LoadedTables
+    cache: LoadedTables,
+    requirements: TableRequirements
 ) {
   import RestTables._
 
@@ -64,6 +66,7 @@ final private[catalog] class RestTables(
     val location = table.metadataLocation.getOrElse(
       throw InvalidMetadata(responseName, "$.metadata-location", "The field is missing, although the table exists")
     )
+    requirements.check(name(id), table, server.settings)
     val access = TableAccess.of(table, io)
     val version = TableVersion(table.metadata, location, access.io, hasAllSnapshots = !refsOnly)
     table.config.get(TokenKey).fold(tokens.remove(id))(tokens.put(id, _))
@@ -85,6 +88,36 @@ final private[catalog] class RestTables(
    */
   def stage(id: TableIdentifier, draft: TableMetadata, location: Option[String]): StagedTableSettings = {
     val server = lazyServer()
+    // A staged creation has no effect on the server, so it may be retried.
+    val request = creation(server, id, draft, location, staged = true).copy(retryMode = Some(RetryMode.Always))
+    val response = server.send(request)(creationErrors(id))
+    val loaded = RestResponseJson.table(server.client.responseName(request), response.body)
+    requirements.check(name(id), loaded, server.settings)
+    StagedTableSettings(loaded.metadata.location, loaded.metadata.properties, TableAccess.of(loaded, io).io)
+  }
+
+  /**
+   * Creates an empty table.
+   *
+   * @param draft the metadata of the new table, before the server adds its settings
+   * @param location the location that the user requested
+   * @throws CommitStateUnknown if the server may have created the table
+   */
+  def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
+    val server = lazyServer()
+    val request = creation(server, id, draft, location, staged = false)
+    val response =
+      CommitOutcome[RestResponse](name(id), server, request)(creationErrors(id))(PartialFunction.empty).merge
+    CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
+  }
+
+  private def creation(
+      server: RestServer,
+      id: TableIdentifier,
+      draft: TableMetadata,
+      location: Option[String],
+      staged: Boolean
+  ): RestRequest = {
     val table = RestRequestJson.CreateTableRequest(
       id.name,
       location,
@@ -92,20 +125,15 @@ final private[catalog] class RestTables(
       draft.spec,
       draft.sortOrder,
       draft.properties + (FormatVersionKey -> draft.formatVersion.toString),
-      staged = true
+      staged
     )
-    val request = RestRequest(
+    RestRequest(
       s"create table ${name(id)}",
       Endpoint.CreateTable,
       server.paths.tables(id.namespace),
       headers = Delegation,
-      body = Some(RestRequestJson.createTable(table)),
-      // A staged creation has no effect on the server, so it may be retried.
-      retryMode = Some(RetryMode.Always)
+      body = Some(RestRequestJson.createTable(table))
     )
-    val response = server.send(request)(creationErrors(id))
-    val loaded = RestResponseJson.table(server.client.responseName(request), response.body)
-    StagedTableSettings(loaded.metadata.location, loaded.metadata.properties, TableAccess.of(loaded, io).io)
   }
 
   def register(id: TableIdentifier, metadataFile: String): TableVersion = {

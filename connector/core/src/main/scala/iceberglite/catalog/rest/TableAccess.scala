@@ -2,6 +2,7 @@ package iceberglite.catalog.rest
 
 import scala.util.Try
 
+import iceberglite.spec.property.TableProperty
 import iceberglite.spec.rest.RestResponseJson.{Credential, LoadedTable}
 import iceberglite.storage.{FileIO, S3Settings}
 
@@ -24,23 +25,60 @@ private[catalog] object TableAccess {
 
   /**
    * Returns the access to a table's files. The settings that the server sent for the table are used in addition to the
-   * settings of the catalog. If the server sent several credentials, the credential for the table's location is used.
+   * settings of the catalog. If the server sent several credentials, the bucket of the table's location is accessed
+   * with the credential for this location, and each other bucket with its own credential.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
-    val config = table.config ++
-      credentialFor(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
-    val settings = config.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
+    val location = table.metadata.location
+    val others = ofOtherBuckets(table)
+    val config = table.config ++ credentialFor(table.credentials, location).fold(Map.empty[String, String])(_.config)
+    val settings = accepted(config) ++ others.flatMap { case (bucket, c) =>
+      S3Settings.ofBucket(bucket, accepted(table.config ++ c.config))
+    }
     if (settings.isEmpty) TableAccess(None, None)
-    else
-      TableAccess(
-        Some(io.configured(settings)),
-        config.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption)
-      )
+    else TableAccess(
+      Some(io.configured(settings)),
+      (config +: others.values.map(_.config).toVector).flatMap(expiry)
+        .reduceOption(_ min _)
+    )
   }
 
-  /** Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). */
+  private def accepted(config: Map[String, String]): Map[String, String] =
+    config.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
+
+  private def expiry(config: Map[String, String]): Option[Long] =
+    config.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption)
+
+  /**
+   * Selects the credentials for buckets other than the bucket of the table's location, such as the bucket of
+   * `write.data.path`. S3A has one set of credentials for each bucket. Therefore, if several credentials belong to a
+   * bucket and the table's properties name no directory in it, the credential with the shortest prefix is used.
+   *
+   * @return the credentials by bucket
+   */
+  private def ofOtherBuckets(table: LoadedTable): Map[String, Credential] = {
+    val directories = Seq(TableProperty.DataPath, TableProperty.MetadataPath)
+      .flatMap(TableProperty.of(_, table.metadata.properties))
+    val own = S3Settings.bucketOf(table.metadata.location)
+    val byBucket = table.credentials.flatMap(c => S3Settings.bucketOf(c.prefix).map(_ -> c)).filterNot {
+      case (bucket, _) => own.contains(bucket)
+    }.groupBy(_._1)
+    byBucket.map { case (bucket, pairs) =>
+      val candidates = pairs.map(_._2)
+      bucket -> directories.flatMap(credentialFor(candidates, _)).headOption.getOrElse(
+        candidates.minBy(_.prefix.length)
+      )
+    }
+  }
+
+  /**
+   * Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). The schemes `s3`,
+   * `s3a` and `s3n` are the same.
+   */
   private[rest] def credentialFor(credentials: Vector[Credential], location: String): Option[Credential] = {
-    val matching = credentials.filter(c => location.startsWith(c.prefix))
+    val matching = credentials.filter(c => withS3Scheme(location).startsWith(withS3Scheme(c.prefix)))
     if (matching.isEmpty) None else Some(matching.maxBy(_.prefix.length))
   }
+
+  private def withS3Scheme(location: String): String = location.replaceFirst("^s3[an]://", "s3://")
 }

@@ -203,7 +203,7 @@ class RestCommitSuite extends AnyFunSuite {
       ))
       stub.on(s"POST $path")(table(empty, first))
       val catalog = stub.catalog("table-default.of" -> "catalog", "table-default.x" -> "y")
-      catalog.create(id, unpartitioned("k" -> "v", "format-version" -> "3"))
+      catalog.stage(id, unpartitioned("k" -> "v", "format-version" -> "3"), StageMode.Create).commit()
       val Vector(staged, committed) = stub.requests.filter(_.method == "POST")
       val json1 = JsonValue.parse("request", staged.body)
       assert(json1("stage-create").boolean && json1.string("name") == "t" && !json1.has("location"))
@@ -213,6 +213,30 @@ class RestCommitSuite extends AnyFunSuite {
       assert(change.updates.contains(MetadataUpdate.SetLocation("mem://chosen/t")))
       val set = change.updates.collect { case SetProperties(p) => p }.flatten.toMap
       assert(Seq("k", "x", "of").map(set) == Seq("v", "y", "catalog") && !set.contains("format-version"))
+    }
+  }
+
+  test("a table without rows is created with one request and without staging, and its outcome may be unknown") {
+    withStub { stub =>
+      stub.on("POST /v1/namespaces/db/tables")(table(empty, first))
+      val catalog = stub.catalog("table-default.x" -> "y")
+      val created = catalog.create(id, unpartitioned("k" -> "v", "format-version" -> "3"))
+      assert(created.metadataLocation == first && created.metadata == empty)
+      assert(stub.lines == Vector("POST /v1/namespaces/db/tables"))
+      val json = JsonValue.parse("request", stub.requests.last.body)
+      assert(!json("stage-create").boolean && json.string("name") == "t" && !json.has("location"))
+      assert(Map("k" -> "v", "x" -> "y", "format-version" -> "3").forall(json.stringsOf("properties").toSet))
+      Seq[Seq[Reply]](
+        Seq(broken),
+        Seq(answer(500)),
+        Seq(
+          refuse(503, "x", "busy").withHeader("Retry-After" -> "1"),
+          refuse(409, "AlreadyExistsException", "there")
+        )
+      ).foreach { replies =>
+        stub.on("POST /v1/namespaces/db/tables")(replies: _*)
+        intercept[CommitStateUnknown](catalog.create(id, unpartitioned()))
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError.{CommitConflict, NotFound}
 import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson, SchemaJson, TableMetadataJson}
 import iceberglite.spec.table.NewTable
+import iceberglite.spec.update.Requirement
 import iceberglite.table._
 
 /**
@@ -33,7 +34,7 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
     try
       request.method match {
         case "DELETE" => answer(if (behind.drop(id, purge = false)) 204 else 404)
-        case "POST" if id.name.isEmpty => staged(JsonValue.parse("request", request.body))
+        case "POST" if id.name.isEmpty => created(JsonValue.parse("request", request.body))
         case "POST" =>
           val body = JsonValue.parse("request", request.body)
           val base = if (behind.tableExists(id)) Some(behind.load(id)) else None
@@ -47,11 +48,17 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
       case conflict: CommitConflict => refuse(409, "CommitFailedException", conflict.reason)
     }
 
-  private def staged(body: JsonValue): Reply = {
-    val location = behind.defaultLocation(TableIdentifier(Vector("db"), body.string("name")))
-    val table = NewTable(SchemaJson.read(body("schema")), Vector.empty, Vector.empty, location, Map.empty)
-    val metadata = new String(TableMetadataJson.write(table.metadata(new java.util.UUID(0, 1), 0L)), UTF_8)
-    json(s"""{"metadata":$metadata,"config":$vended}""")
+  private def created(body: JsonValue): Reply = {
+    val id = TableIdentifier(Vector("db"), body.string("name"))
+    val table =
+      NewTable(SchemaJson.read(body("schema")), Vector.empty, Vector.empty, behind.defaultLocation(id), Map.empty)
+    if (body("stage-create").boolean) {
+      val metadata = new String(TableMetadataJson.write(table.metadata(new java.util.UUID(0, 1), 0L)), UTF_8)
+      json(s"""{"metadata":$metadata,"config":$vended}""")
+    } else {
+      val updates = table.creation(java.util.UUID.randomUUID())
+      tableReply(behind.commit(id, None, Change(updates, Vector(Requirement.AssertCreate))))
+    }
   }
 
   private def tableReply(version: TableVersion): Reply =

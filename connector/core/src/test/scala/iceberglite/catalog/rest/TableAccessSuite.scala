@@ -10,7 +10,8 @@ import iceberglite.spec.IcebergError._
 import iceberglite.spec.rest.RestResponseJson.Credential
 import iceberglite.spec.table.NewTable
 import iceberglite.storage.HadoopFileIO
-import iceberglite.table.{Change, Table, TableIdentifier}
+import iceberglite.spec.TestMetadata._
+import iceberglite.table.{Change, StageMode, Table, TableIdentifier}
 import iceberglite.table.TestTables._
 
 /** Tests that credentials which a REST server returns for a table are used for the files of that table only. */
@@ -53,6 +54,54 @@ class TableAccessSuite extends AnyFunSuite {
         s""","config":${config("AK1")},"storage-credentials":[{"prefix":"s3://bucket","config":${config("AK2")}}]"""
       stub.on(path)(table(metadata, file, more))
       assert(settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id)).get("fs.s3a.access.key") == "AK2")
+    }
+  }
+
+  test("each bucket is accessed with the credential for its longest matching prefix") {
+    withStub { stub =>
+      def credential(prefix: String, key: String) = s"""{"prefix":"$prefix","config":${config(key)}}"""
+      val credentials = Seq(
+        credential("s3://bucket/", "AK1"),
+        credential("s3://other/", "AK2"),
+        credential("s3://other/data/", "AK3"),
+        credential("s3://third/a/", "AK4")
+      ).mkString("[", ",", "]")
+      val withDataPath = metadata.edited(properties = Map("write.data.path" -> "s3a://other/data/t"))
+      stub.on(path)(table(withDataPath, file, s""","storage-credentials":$credentials"""))
+      val conf = settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id))
+      def key(bucket: String) = conf.get(s"fs.s3a.bucket.$bucket.access.key")
+      assert(conf.get("fs.s3a.access.key") == "AK1" && key("other") == "AK3" && key("third") == "AK4")
+      assert(conf.get("fs.s3a.bucket.other.session.token") == "st")
+    }
+  }
+
+  test("a table that requires remote signing is rejected, unless the server vends keys or the user disables it") {
+    withStub { stub =>
+      val signing = "\"s3.remote-signing-enabled\":\"true\""
+      def load(reply: Reply, properties: (String, String)*): Table = {
+        stub.on(path)(reply)
+        stub.on(new HadoopFileIO(new Configuration(false)), properties: _*).table(id)
+      }
+      val required = table(metadata, file, s""","config":{$signing}""")
+      val error = intercept[Unsupported](load(required))
+      assert(error.getMessage.contains("lite.db.t") && error.getMessage.contains("s3.remote-signing-enabled=false"))
+      load(required, "s3.remote-signing-enabled" -> "false")
+      load(table(metadata, file, s""","config":${config("AK1", s",$signing")}"""))
+      load(table(metadata.edited(location = "mem://wh/t"), file, s""","config":{$signing}"""))
+      stub.on("GET /v1/config")(json(s"""{"defaults":{$signing}}"""))
+      intercept[Unsupported](load(table(metadata, file)))
+      stub.on("POST /v1/namespaces/db/tables")(table(metadata, file, s""","config":{$signing}"""))
+      intercept[Unsupported](stub.catalog().stage(id, unpartitioned(), StageMode.CreateOrReplace))
+    }
+  }
+
+  test("a table whose scans only the server may plan is rejected") {
+    withStub { stub =>
+      stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"server"}"""))
+      val error = intercept[Unsupported](stub.catalog().table(id))
+      assert(error.getMessage.contains("scan-planning-mode=server of table lite.db.t"))
+      stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"CLIENT"}"""))
+      stub.catalog().table(id)
     }
   }
 

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.CheckConstraint
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.update.SchemaChanges
-import iceberglite.table.{Change, CommitContext, MetadataAction, Table}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Requires that changes of columns keep the columns of the CHECK constraints: a condition refers to columns by name.
@@ -52,11 +52,8 @@ private[iceberglite] object ConstrainedColumns {
    *
    * @throws InvalidArgument if a constraint is not a permitted condition on the columns
    */
-  def checkNew(table: Table): Unit = CheckConstraint.of(table.properties).foreach { constraint =>
-    ConstraintExpression.resolve(
-      constraint,
-      ConstraintExpression.columns(table.schema, table.properties),
-      table.name
-    )
-  }
+  def checkNew(schema: Schema, properties: Map[String, String], table: String): Unit =
+    CheckConstraint.of(properties).foreach { constraint =>
+      ConstraintExpression.resolve(constraint, ConstraintExpression.columns(schema, properties), table)
+    }
 }

@@ -16,6 +16,9 @@ trait TableHandle {
   def exists: Boolean
   def stage(creation: TableCreation, mode: StageMode): StagedTable
 
+  /** Creates an empty table. @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists */
+  def create(creation: TableCreation): Table
+
   /** Drops the table. @return false if the table does not exist */
   def drop(purge: Boolean): Boolean
 }
@@ -26,14 +29,19 @@ final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends Table
   override def exists: Boolean = catalog.tableExists(id)
   override def drop(purge: Boolean): Boolean = catalog.drop(id, purge)
 
+  override def stage(creation: TableCreation, mode: StageMode): StagedTable =
+    catalog.stage(id, withoutDefaultLocation(creation), mode)
+
+  override def create(creation: TableCreation): Table = catalog.create(id, withoutDefaultLocation(creation))
+
   /**
-   * Stages the table. A location that equals the catalog's default location is omitted. The two locations are compared
-   * as Hadoop paths, because Spark changes a location such as `file:///wh` to `file:/wh`.
+   * Omits a location that equals the catalog's default location. The two locations are compared as Hadoop paths,
+   * because Spark changes a location such as `file:///wh` to `file:/wh`.
    */
-  override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
+  private def withoutDefaultLocation(creation: TableCreation): TableCreation = {
     // The default location is needed only if a location is given. Looking it up may need a request to a server.
     def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
-    catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
+    creation.copy(location = creation.location.filterNot(isDefault))
   }
 }
 
@@ -51,5 +59,6 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
     paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == ownPath)), mode)
   }
 
+  override def create(creation: TableCreation): Table = stage(creation, StageMode.Create).commit()
   override def drop(purge: Boolean): Boolean = paths.drop(path, purge)
 }
