@@ -12,7 +12,7 @@ from pyspark_iceberg.changes import RowChanges
 from pyspark_iceberg.errors import IcebergLiteError, JarNotFoundError, SessionConflictError
 from pyspark_iceberg.jars import connector_jars
 from pyspark_iceberg.merge import Merge
-from pyspark_iceberg.procedures import clone, migrate, register_table, snapshot
+from pyspark_iceberg.procedures import clone, migrate, register_table, register_view, snapshot
 from pyspark_iceberg.progress import show_progress
 from pyspark_iceberg.session import configure, iceberg_session
 from pyspark_iceberg.table import PartitionField, Table
@@ -31,6 +31,7 @@ __all__ = [
     "iceberg_session",
     "migrate",
     "register_table",
+    "register_view",
     "show_progress",
     "snapshot",
 ]

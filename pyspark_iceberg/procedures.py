@@ -121,6 +121,13 @@ class RegisterTable(NamedTuple):
     """Number of data files in the current snapshot."""
 
 
+class RegisterView(NamedTuple):
+    """A result row of `register_view`."""
+
+    current_version_id: int
+    """Current version of the view."""
+
+
 class Clone(NamedTuple):
     """A result row of `clone`."""
 
@@ -735,6 +742,18 @@ def register_table(spark: SparkSession, table: str, metadata_file: str) -> Regis
     """
     rows = call(spark, "register_table", table, {"metadata_file": metadata_file})
     return RegisterTable(*rows[0])
+
+
+def register_view(spark: SparkSession, table: str, metadata_file: str) -> RegisterView:
+    """Register an existing metadata file as a view.
+
+    Args:
+        spark: a session with the catalog and the SQL extensions.
+        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        metadata_file: newest metadata file of the view; later commits through other catalogs are not visible.
+    """
+    rows = call(spark, "register_view", table, {"metadata_file": metadata_file})
+    return RegisterView(*rows[0])
 
 
 def clone(

@@ -167,6 +167,12 @@ final class HadoopCatalog(
     Warehouse.using(warehouse)(viewFiles(id).commit(base, change))
   }
 
+  override def registerView(id: TableIdentifier, metadataFile: String): ViewState = throw Unsupported(
+    s"registering $metadataFile as ${fullName(id)}",
+    "In a file-system catalog, the directory determines the view. Create a view with the same query, or use a jdbc, " +
+      "rest or hive catalog"
+  )
+
   override def dropView(id: TableIdentifier): Boolean = viewFiles(id).drop()
 
   override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(

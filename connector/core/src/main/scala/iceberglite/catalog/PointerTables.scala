@@ -3,8 +3,7 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
-import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
-import iceberglite.spec.{ObjectKind, Place}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.{MetadataCompression, TableProperty}
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -79,20 +78,11 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   /**
    * Creates a pointer to an existing metadata file. The file is not deleted if the registration fails.
    *
-   * @throws AlreadyExists if an object with the name exists
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if an object with the name exists
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
-    def failure(reason: String, cause: Option[Throwable]) = {
-      val advice = s"$reason. Check whether the table exists, and try again"
-      StorageFailed(s"register $metadataFile as", Place.CatalogObject(name), advice, cause)
-    }
-    pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
-      case PointerMove.Succeeded => ()
-      case PointerMove.Conflict => throw AlreadyExists(ObjectKind.Table, name, "Drop it first or choose another name")
-      case PointerMove.Busy(reason) => throw failure(reason, None)
-      case PointerMove.Unknown(cause) =>
-        if (!pointer.read().contains(metadataFile)) throw failure(String.valueOf(cause.getMessage), Some(cause))
-    }
+    val version = TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)
+    PointerRegistration(ObjectKind.Table, name, pointer, version, metadataFile)
   }
 
   private def nextFile(base: Option[TableVersion], next: TableMetadata): String = {

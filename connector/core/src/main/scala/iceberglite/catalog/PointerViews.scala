@@ -37,6 +37,13 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     state
   }
 
+  /** Creates a pointer to an existing metadata file; see [[ViewCatalog.registerView]]. */
+  def register(name: String, pointer: Pointer[ViewState], metadataFile: String): ViewState = {
+    val state = ViewState(MetadataFiles.readView(io, metadataFile), metadataFile)
+    PointerRegistration(ObjectKind.View, name, pointer, state, metadataFile)
+    state
+  }
+
   private def nextFile(base: Option[ViewState], next: ViewMetadata): String = {
     val directory = TableProperty.of(TableProperty.MetadataPath, next.properties)
       .getOrElse(TableLocations.inside(next.location, "metadata"))

@@ -41,6 +41,14 @@ trait ViewCatalog extends Catalog {
    */
   def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState
 
+  /**
+   * Registers an existing metadata file as a view. The file is not deleted if the registration fails.
+   *
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the name exists
+   * @throws iceberglite.spec.IcebergError.Unsupported if the catalog does not store the location of metadata files
+   */
+  def registerView(id: TableIdentifier, metadataFile: String): ViewState
+
   /** Drops a view. @return false if the view does not exist */
   def dropView(id: TableIdentifier): Boolean
   def renameView(from: TableIdentifier, to: TableIdentifier): Unit

@@ -79,6 +79,22 @@ class ViewOperationsSuite extends AnyFunSuite {
     intercept[NotFound](views.replace(View, define("SELECT 1 n"), Map.empty))
   }
 
+  onEach("a view is registered from its metadata file, or the catalog rejects registrations") { (fixture, store) =>
+    val catalog = open(fixture, store)
+    val created = operations(catalog).create(View, define("SELECT 1 n"), Map.empty, None)
+    if (fixture.kind.startsWith("hadoop"))
+      intercept[Unsupported](catalog.registerView(View, created.metadataLocation))
+    else {
+      intercept[AlreadyExists](catalog.registerView(View, created.metadataLocation))
+      val other = View.copy(name = "w")
+      try {
+        val registered = catalog.registerView(other, created.metadataLocation)
+        assert(registered.metadata == created.metadata && catalog.loadView(other) == registered)
+        assert(catalog.loadView(View) == created)
+      } finally catalog.dropView(other)
+    }
+  }
+
   withCatalog("queries in other dialects are kept, unless a view property allows dropping them") { (catalog, views) =>
     views.create(View, define("SELECT 1 n", "trino"), Map.empty, None)
     val added = views.replace(View, define("SELECT 2 n"), Map.empty).metadata.currentVersion

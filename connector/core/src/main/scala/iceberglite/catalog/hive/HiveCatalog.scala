@@ -168,6 +168,11 @@ final class HiveCatalog private (
     views.commit(fullName(id), viewPointer(id), base, change)
   }
 
+  override def registerView(id: TableIdentifier, metadataFile: String): ViewState = {
+    requireNew(id)
+    views.register(fullName(id), viewPointer(id), metadataFile)
+  }
+
   override def dropView(id: TableIdentifier): Boolean = {
     val dropped = if (viewExists(id)) metastore.drop(HiveKind.IcebergView, id, fullName(id)) else None
     Cleanup.delete(io, dropped)

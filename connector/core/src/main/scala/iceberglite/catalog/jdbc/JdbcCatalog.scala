@@ -234,11 +234,19 @@ final class JdbcCatalog private (
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     requireViews()
-    if (base.isEmpty) {
-      JdbcNames.checkNewName(RowKind.View, id)
-      requireIfStrict(id.namespace)
-    }
+    if (base.isEmpty) checkNewView(id)
     views.commit(fullName(id), viewPointer(id), base, change)
+  }
+
+  override def registerView(id: TableIdentifier, metadataFile: String): ViewState = {
+    requireViews()
+    checkNewView(id)
+    views.register(fullName(id), viewPointer(id), metadataFile)
+  }
+
+  private def checkNewView(id: TableIdentifier): Unit = {
+    JdbcNames.checkNewName(RowKind.View, id)
+    requireIfStrict(id.namespace)
   }
 
   override def dropView(id: TableIdentifier): Boolean = viewLocation(id) match {

@@ -42,6 +42,7 @@ private[catalog] object Endpoint {
   case object ViewExists extends Endpoint("HEAD", ViewInNamespace, false)
   case object ReplaceView extends Endpoint("POST", ViewInNamespace, false)
   case object DropView extends Endpoint("DELETE", ViewInNamespace, false)
+  case object RegisterView extends Endpoint("POST", s"$Namespace/register-view", false)
   case object RenameView extends Endpoint("POST", "/v1/{prefix}/views/rename", false)
 
   val views: Seq[Endpoint] = Seq(ListViews, CreateView, LoadView, ReplaceView, DropView, RenameView)
@@ -63,7 +64,8 @@ private[catalog] object Endpoint {
     DropTable,
     RenameTable,
     CommitTransaction,
-    ViewExists
+    ViewExists,
+    RegisterView
   ) ++ views
 
   /**
@@ -71,6 +73,7 @@ private[catalog] object Endpoint {
    *
    * @param listed the endpoints in the server's configuration; if absent, the server has the default endpoints
    * @param withViews whether a server that does not list its endpoints also has the endpoints of views, except `HEAD`
+   *   and the registration
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
     case Some(lines) =>

@@ -165,6 +165,7 @@ final class RestCatalog private (
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState =
     views.commit(id, base, change)
 
+  override def registerView(id: TableIdentifier, metadataFile: String): ViewState = views.register(id, metadataFile)
   override def dropView(id: TableIdentifier): Boolean = views.drop(id)
   override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = views.rename(from, to)
 

@@ -32,6 +32,7 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   def tables(levels: Vector[String]): String = s"${namespace(levels)}/tables"
   def table(id: TableIdentifier): String = s"${tables(id.namespace)}/${name(id)}"
   def register(levels: Vector[String]): String = s"${namespace(levels)}/register"
+  def registerView(levels: Vector[String]): String = s"${namespace(levels)}/register-view"
   def views(levels: Vector[String]): String = s"${namespace(levels)}/views"
   def view(id: TableIdentifier): String = s"${views(id.namespace)}/${name(id)}"
   def renameTable: String = s"$root/tables/rename"

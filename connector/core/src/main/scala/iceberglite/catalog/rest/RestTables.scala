@@ -143,7 +143,7 @@ final private[catalog] class RestTables(
       Endpoint.RegisterTable,
       server.paths.register(id.namespace),
       headers = Delegation,
-      body = Some(RestRequestJson.registerTable(id.name, metadataFile))
+      body = Some(RestRequestJson.register(id.name, metadataFile))
     )
     readLoaded(server, id, request, server.send(request)(creationErrors(id)), refsOnly = false)
   }

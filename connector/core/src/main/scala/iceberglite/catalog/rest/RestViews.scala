@@ -70,6 +70,22 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     body = Some(RestRequestJson.commitView(RestTables.nameOf(id), change.requirements, change.updates))
   )
 
+  /** Registers an existing metadata file as a view; see [[iceberglite.catalog.ViewCatalog.registerView]]. */
+  def register(id: TableIdentifier, metadataFile: String): ViewState = {
+    val server = lazyServer()
+    val request = RestRequest(
+      s"register $metadataFile as view ${name(id)}",
+      Endpoint.RegisterView,
+      server.paths.registerView(id.namespace),
+      body = Some(RestRequestJson.register(id.name, metadataFile))
+    )
+    val response = server.send(request) {
+      case r if r.status == 409 && !r.earlierOutcomeUnknown => alreadyExists(id)
+      case r if r.errorType == "NoSuchNamespaceException" => noNamespace(id, r)
+    }
+    readView(server, request, response)
+  }
+
   private def readView(server: RestServer, request: RestRequest, response: RestResponse): ViewState = {
     val view = RestResponseJson.view(server.client.responseName(request), response.body)
     ViewState(view.metadata, view.metadataLocation)

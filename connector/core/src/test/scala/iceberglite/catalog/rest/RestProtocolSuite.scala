@@ -136,6 +136,24 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
+  test("a view is registered only if the server lists the endpoint, and rejections have a specific error") {
+    withStub { stub =>
+      val file = "mem://wh/db/v/metadata/00000-a.metadata.json"
+      intercept[Unsupported](stub.catalog("view-endpoints-supported" -> "true").registerView(id, file))
+      stub.on("GET /v1/config")(
+        json("""{"endpoints":["POST /v1/{prefix}/namespaces/{namespace}/register-view"]}""")
+      )
+      val catalog = stub.catalog()
+      val request = "POST /v1/namespaces/db/register-view"
+      stub.on(request)(refuse(409, "AlreadyExistsException", "there"))
+      intercept[AlreadyExists](catalog.registerView(id, file))
+      stub.on(request)(refuse(404, "NoSuchNamespaceException", "none"))
+      intercept[NotFound](catalog.registerView(id, file))
+      assert(stub.lines.last == request)
+      assert(stub.requests.last.body == s"""{"name":"t","metadata-location":"$file"}""")
+    }
+  }
+
   test("a load of a cached table sends its ETag, and reuses the cached table if the server reports no change") {
     withStub { stub =>
       stub.on(s"GET $path")(

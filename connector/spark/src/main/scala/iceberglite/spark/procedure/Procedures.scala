@@ -15,6 +15,7 @@ object Procedures {
     MergeBranchProcedure,
     AncestorsOfProcedure,
     RegisterTableProcedure,
+    RegisterViewProcedure,
     CloneProcedure,
     CreateChangelogViewProcedure,
     RollbackViewProcedure,

@@ -57,6 +57,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
   private val earlier: Map[String, (String, String)] = Map(
     "restore" -> ("INVALID_PARAMETER_VALUE" -> "22023"),
     "register_table" -> ("ICEBERG_LITE.UNREADABLE_FILE" -> "58030"),
+    "register_view" -> ("ICEBERG_LITE.UNREADABLE_FILE" -> "58030"),
     "migrate" -> ("ICEBERG_LITE.UNSUPPORTED" -> "0A000"),
     "rollback_view" -> ("VIEW_NOT_FOUND" -> "42P01")
   )

@@ -75,7 +75,8 @@ object RestRequestJson {
     out.writeBooleanField("stage-create", table.staged)
   }
 
-  def registerTable(name: String, metadataLocation: String): Array[Byte] = body { out =>
+  /** Returns the request to register the metadata file of a table or a view. */
+  def register(name: String, metadataLocation: String): Array[Byte] = body { out =>
     out.writeStringField("name", name)
     out.writeStringField("metadata-location", metadataLocation)
   }
