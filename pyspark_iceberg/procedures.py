@@ -88,17 +88,15 @@ class FastForward(NamedTuple):
     """Snapshot of the branch after the call."""
 
 
-class MergeBranch(NamedTuple):
-    """A result row of `merge_branch`."""
+class CommitTogether(NamedTuple):
+    """A result row of `commit_together`."""
 
-    branch_updated: str
-    """Name of the branch to which the commits were applied."""
-    previous_ref: int | None
-    """Snapshot of this branch before the call."""
-    updated_ref: int | None
-    """Snapshot of this branch after the call."""
-    merged_commits_count: int
-    """Number of commits that were applied; 0 if there were none."""
+    table: str
+    """Name of the table."""
+    previous_snapshot_id: int | None
+    """Snapshot of `to` before the call."""
+    current_snapshot_id: int
+    """Snapshot of `to` after the call."""
 
 
 class AncestorsOf(NamedTuple):
@@ -389,15 +387,16 @@ class TableProcedures(ABC):
         rows = self._call("fast_forward", {"branch": branch, "to": to})
         return FastForward(*rows[0])
 
-    def merge_branch(self, branch: str, to: str | None = None) -> MergeBranch:
-        """Apply the commits of a branch to another branch that has other commits, if the changes do not overlap.
+    def commit_together(self, others: Sequence[str], branch: str, to: str | None = None) -> list[CommitTogether]:
+        """Publish a branch of several tables of a REST catalog in one commit, of all tables or none.
 
         Args:
-            branch: branch whose commits are applied.
-            to: branch to which the commits are applied; by default main.
+            others: names of the other tables, in the same catalog.
+            branch: branch with the changes, which each of the tables must have.
+            to: branch that receives the changes, by default `main`; its head must be an ancestor of `branch`.
         """
-        rows = self._call("merge_branch", {"branch": branch, "to": to})
-        return MergeBranch(*rows[0])
+        rows = self._call("commit_together", {"others": others, "branch": branch, "to": to})
+        return [CommitTogether(*row) for row in rows]
 
     def ancestors_of(self, snapshot_id: int | None = None) -> list[AncestorsOf]:
         """List a snapshot and its ancestors, newest first.

@@ -1,5 +1,6 @@
 package iceberglite.catalog
 
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.storage.FileIO
 import iceberglite.table.{
   CommitTarget,
@@ -8,6 +9,7 @@ import iceberglite.table.{
   StageMode,
   StagedTable,
   Table,
+  TableChange,
   TableCreation,
   TableIdentifier,
   TableStart,
@@ -78,6 +80,18 @@ trait Catalog extends Committer with AutoCloseable {
 
   /** Registers an existing metadata file as a table. */
   def register(id: TableIdentifier, metadataFile: String): Table
+
+  /**
+   * Commits changes to several tables in one step: all of them or none.
+   *
+   * @throws iceberglite.spec.IcebergError.CommitConflict if a requirement of one table failed; no table was changed
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if the outcome is unknown; no file is deleted
+   * @throws Unsupported if the catalog changes only one table at a time
+   */
+  def commitAll(changes: Vector[TableChange]): Unit = throw Unsupported(
+    s"a commit to ${changes.map(c => fullName(c.id)).mkString(", ")} in one step",
+    s"The catalog $name changes one table at a time. Use a REST catalog, or commit to each table"
+  )
 
   /** Returns the location of a new table for which the user specifies no location. */
   def defaultLocation(id: TableIdentifier): String

@@ -69,6 +69,17 @@ final class Table(
   }
 
   /**
+   * Returns the change of an action to this version, for a commit to several tables.
+   *
+   * @throws iceberglite.spec.IcebergError if the action is not possible
+   */
+  def changeBy(action: MetadataAction, environment: Environment = Environment.system): TableChange = {
+    val context = CommitContext(io, name, environment.uuid().toString, Map.empty, environment)
+    val sameTable = Change(Vector.empty, metadata.uuid.map(Requirement.AssertTableUuid).toVector)
+    TableChange(id, version, sameTable ++ action.changeFor(metadata, context))
+  }
+
+  /**
    * Begins a transaction on this version of the table.
    *
    * @param summary entries that are added to the summary of every snapshot

@@ -147,6 +147,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
+  override def commitAll(changes: Vector[iceberglite.table.TableChange]): Unit =
+    in(Array.empty[String])(catalog.commitAll(changes))
+
   override def viewCatalog: Option[ViewCatalog] = in(Array.empty[String]) {
     catalog match {
       case views: ViewCatalog => Some(views)

@@ -78,6 +78,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     icebergCatalog.registerTable(ident, metadataFile)
   }
 
+  override def commitAll(changes: Vector[iceberglite.table.TableChange]): Unit = icebergCatalog.commitAll(changes)
+
   override def viewCatalog: Option[ViewCatalog] = icebergCatalog.viewCatalog
 
   override def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.isIcebergTable(ident)

@@ -71,13 +71,7 @@ final class RestCatalog private (
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
     tables.commit(id, base, change)
 
-  /**
-   * Commits changes to several tables atomically.
-   *
-   * @throws iceberglite.spec.IcebergError.CommitConflict if a requirement of one table failed; no table was changed
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if the outcome is unknown; no file is deleted
-   */
-  def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
+  override def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
   /**
    * Creates an empty table with a single request, because a server need not support staged creation. A clone is staged,

@@ -13,6 +13,7 @@ object Procedures {
     PublishChangesProcedure,
     FastForwardProcedure,
     MergeBranchProcedure,
+    CommitTogetherProcedure,
     AncestorsOfProcedure,
     RegisterTableProcedure,
     RegisterViewProcedure,

@@ -3,7 +3,7 @@ package iceberglite.spark.session
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
 
 import iceberglite.catalog.ViewCatalog
-import iceberglite.table.{StagedTable, Table, TableCreation}
+import iceberglite.table.{StagedTable, Table, TableChange, TableCreation}
 
 /** A Spark catalog with iceberg-lite tables, possibly next to other tables. */
 trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
@@ -32,6 +32,9 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    * @throws iceberglite.spec.IcebergError.AlreadyExists if the name is taken
    */
   def stageTable(ident: Identifier, creation: TableCreation): StagedTable
+
+  /** Commits changes to several tables in one step; see [[iceberglite.catalog.Catalog.commitAll]]. */
+  def commitAll(changes: Vector[TableChange]): Unit
 
   /** Returns the catalog of the views; absent if the type of the catalog does not support views. */
   def viewCatalog: Option[ViewCatalog]

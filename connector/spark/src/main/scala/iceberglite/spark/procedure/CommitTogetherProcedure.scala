@@ -1,0 +1,61 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
+
+import iceberglite.spark.session.CommitListeners
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.table.Table
+import iceberglite.table.action.FastForward
+
+/** `CALL catalog.system.commit_together(table, others, branch, to)` */
+object CommitTogetherProcedure extends Procedure {
+  private val others = Parameter.required(
+    "others",
+    ParameterType.Texts,
+    "Names of the other tables, in the same catalog"
+  )
+  private val branch = Parameter.required(
+    "branch",
+    ParameterType.Text,
+    "Branch with the changes, which each of the tables must have"
+  )
+  private val to = Parameter.optional(
+    "to",
+    ParameterType.Text,
+    "Branch that receives the changes, by default `main`; its head must be an ancestor of `branch`"
+  )
+
+  override val name = "commit_together"
+  override val description = "Publish a branch of several tables of a REST catalog in one commit, of all tables or none"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, others, branch, to)
+  override val manyRows: Boolean = true
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("table", StringType, "Name of the table"),
+    Procedure.column("previous_snapshot_id", LongType, "Snapshot of `to` before the call", nullable = true),
+    Procedure.column("current_snapshot_id", LongType, "Snapshot of `to` after the call")
+  ))
+
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val names = arguments(Parameter.table) +: arguments(others)
+    val target = arguments.get(to).getOrElse(SnapshotRef.Main)
+    val shared = names.map(context.table)
+    val before = shared.map(_.current)
+    before.groupBy(_.id).collectFirst { case (id, tables) if tables.size > 1 => id }.foreach { id =>
+      throw InvalidArgument("argument others", id.toString, "The table is named twice; name each table once")
+    }
+    val changes = before.map(_.changeBy(new FastForward(target, arguments(branch)))).toVector
+    context.catalog.commitAll(changes.filter(_.change.updates.nonEmpty))
+    val after = shared.map { table =>
+      table.refresh()
+      CommitListeners.announce(table.current, Some(table))
+      table.current
+    }
+    names.indices.foreach(i => context.refreshCachedPlans(names(i), before(i), after(i)))
+    before.zip(after).map { case (old, now) => ResultRow(now.name, head(old, target), head(now, target)) }
+  }
+
+  private def head(table: Table, branch: String): Option[Long] = table.metadata.refs.get(branch).map(_.snapshotId)
+}
