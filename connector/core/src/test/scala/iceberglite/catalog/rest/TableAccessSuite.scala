@@ -95,13 +95,15 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a table whose scans only the server may plan is rejected") {
+  test("a table or a server that requires scan planning by the server is rejected") {
     withStub { stub =>
       stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"server"}"""))
       val error = intercept[Unsupported](stub.catalog().table(id))
       assert(error.getMessage.contains("scan-planning-mode=server of table lite.db.t"))
       stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"CLIENT"}"""))
       stub.catalog().table(id)
+      stub.on("GET /v1/config")(json("""{"overrides":{"scan-planning-mode":"server"}}"""))
+      intercept[Unsupported](stub.catalog().table(id))
     }
   }
 
