@@ -57,7 +57,7 @@ object MetadataTables {
     ManifestsTable,
     AllManifestsTable,
     PartitionsTable
-  ) ++ FilesTable.all ++ EntriesTable.all :+ HealthTable
+  ) ++ FilesTable.all ++ EntriesTable.all :+ HealthTable :+ PropertiesTable
 
   /** Returns a metadata table by its name, ignoring case. */
   def find(name: String): Option[MetadataTable] = all.find(_.name.equalsIgnoreCase(name))

@@ -146,6 +146,22 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(entries.map(_("latest_sequence_number")) == Vector(Some(1L), Some(2L)))
   }
 
+  test("the metadata table properties lists the properties that are set, and the defaults of the supported ones") {
+    val t = evolved
+    t.metadata = t.metadata.edited(properties =
+      Map("write.parquet.page-row-limit" -> "7", "write.delete.parquet.page-row-limit" -> "8", "owner" -> "me")
+    )
+    val byKey = rows(t, "properties").map(r => r("key") -> r).toMap
+    def shown(key: String) = Seq("value", "is_set", "is_known", "default_value").map(byKey(key))
+    assert(shown("write.parquet.page-row-limit") == Seq(Some("7"), true, true, Some("20000")))
+    assert(shown("write.delete.parquet.page-row-limit") == Seq(Some("8"), true, true, None))
+    assert(shown("owner") == Seq(Some("me"), true, false, None))
+    assert(shown("commit.retry.num-retries") == Seq(Some("4"), false, true, Some("4")))
+    assert(shown("write.distribution-mode") == Seq(None, false, true, None))
+    assert(shown("format-version") == Seq(Some("2"), true, true, Some("2")))
+    assert(byKey("read.split.adaptive-size.enabled")("description") != None && byKey("owner")("description") == None)
+  }
+
   test("the metadata table files lists the live files of all partition specs, with a common partition type") {
     val t = evolved
     val columns = MetadataTables.find("files").get.schema(t.table).fields

@@ -7,6 +7,7 @@ import org.apache.spark.sql.SparkSession
 
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.property.Declarations
+import iceberglite.table.{KnownProperties, KnownProperty}
 
 /** Where the manifests of a scan are read. */
 sealed abstract class PlanningMode(val name: String)
@@ -31,23 +32,19 @@ object PlanningMode {
 object PlanningOptions {
   private val declared = new Declarations[SparkOption[_]]
 
-  val DataMode: SparkOption[PlanningMode] = declared(mode(
-    "data-planning-mode",
-    "Where manifests of data files are read: on the driver (local) or on the cluster (distributed)"
-  ))
+  val DataMode: SparkOption[PlanningMode] =
+    declared(mode("data-planning-mode", KnownProperties.DataPlanning))
 
-  val DeleteMode: SparkOption[PlanningMode] = declared(mode(
-    "delete-planning-mode",
-    "Where manifests of delete files are read: on the driver (local) or on the cluster (distributed)"
-  ))
+  val DeleteMode: SparkOption[PlanningMode] =
+    declared(mode("delete-planning-mode", KnownProperties.DeletePlanning))
 
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
-  private def mode(key: String, doc: String): SparkOption[PlanningMode] = SparkOption
-    .derived(key, "It must be auto, local or distributed", doc, PlanningMode.Auto.name)(PlanningMode.parse)
+  private def mode(key: String, property: KnownProperty): SparkOption[PlanningMode] = SparkOption
+    .derived(key, "It must be auto, local or distributed", property.doc, PlanningMode.Auto.name)(PlanningMode.parse)
     .inSession(s"spark.sql.iceberg.$key")
-    .inTable(s"read.$key")
+    .inTable(property.key)
 }
 
 /** Where the manifests of one scan are read. */

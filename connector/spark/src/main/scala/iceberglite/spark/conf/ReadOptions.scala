@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.property.{Declarations, TableProperty}
+import iceberglite.table.KnownProperties
 
 /** The options of reads; the options that select the rows to read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {
@@ -36,11 +37,11 @@ object ReadOptions {
   val AdaptiveSplits: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "adaptive-split-size",
-      "Whether to adapt the split size to the size of the scan and the number of cores",
+      KnownProperties.AdaptiveSplits.doc,
       default = true
     )
     .inSession("spark.sql.iceberg.read.adaptive-split-size.enabled")
-    .inTable("read.split.adaptive-size.enabled"))
+    .inTable(KnownProperties.AdaptiveSplits.key))
 
   val Parallelism: SparkOption[Int] = declared(SparkOption
     .derived[Int](
@@ -52,9 +53,9 @@ object ReadOptions {
     .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism"))
 
   val Vectorization: SparkOption[Boolean] = declared(SparkOption
-    .flag("vectorization-enabled", "Whether to return columnar batches to Spark instead of rows", default = true)
+    .flag("vectorization-enabled", KnownProperties.Vectorization.doc, default = true)
     .inSession("spark.sql.iceberg.vectorization.enabled")
-    .inTable("read.parquet.vectorization.enabled"))
+    .inTable(KnownProperties.Vectorization.key))
 
   /** Maximum batch size. It is limited because memory is allocated for a whole batch, even if a file has few rows. */
   private val MaxBatchSize = 1 << 20
@@ -64,8 +65,8 @@ object ReadOptions {
    * Iceberg's default.
    */
   val BatchSize: SparkOption[Int] = declared(SparkOption
-    .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
-    .inTable("read.parquet.vectorization.batch-size"))
+    .count("batch-size", KnownProperties.BatchSize.doc, 4096, MaxBatchSize)
+    .inTable(KnownProperties.BatchSize.key))
 
   val AggregatePushDown: SparkOption[Boolean] = declared(SparkOption
     .flag(

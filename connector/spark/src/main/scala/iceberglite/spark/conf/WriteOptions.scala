@@ -11,6 +11,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.property.{Declarations, DeleteGranularity, DistributionMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.property.IsolationLevel
+import iceberglite.table.KnownProperties
 
 /** The options of writes. */
 object WriteOptions {
@@ -93,9 +94,9 @@ object WriteOptions {
   /** The default of [[AdvisoryPartitionSize]] for a statement that writes only delete files. */
   val DeleteAdvisorySize: Long = (32L << 20) * ShuffleRatio
   val AdvisoryPartitionSize: SparkOption[Long] = declared(SparkOption
-    .bytes("advisory-partition-size", "Advisory size of the shuffled rows of one task", DefaultAdvisorySize)
+    .bytes("advisory-partition-size", KnownProperties.AdvisoryPartitionSize.doc, DefaultAdvisorySize)
     .inSession("spark.sql.iceberg.advisory-partition-size")
-    .inTable("write.spark.advisory-partition-size-bytes"))
+    .inTable(KnownProperties.AdvisoryPartitionSize.key))
 
   val OutputSpecId: SparkOption[Int] = declared(SparkOption
     .derived[Int](

@@ -53,7 +53,7 @@ import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupport
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.partition.Void
 import iceberglite.spec.schema.Schema
-import iceberglite.table.Table
+import iceberglite.table.{KnownProperties, Table}
 import iceberglite.spark.rowlevel.StatementColumns
 
 /**
@@ -115,7 +115,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       TableCapability.OVERWRITE_BY_FILTER,
       TableCapability.OVERWRITE_DYNAMIC
     )
-    val acceptsAny = table.properties.get("write.spark.accept-any-schema").exists(_.equalsIgnoreCase("true"))
+    val acceptsAny = table.properties.get(KnownProperties.AcceptAnySchema.key).exists(_.equalsIgnoreCase("true"))
     (always ++ (if (acceptsAny) Seq(TableCapability.ACCEPT_ANY_SCHEMA) else Nil)).toSet.asJava
   }
 

@@ -16,6 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.{CatalogProperties, SettingWarnings}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.KnownProperties
 
 /**
  * Checks that no setting of Apache Iceberg is ignored silently. The resource `foreign-settings.tsv` lists the settings
@@ -58,7 +59,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
     case "configuration" =>
       SessionSettings.knownKeys(s.key) || s.key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)
-    case "table property" => TablePropertyCheck.isKnown(s.key)
+    case "table property" => KnownProperties.find(s.key).isDefined
     case "system property" => false
     case "Hadoop setting" => s.key.matches("iceberg\\.(engine\\.)?hive\\..*")
     case _ => CatalogProperties.isKnown(s.key)
@@ -101,6 +102,14 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     }
     val unlistedTimeTravelOptions = TimeTravel.optionKeys.filterNot(key => foreignSettings.exists(_.key == key))
     assert(unlistedTimeTravelOptions.isEmpty)
+  }
+
+  test("the table property of each option is a known property with the default of the option") {
+    for (option <- ReadOptions.all ++ WriteOptions.all; key <- option.property) withClue(s"$option, $key: ") {
+      val known = KnownProperties.find(key)
+      assert(known.isDefined)
+      for (value <- known.flatMap(_.default)) assert(option.default.isEmpty || value.equalsIgnoreCase(option.defaultDoc))
+    }
   }
 
   test("a session warns once about each setting without effect") {

@@ -13,8 +13,8 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
-import iceberglite.spark.conf.TablePropertyCheck
 import iceberglite.spec.IcebergError
+import iceberglite.table.KnownProperties
 
 /**
  * Checks that users get an exception of Spark that names the table, and never a raw [[IcebergError]], whichever call to
@@ -113,7 +113,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   }.mkString("\n")
 
   test("errors for table properties with invalid values are exceptions of Spark that name the table", Slow) {
-    val allKeys = TablePropertyCheck.knownKeys + "write.location-provider.impl"
+    val allKeys = KnownProperties.all.map(_.key).toSet + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
     val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)
     Sampling.recordSkipped(keys.size - sampled.size, keys.size, "properties with invalid values")
