@@ -98,7 +98,7 @@ class ArchitectureSuite extends AnyFunSuite {
       "scan" -> (files ++ Set("tree", "data")),
       "table" -> (files ++ Set("tree", "scan")),
       "maintenance" -> (files ++ Set("scan", "table", "tree", "data")),
-      "inspect" -> (files ++ Set("scan", "table", "tree", "maintenance")),
+      "inspect" -> (files ++ Set("scan", "table", "tree", "maintenance", "data")),
       "catalog" -> (files ++ Set("maintenance", "table", "tree"))
     )
   }

@@ -12,7 +12,7 @@ import iceberglite.tree.DataFileFields
 final private[inspect] class ContentFileColumns(partition: PartitionStruct) {
   import ContentFileColumns._
 
-  private val columns: Vector[Column] =
+  val columns: Vector[Column] =
     if (partition.isEmpty) head ++ measures
     else {
       val struct = DataFileFields.partition(partition.structType)
@@ -25,7 +25,7 @@ final private[inspect] class ContentFileColumns(partition: PartitionStruct) {
 }
 
 private[inspect] object ContentFileColumns {
-  final private case class Column(field: NestedField, value: ContentFile => Any)
+  final case class Column(field: NestedField, value: ContentFile => Any)
 
   private val head: Vector[Column] = Vector(
     Column(DataFileFields.Content, f => Some(f.content.code)),

@@ -1,35 +1,41 @@
 package iceberglite.inspect
 
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
-import iceberglite.tree.{MetadataTree, SeenParts}
+import iceberglite.tree.{FilePart, MetadataTree, SeenParts, SnapshotFiles}
 
 /**
- * The live files of one snapshot or of all snapshots.
+ * The files of one snapshot or of all snapshots: the live files, or all entries of the manifests.
  *
  * @param contents the kinds of manifests whose files are shown: data, deletes or both
  * @param scope the snapshots whose files are shown
  */
-final class FilesTable private (
+final class FilesTable private[inspect] (
     override val name: String,
+    layout: EntryLayout,
     contents: Seq[ManifestContent],
     scope: FileScope
 ) extends MetadataTable {
   override def showsOneSnapshot: Boolean = scope == FileScope.OneSnapshot
 
   override def schema(table: Table): Schema = {
-    val fields = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
-    Schema(0, fields :+ new ReadableMetrics(table.schema).field(ContentFileColumns.idsAbove(fields)))
+    val files = new ContentFileColumns(new PartitionStruct(table.metadata))
+    Schema(0, layout.columns(files, new ReadableMetrics(table.schema)).map(_.field))
   }
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val columns = new ContentFileColumns(new PartitionStruct(table.metadata))
-    val readable = new ReadableMetrics(table.schema)
-    scope.entries(table, snapshot, contents).filter(_.isLive).map { e =>
-      MetadataRow(columns.values(e.file) :+ readable.value(e.file))
-    }
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    select(table, snapshot, RowRequest.all(schema(table)))
+
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
+    val rows = new EntryRows(layout, new PartitionStruct(table.metadata), table.schema, request)
+    val pruning = new EntryPruning(request, table.tree().specs)
+    Some(scope.parts(table, snapshot, contents).collect {
+      case (files, part) if request.filter == AlwaysTrue || pruning.mightMatch(part) =>
+        new PartRows(part, table.io, rows, Some(files))
+    })
   }
 }
 
@@ -37,13 +43,20 @@ object FilesTable {
   private val data = Seq(ManifestContent.Data)
   private val deletes = Seq(ManifestContent.Deletes)
 
+  /** The tables whose rows are live files. */
   val all: Seq[FilesTable] = Seq(
-    new FilesTable("files", ManifestContent.all, FileScope.OneSnapshot),
-    new FilesTable("data_files", data, FileScope.OneSnapshot),
-    new FilesTable("delete_files", deletes, FileScope.OneSnapshot),
-    new FilesTable("all_files", ManifestContent.all, FileScope.AllSnapshots),
-    new FilesTable("all_data_files", data, FileScope.AllSnapshots),
-    new FilesTable("all_delete_files", deletes, FileScope.AllSnapshots)
+    new FilesTable("files", EntryLayout.LiveFiles, ManifestContent.all, FileScope.OneSnapshot),
+    new FilesTable("data_files", EntryLayout.LiveFiles, data, FileScope.OneSnapshot),
+    new FilesTable("delete_files", EntryLayout.LiveFiles, deletes, FileScope.OneSnapshot),
+    new FilesTable("all_files", EntryLayout.LiveFiles, ManifestContent.all, FileScope.AllSnapshots),
+    new FilesTable("all_data_files", EntryLayout.LiveFiles, data, FileScope.AllSnapshots),
+    new FilesTable("all_delete_files", EntryLayout.LiveFiles, deletes, FileScope.AllSnapshots)
+  )
+
+  /** The tables whose rows are the entries of manifests, including the entries with status DELETED. */
+  val entries: Seq[FilesTable] = Seq(
+    new FilesTable("entries", EntryLayout.Entries, ManifestContent.all, FileScope.OneSnapshot),
+    new FilesTable("all_entries", EntryLayout.Entries, ManifestContent.all, FileScope.AllSnapshots)
   )
 }
 
@@ -51,35 +64,43 @@ object FilesTable {
 sealed private[inspect] trait FileScope {
 
   /**
-   * Returns the entries of the manifests of these snapshots. If several snapshots share a manifest, its entries are
-   * returned only once.
+   * Returns the parts of the trees of these snapshots, each with a snapshot that has the part. A part that several
+   * snapshots share is returned only once.
    */
-  def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
+  def parts(
+      table: Table,
+      snapshot: Option[Snapshot],
+      contents: Seq[ManifestContent]
+  ): Vector[(SnapshotFiles, FilePart)]
 }
 
 private[inspect] object FileScope {
   case object OneSnapshot extends FileScope {
-    override def entries(
+    override def parts(
         table: Table,
         snapshot: Option[Snapshot],
         contents: Seq[ManifestContent]
-    ): Iterator[ManifestEntry] = snapshot.iterator.flatMap { s =>
+    ): Vector[(SnapshotFiles, FilePart)] = snapshot.toVector.flatMap { s =>
       val files = MetadataTree.at(s, table.tree())
-      files.parts.iterator.filter(p => contents.contains(p.content)).flatMap(files.entries)
+      files.parts.filter(p => contents.contains(p.content)).map(files -> _)
     }
+
+    /** Returns the entries of the snapshot's manifests, one manifest after the other. */
+    def entries(table: Table, snapshot: Option[Snapshot]): Iterator[ManifestEntry] =
+      parts(table, snapshot, ManifestContent.all).iterator.flatMap { case (files, part) => files.entries(part) }
   }
 
   case object AllSnapshots extends FileScope {
-    override def entries(
+    override def parts(
         table: Table,
         snapshot: Option[Snapshot],
         contents: Seq[ManifestContent]
-    ): Iterator[ManifestEntry] = {
+    ): Vector[(SnapshotFiles, FilePart)] = {
       val seen = new SeenParts
       val tree = table.tree()
-      table.metadata.snapshots.iterator.flatMap { s =>
+      table.metadata.snapshots.flatMap { s =>
         val files = MetadataTree.at(s, tree)
-        files.reachable(seen).parts.iterator.filter(p => contents.contains(p.content)).flatMap(files.entries)
+        files.reachable(seen).parts.filter(p => contents.contains(p.content)).map(files -> _)
       }
     }
   }

@@ -1,5 +1,7 @@
 package iceberglite.inspect
 
+import scala.annotation.nowarn
+
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -40,6 +42,22 @@ trait MetadataTable {
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 
   /**
+   * Divides the requested rows into groups that Spark tasks can produce. Absent for a small metadata table, whose rows
+   * the driver produces.
+   */
+  @nowarn("cat=unused-params") // unused by default
+  def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = None
+
+  /** Returns the requested rows, which this JVM produces. */
+  final def select(table: Table, snapshot: Option[Snapshot], request: RowRequest): Iterator[MetadataRow] =
+    groups(table, snapshot, request) match {
+      case Some(all) => all.iterator.flatMap(_.rows())
+      case None =>
+        val selection = new RequestedRows(schema(table), request)
+        rows(table, snapshot).flatMap(row => selection(row.values))
+    }
+
+  /**
    * Returns whether the rows describe one snapshot, which time travel can select. If not, they describe the table as a
    * whole.
    */
@@ -57,7 +75,7 @@ object MetadataTables {
     ManifestsTable,
     AllManifestsTable,
     PartitionsTable
-  ) ++ FilesTable.all ++ EntriesTable.all :+ HealthTable :+ PropertiesTable
+  ) ++ FilesTable.all ++ FilesTable.entries :+ PositionDeletesTable :+ HealthTable :+ PropertiesTable
 
   /** Returns a metadata table by its name, ignoring case. */
   def find(name: String): Option[MetadataTable] = all.find(_.name.equalsIgnoreCase(name))

@@ -8,9 +8,9 @@ import iceberglite.tree.UnifiedPartition
 
 /**
  * The column `partition` of metadata tables. It is a struct with the partition fields of all partition specs of the
- * table.
+ * table. Serializable, because executors produce rows.
  */
-final class PartitionStruct(metadata: TableMetadata) {
+final class PartitionStruct(metadata: TableMetadata) extends Serializable {
   private val unified = new UnifiedPartition(metadata)
 
   def structType: StructType = unified.structType

@@ -2,7 +2,7 @@ package iceberglite.inspect
 
 import scala.collection.mutable
 
-import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
+import iceberglite.spec.file.{Content, ManifestEntry}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
@@ -41,7 +41,7 @@ object PartitionsTable extends MetadataTable {
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val partition = new PartitionStruct(table.metadata)
     val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
-    FileScope.OneSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
+    FileScope.OneSnapshot.entries(table, snapshot).filter(_.isLive).foreach { e =>
       val row = partition.row(e.file.specId, e.file.partition)
       sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, table.metadata.snapshotsById.get)
     }

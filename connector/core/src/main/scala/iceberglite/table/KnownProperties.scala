@@ -24,6 +24,11 @@ object KnownProperties {
   )
   val BatchSize: KnownProperty =
     KnownProperty("read.parquet.vectorization.batch-size", Some("4096"), "Number of rows in a batch")
+  val MetadataSplitSize: KnownProperty = KnownProperty(
+    "read.split.metadata-target-size",
+    Some((32L << 20).toString),
+    "Target number of bytes that one task reads for a metadata table; the driver reads less than that itself"
+  )
   val DataPlanning: KnownProperty = KnownProperty(
     "read.data-planning-mode",
     Some("auto"),
@@ -59,6 +64,7 @@ object KnownProperties {
     AdaptiveSplits,
     Vectorization,
     BatchSize,
+    MetadataSplitSize,
     DataPlanning,
     DeletePlanning,
     AdvisoryPartitionSize,

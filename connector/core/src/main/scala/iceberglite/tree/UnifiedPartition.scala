@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.{StructType, UnknownType}
  * of a table. The struct has a field for each partition field id, with the newest name of the partition field, in the
  * order of the ids. In the struct of a file, the fields that the file's partition spec does not have are null.
  */
-final class UnifiedPartition(metadata: TableMetadata) {
+final class UnifiedPartition(metadata: TableMetadata) extends Serializable {
   private val sources: Schema = PartitionSpecs.sources(metadata, metadata.schema)
   private val newestFirst: Vector[PartitionSpec] = metadata.specs.sortBy(-_.specId)
   private val ids: Vector[Int] = metadata.specs.flatMap(_.fields).map(_.fieldId).distinct.sorted

@@ -115,7 +115,6 @@ object ForeignOptions {
         "write.location-provider.impl",
         "Classes of other implementations are not loaded. Set write.object-storage.enabled or write.data.path instead"
       ),
-      warned("read.split.metadata-target-size", "The driver reads metadata tables, without splits"),
       warned("read.orc.vectorization.enabled", "ORC files are always read in batches", "true"),
       warned(
         "read.orc.vectorization.batch-size",

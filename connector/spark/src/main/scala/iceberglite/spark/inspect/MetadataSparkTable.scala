@@ -4,13 +4,14 @@ import java.util
 
 import scala.collection.JavaConverters._
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.inspect.MetadataTable
-import iceberglite.spark.conf.{RangeOptions, TimeTravel}
+import iceberglite.spark.conf.{RangeOptions, ReadOptions, TimeTravel}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.PinnableTable
@@ -29,16 +30,15 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     with ErrorBoundary {
   private val resolved = source()
 
-  requireSupported(travel)
+  checkTravel(travel)
 
-  private def requireSupported(requested: TimeTravel): Unit =
-    if (requested != TimeTravel.Latest && !view.showsOneSnapshot) {
-      throw InvalidArgument(
-        s"time travel of $name",
-        requested.selector,
-        "This metadata table does not support time travel; remove the version, timestamp, branch, tag or read option"
-      )
-    }
+  private def checkTravel(selected: TimeTravel): Unit = if (selected != TimeTravel.Latest && !view.showsOneSnapshot) {
+    throw InvalidArgument(
+      s"time travel of $name",
+      selected.selector,
+      "This metadata table does not support time travel; remove the version, timestamp, branch, tag or read option"
+    )
+  }
 
   private lazy val sparkSchema = in(SparkTypes.toSpark(view.schema(resolved)))
 
@@ -54,14 +54,23 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
   override def capabilities: util.Set[TableCapability] = in(Set(TableCapability.BATCH_READ).asJava)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
+    val session = SparkSession.active
     RangeOptions.reject(options, name)
+    ReadOptions.check(options, session)
     val current = source()
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel
-      case requested => requested
+      case requested if travel == TimeTravel.Latest || travel == requested => requested
+      case requested => throw InvalidArgument(
+          "read options",
+          requested.selector,
+          s"$name already selects a state of the table, ${travel.selector}; remove one of the two selections"
+        )
     }
-    requireSupported(state)
-    new MetadataTableScanBuilder(name, current, view, state.snapshot(current.metadata), sparkSchema)
+    checkTravel(state)
+    val splits = MetadataSplits.of(options, session, current.properties)
+    val snapshot = state.snapshot(current.metadata)
+    new MetadataTableScanBuilder(name, current, view, snapshot, sparkSchema, splits, session)
   }
 
   override protected def errorName: String = name

@@ -1,68 +1,107 @@
 package iceberglite.spark.inspect
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{
+  Batch,
+  InputPartition,
   LocalScan,
+  PartitionReaderFactory,
   Scan,
   ScanBuilder,
   Statistics,
   SupportsPushDownRequiredColumns,
+  SupportsPushDownV2Filters,
   SupportsReportStatistics
 }
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.inspect.MetadataTable
-import iceberglite.spark.convert.InternalRows
+import iceberglite.inspect.{MetadataRow, MetadataTable, RowGroup, RowRequest}
+import iceberglite.spark.convert.{InternalRows, SparkFilters}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.partitioning.SizeEstimate
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * Reads a metadata table. The driver produces the rows of the metadata table when the query is planned for execution.
- * Spark filters the rows.
+ * Plans a read of a metadata table. Rows that do not satisfy the filters, and columns that are not requested, are not
+ * produced. The driver produces the rows of a small metadata table, and Spark tasks produce the rows of a large one.
  *
- * @param schema the schema of the metadata table when Spark resolved it
+ * @param sparkSchema the schema of the metadata table when Spark resolved it
+ * @param splits decides whether Spark tasks produce the rows
  */
 final class MetadataTableScanBuilder(
     name: String,
     table: Table,
     metadataTable: MetadataTable,
     snapshot: Option[Snapshot],
-    schema: StructType
+    sparkSchema: StructType,
+    splits: MetadataSplits,
+    session: SparkSession
 ) extends ScanBuilder
     with SupportsPushDownRequiredColumns
+    with SupportsPushDownV2Filters
     with ErrorBoundary {
   override protected def errorName: String = name
 
-  private var requiredSchema: StructType = schema
+  private lazy val columns: Schema = metadataTable.schema(table)
+  private var requiredSchema: StructType = sparkSchema
+  private var pushed: Array[Predicate] = Array.empty
+  private var filter: Expression = AlwaysTrue
+
+  /**
+   * Uses the filters to produce fewer rows.
+   *
+   * @return all filters, because Spark evaluates them again. Therefore, the rows need not be filtered exactly
+   */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
+    val filters = new SparkFilters(columns, session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE))
+    val converted = predicates.flatMap(p => filters.convert(p).map(p -> _.expression))
+    pushed = converted.map(_._1)
+    filter = converted.map(_._2).foldLeft[Expression](AlwaysTrue)(Expression.and)
+    predicates
+  }
+
+  override def pushedPredicates(): Array[Predicate] = pushed
 
   /** Prunes top-level columns only. File metrics are decoded only if a column with metrics is requested. */
   override def pruneColumns(required: StructType): Unit = in {
-    requiredSchema = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
+    requiredSchema = StructType(sparkSchema.filter(field => required.fieldNames.contains(field.name)))
   }
 
-  override def build(): Scan = in(new MetadataTableScan(name, table, metadataTable, snapshot, requiredSchema))
+  override def build(): Scan = in {
+    val request = RowRequest(requiredSchema.fieldNames.toVector, filter)
+    val output = Schema(0, request.columns.flatMap(column => columns.fields.find(_.name == column)))
+    val description = s"$name ${request.columns.mkString("[", ", ", "]")}" +
+      (if (pushed.isEmpty) "" else pushed.mkString(", filters ", ", ", ""))
+    val groups = metadataTable.groups(table, snapshot, request)
+    groups.flatMap(splits.of) match {
+      case Some(tasks) => new DistributedMetadataScan(name, description, requiredSchema, output, tasks)
+      case None =>
+        def rows = groups.fold(metadataTable.select(table, snapshot, request))(_.iterator.flatMap(_.rows()))
+        new LocalMetadataScan(name, description, requiredSchema, output, () => rows)
+    }
+  }
 }
 
-final private class MetadataTableScan(
+/** Rows that the driver produces when the query is executed. */
+final private class LocalMetadataScan(
     name: String,
-    table: Table,
-    metadataTable: MetadataTable,
-    snapshot: Option[Snapshot],
-    requiredSchema: StructType
+    text: String,
+    requiredSchema: StructType,
+    output: Schema,
+    produce: () => Iterator[MetadataRow]
 ) extends LocalScan
     with SupportsReportStatistics
     with ErrorBoundary {
   override protected def errorName: String = name
 
-  private lazy val outputRows: Array[InternalRow] = in {
-    val columns = metadataTable.schema(table)
-    val positions = requiredSchema.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
-    val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
-    metadataTable.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
-  }
+  private lazy val outputRows: Array[InternalRow] = in(produce().map(InternalRows.of(output)).toArray)
 
   override def rows(): Array[InternalRow] = outputRows
 
@@ -75,5 +114,33 @@ final private class MetadataTableScan(
 
   override def readSchema(): StructType = requiredSchema
 
-  override def description(): String = in(s"$name ${requiredSchema.fieldNames.mkString("[", ", ", "]")}")
+  override def description(): String = text
+}
+
+/** Rows that Spark tasks produce. The driver has only the list of the files that the tasks read. */
+final private class DistributedMetadataScan(
+    name: String,
+    text: String,
+    requiredSchema: StructType,
+    output: Schema,
+    tasks: Vector[Vector[RowGroup]]
+) extends Scan
+    with Batch
+    with SupportsReportStatistics
+    with ErrorBoundary {
+  override protected def errorName: String = name
+
+  override def toBatch: Batch = this
+
+  override def planInputPartitions(): Array[InputPartition] =
+    in(tasks.map(task => MetadataInputPartition(task.map(_.forReading)): InputPartition).toArray)
+
+  override def createReaderFactory(): PartitionReaderFactory = in(new MetadataReaderFactory(name, output))
+
+  override def estimateStatistics(): Statistics =
+    in(SizeEstimate.of(tasks.iterator.flatten.map(_.estimatedRows).sum, requiredSchema).statistics())
+
+  override def readSchema(): StructType = requiredSchema
+
+  override def description(): String = in(s"$text, ${tasks.size} tasks")
 }

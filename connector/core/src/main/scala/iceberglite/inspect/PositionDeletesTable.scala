@@ -1,0 +1,175 @@
+package iceberglite.inspect
+
+import scala.collection.mutable
+
+import iceberglite.data.{DataFormats, DataSource, PositionDeleteFiles}
+import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, Metrics}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{IntType, LongType, StringType, StructType}
+import iceberglite.storage.FileIO
+import iceberglite.table.Table
+
+/**
+ * The positions in the position delete files and deletion vectors of a snapshot. Equality deletes have no positions and
+ * are not shown.
+ */
+object PositionDeletesTable extends MetadataTable {
+  override val name = "position_deletes"
+  override val showsOneSnapshot = true
+
+  override def schema(table: Table): Schema = layout(table).schema
+
+  private def layout(table: Table): PositionDeleteColumns = new PositionDeleteColumns(
+    new PartitionStruct(table.metadata),
+    table.schema,
+    table.metadata.lastColumnId,
+    hasContentRange = table.metadata.formatVersion.number >= FormatVersion.V3.number
+  )
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    select(table, snapshot, RowRequest.all(schema(table)))
+
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
+    val columns = layout(table)
+    val selection = new RequestedRows(columns.schema, request)
+    val entries = FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes)).iterator
+      .flatMap { case (files, part) => files.entries(part) }
+    val files = entries.filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
+    Some(files.filter(columns.mightMatch(_, request, selection)).map { file =>
+      if (file.keyMetadata.isDefined) throw Unsupported(
+        s"encrypted delete file ${file.path}",
+        s"This release does not support encryption; read ${table.name} with an engine that does"
+      )
+      val withoutMetrics = file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
+      new PositionDeleteRows(table.io, withoutMetrics, columns, request)
+    }.toVector)
+  }
+}
+
+/**
+ * The columns of the table: the path, the position and the deleted row first, then columns with one value for each
+ * delete file. Serializable, because executors read delete files.
+ *
+ * @param table the columns of the table, for the deleted row
+ * @param hasContentRange whether there are columns for the position of a deletion vector in its file
+ */
+final private class PositionDeleteColumns(
+    partition: PartitionStruct,
+    table: Schema,
+    lastColumnId: Int,
+    hasContentRange: Boolean
+) extends Serializable {
+  import PositionDeleteColumns._
+
+  val row: NestedField = NestedField.optional(RowId, "row", table.asStruct, "Values of the deleted row")
+
+  private val ofFile: Vector[NestedField] = {
+    // The ids of partition fields could otherwise be those of columns in a deleted row.
+    val tuple = StructType(partition.structType.fields.map(f => f.copy(id = lastColumnId + f.id)))
+    val key = NestedField.required(MetadataColumns.PartitionId, "partition", tuple, "Partition of the delete file")
+    val file = Vector(
+      NestedField.required(MetadataColumns.SpecId.id, "spec_id", IntType, "Id of the partition spec"),
+      NestedField.required(MetadataColumns.FilePath.id, "delete_file_path", StringType, "Path of the delete file")
+    )
+    val range = Vector(
+      NestedField.optional(OffsetId, "content_offset", LongType, "Offset of the deletion vector in its file"),
+      NestedField.optional(SizeId, "content_size_in_bytes", LongType, "Size of the deletion vector in bytes")
+    )
+    (if (partition.isEmpty) Vector.empty else Vector(key)) ++ file ++ (if (hasContentRange) range else Vector.empty)
+  }
+
+  val schema: Schema = Schema(0, (PositionDeleteFiles.Struct.fields :+ row) ++ ofFile)
+
+  /** Returns the values of a delete file for the columns after [[row]]. */
+  def valuesOf(file: ContentFile): Vector[Any] =
+    (if (partition.isEmpty) Vector.empty else Vector(partition.row(file.specId, file.partition))) ++
+      Vector(file.specId, file.path) ++
+      (if (hasContentRange) Vector(file.contentOffset, file.contentSizeInBytes) else Vector.empty)
+
+  /** Whether a delete file may have rows that satisfy the filter, according to its manifest entry. */
+  def mightMatch(file: ContentFile, request: RowRequest, selection: RequestedRows): Boolean = {
+    lazy val values = valuesOf(file)
+    def value(position: Int): Any = if (position == 0) file.referencedDataFile else values(position - FileValues)
+    request.mightMatch { p =>
+      val isKnown = selection.positionOf(p).exists(i => i >= FileValues || i == 0 && file.referencedDataFile.isDefined)
+      !isKnown || selection.predicate(p)(value)
+    }
+  }
+}
+
+private object PositionDeleteColumns {
+
+  /** The id of the column `row` of position delete files (spec: "Position Delete Files"). */
+  private val RowId = Int.MaxValue - 103
+  private val OffsetId = Int.MaxValue - 6
+  private val SizeId = Int.MaxValue - 7
+
+  /** The position of the first column with one value for each delete file. */
+  val FileValues = 3
+}
+
+/** The rows of one position delete file or deletion vector. */
+final private class PositionDeleteRows(
+    io: FileIO,
+    file: ContentFile,
+    columns: PositionDeleteColumns,
+    request: RowRequest
+) extends RowGroup {
+  override def bytes: Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
+  override def estimatedRows: Long = file.recordCount
+
+  override def rows(): GroupRows = {
+    val selection = new RequestedRows(columns.schema, request)
+    val ofFile = columns.valuesOf(file)
+    def selected(path: String, position: Long, row: => Option[MetadataRow]): Option[MetadataRow] = selection {
+      case 0 => path
+      case 1 => position
+      case 2 => row
+      case i => ofFile(i - PositionDeleteColumns.FileValues)
+    }
+    if (file.isDeletionVector) {
+      val path = file.referencedDataFile.getOrElse("")
+      GroupRows(new VectorPositions(DeletionVectorFiles.read(io, file)).flatMap(selected(path, _, None)))
+    } else {
+      val needsRow = request.needs(columns.row)
+      val struct = StructType(PositionDeleteFiles.Struct.fields ++ (if (needsRow) Vector(columns.row) else Vector.empty))
+      val source = DataSource(io, file.path, file.fileSizeInBytes, Some(PositionDeleteFiles.Names))
+      val records = DataFormats.of(file.format).read(source, struct)
+      val convert = RecordRows.of(struct)
+      val rows = records.map(convert).flatMap { case MetadataRow(values) =>
+        selected(values(0).toString, values(1).asInstanceOf[Long], RecordRows.structAt(values, 2))
+      }
+      GroupRows(rows, records)
+    }
+  }
+}
+
+/** The positions of a deletion vector. Only a part of the positions is in an array at a time. */
+final private class VectorPositions(vector: DeletionVector) extends Iterator[Long] {
+  private val Window = 1L << 20
+  private var from = 0L
+  private var left = vector.cardinality
+  private var current = Iterator[Long]()
+
+  override def hasNext: Boolean = {
+    while (!current.hasNext && left > 0) {
+      val positions = new mutable.ArrayBuilder.ofLong
+      var count = 0L
+      vector.foreachIn(from, from + Window) { position =>
+        positions += position
+        count += 1
+      }
+      from += Window
+      left -= count
+      current = positions.result().iterator
+    }
+    current.hasNext
+  }
+
+  override def next(): Long = if (hasNext) current.next() else Iterator.empty.next()
+}

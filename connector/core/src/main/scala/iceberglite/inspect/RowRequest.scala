@@ -1,0 +1,139 @@
+package iceberglite.inspect
+
+import java.io.Closeable
+
+import iceberglite.data.RecordValues
+import iceberglite.spec.expr.{Evaluate, Expression, Predicate}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * The rows and columns of a metadata table that a query needs. Serializable, so that executors can produce rows.
+ *
+ * @param columns the names of top-level columns, in the order of the rows to return
+ * @param filter a condition on the rows, bound to the columns of the metadata table
+ */
+final case class RowRequest(columns: Vector[String], filter: Expression) {
+
+  /** Whether the value of a top-level column is needed for the result or for the filter. */
+  private[inspect] def needs(field: NestedField): Boolean = {
+    val ids = Schema.fieldsOf(StructType(Vector(field))).map(_.id).toSet
+    columns.contains(field.name) || filter.fieldIds.exists(ids)
+  }
+
+  /**
+   * Returns whether rows may exist that satisfy the filter.
+   *
+   * @param test returns whether a predicate may be true for some of the rows in question
+   */
+  private[inspect] def mightMatch(test: Predicate => Boolean): Boolean = {
+    def holds(e: Expression): Boolean = e match {
+      case AlwaysTrue => true
+      case AlwaysFalse => false
+      case And(l, r) => holds(l) && holds(r)
+      case Or(l, r) => holds(l) || holds(r)
+      case Not(_) => true
+      case p: Predicate => test(p)
+    }
+    holds(filter)
+  }
+}
+
+object RowRequest {
+
+  /** Requests all rows and columns. */
+  def all(schema: Schema): RowRequest = RowRequest(schema.fields.map(_.name), AlwaysTrue)
+}
+
+/**
+ * Selects rows by the filter of a request, and returns the requested columns.
+ *
+ * @param schema the columns of the metadata table
+ */
+final private[inspect] class RequestedRows(schema: Schema, request: RowRequest) {
+  private val output: Vector[Int] = request.columns.map(name => schema.fields.indexWhere(_.name == name))
+  private val test: (Int => Any) => Boolean = predicate(request.filter)
+
+  /**
+   * Returns the requested columns of a row; absent if the row does not satisfy the filter.
+   *
+   * @param value returns the value of the column at a position of the schema; called only for needed columns
+   */
+  def apply(value: Int => Any): Option[MetadataRow] = if (test(value)) Some(MetadataRow(output.map(value))) else None
+
+  /** Returns a function that evaluates a condition on a row. */
+  def predicate(bound: Expression): (Int => Any) => Boolean = Evaluate.rows[Int => Any](bound, column)
+
+  /** Returns the position of the top-level column that a predicate tests; absent for an unbound predicate. */
+  def positionOf(p: Predicate): Option[Int] = p.term.column.map(field => path(field.id).head)
+
+  private def column(id: Int): (Int => Any) => Option[Literal] = schema.byId(id).fieldType match {
+    case t: PrimitiveType =>
+      val positions = path(id)
+      row => at(row(positions.head), positions.tail).flatMap(v => RecordValues.literal(v.asInstanceOf[AnyRef], t))
+    case _: NestedType =>
+      val positions = path(id)
+      row => at(row(positions.head), positions.tail).map(_ => Literal.BooleanLiteral(true))
+  }
+
+  /** Returns the value inside of a struct; absent if the value or a struct around it is null. */
+  private def at(value: Any, path: List[Int]): Option[Any] = {
+    val present = value match {
+      case optional: Option[_] => optional
+      case required => Some(required)
+    }
+    path match {
+      case Nil => present
+      case position :: rest => present.flatMap {
+          case MetadataRow(values) => at(values(position), rest)
+          case _ => None
+        }
+    }
+  }
+
+  /** Returns the positions of a field and of the structs around it, from the outside to the inside. */
+  private def path(id: Int): List[Int] = {
+    val ids = Iterator.iterate(Option(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten.toList.reverse
+    ids.foldLeft((schema.fields, List.empty[Int])) { case ((fields, positions), fieldId) =>
+      val position = fields.indexWhere(_.id == fieldId)
+      val inside = fields(position).fieldType match {
+        case StructType(subfields) => subfields
+        case _ => Vector.empty
+      }
+      (inside, positions :+ position)
+    }._2
+  }
+}
+
+/** A group of rows of a metadata table that any machine can produce. The size of a group in memory is bounded. */
+trait RowGroup extends Serializable {
+
+  /** The number of bytes to read. */
+  def bytes: Long
+
+  /** The estimated number of rows, without the filter. */
+  def estimatedRows: Long
+
+  /** Produces the requested rows. @throws iceberglite.spec.IcebergError if a file cannot be read */
+  def rows(): GroupRows
+
+  /** Returns the group in the form that is sent to executors, without data that only this JVM needs. */
+  def forReading: RowGroup = this
+}
+
+/** The rows of a group. Closing the object closes the file that is being read. */
+trait GroupRows extends Iterator[MetadataRow] with Closeable
+
+private[inspect] object GroupRows {
+  def apply(rows: Iterator[MetadataRow], file: Closeable = () => ()): GroupRows = new GroupRows {
+    override def hasNext: Boolean = {
+      val more = rows.hasNext
+      if (!more) close()
+      more
+    }
+    override def next(): MetadataRow = rows.next()
+    override def close(): Unit = file.close()
+  }
+}

@@ -1,0 +1,53 @@
+package iceberglite.inspect
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.data.{DataFormats, DataTarget, PositionDeleteFiles, Record}
+import iceberglite.metrics.MetricsModes
+import iceberglite.spec.expr.Expression.Equal
+import iceberglite.spec.expr.Term
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.Literal.StringLiteral
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
+import iceberglite.tree.TestTable
+
+class PositionDeletesTableSuite extends AnyFunSuite {
+  private val schema = Schema(
+    0,
+    Vector(
+      NestedField.required(1, "id", IntType),
+      NestedField.optional(2, "tags", ListType(3, StringType, elementRequired = false)),
+      NestedField.optional(4, "counts", MapType(5, StringType, 6, LongType, valueRequired = false))
+    )
+  )
+
+  for (format <- Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
+    test(s"deleted rows that a delete file contains are shown with all their values, ${format.name}") {
+      val t = new TestTable(schema)
+      val columns = PositionDeletesTable.schema(t.table)
+      val path = s"mem:/t/data/deletes-with-rows${format.extension}"
+      val fileSchema = Schema(0, PositionDeleteFiles.Struct.fields :+ columns.fields(2))
+      val writer = DataFormats.of(format)
+        .write(DataTarget(t.table.io, path, fileSchema, Map.empty, MetricsModes(Map.empty)))
+      writer.write(Record.of("mem:/a", 3L, Record.of(7, Vector("x", null), Vector("k" -> 1L, "l" -> null))))
+      writer.write(Record.of("mem:/b", 5L, Record.of(8, null, null)))
+      t.append(writer.close().positionDeletes(0, PartitionTuple.Empty, None))
+
+      val byPath = Equal(Term.Bound(MetadataColumns.DeleteFilePath, "file_path"), StringLiteral("mem:/b"))
+      def select(request: RowRequest) = PositionDeletesTable.select(t.table, t.metadata.currentSnapshot, request).toVector
+      assert(select(RowRequest.all(columns)) == Vector(
+        MetadataRow.of(
+          "mem:/a",
+          3L,
+          Some(MetadataRow.of(7, Some(Vector(Some("x"), None)), Some(Map("k" -> Some(1L), "l" -> None)))),
+          0,
+          path
+        ),
+        MetadataRow.of("mem:/b", 5L, Some(MetadataRow.of(8, None, None)), 0, path)
+      ))
+      assert(select(RowRequest(Vector("pos"), byPath)) == Vector(MetadataRow.of(5L)))
+    }
+}
