@@ -10,6 +10,7 @@ import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
 import org.apache.logging.log4j.core.layout.PatternLayout
 import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
 import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -87,6 +88,61 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       }
     }
 
+  /** Runs a statement with settings in effect, in a new session. */
+  protected def useSettings(kind: String, settings: Seq[ForeignSetting], t: String): Unit = {
+    val values = settings.map(s => s.key -> s.value)
+    inSession(spark.newSession()) { session =>
+      kind match {
+        case "read option" => session.read.options(values.toMap).table(t).collect()
+        case "write option" => session.range(1).writeTo(t).options(values.toMap).append()
+        case "configuration" =>
+          values.foreach { case (key, value) => session.conf.set(key, value) }
+          session.sql(s"CREATE TABLE ${newTable()} (id BIGINT) USING iceberg")
+        case "table property" =>
+          val list = values.map { case (key, value) => s"'$key' = '$value'" }.mkString(", ")
+          session.sql(s"ALTER TABLE $t SET TBLPROPERTIES ($list)")
+        case "system property" =>
+          values.foreach { case (key, value) => System.setProperty(key, value) }
+          try openCatalog(session)
+          finally values.foreach(v => System.clearProperty(v._1))
+        case "Hadoop setting" => openCatalog(session, values.map { case (key, value) => s"hadoop.$key" -> value }: _*)
+        case "catalog" | "catalog hadoop" => openCatalog(session, values: _*)
+      }
+      ()
+    }
+  }
+
+  private def openCatalog(session: SparkSession, properties: (String, String)*): Unit = {
+    val name = s"foreign_${SharedSession.counter.incrementAndGet()}"
+    val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString) ++ properties
+    SharedSession.catalogConf(name, classOf[SparkCatalog].getName, settings: _*).foreach { case (key, value) =>
+      session.conf.set(key, value)
+    }
+    session.sql(s"SHOW NAMESPACES IN $name").collect()
+    ()
+  }
+
+  /** Opening a catalog of these types needs a server. */
+  private val withServer = Set("catalog jdbc", "catalog rest", "catalog hive")
+
+  for ((kind, settings) <- foreignSettings.groupBy(_.kind).toSeq.sortBy(_._1) if !withServer(kind))
+    test(
+      s"a statement that uses a rejected $kind fails, and ignored settings of this kind are each named in one warning"
+    ) {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+      for (s <- settings.filter(_.effect == "rejected")) withClue(s"$kind ${s.key}=${s.value}: ") {
+        assert(intercept[Exception](useSettings(kind, Seq(s), t)).getMessage.contains(s.key))
+      }
+      val ignored = settings.filter(_.effect == "warned")
+      val logged = loggedWarnings(useSettings(kind, ignored, t))
+      val keys = ignored.map(_.key)
+      for (key <- keys) withClue(s"$kind $key: ") {
+        assert(logged.count(_.split("[ :,]+").exists(_.stripSuffix(".") == key)) == 1, logged.mkString("\n"))
+      }
+      assert(logged.size == keys.size, logged.mkString("\n"))
+    }
+
   test("every setting in the registries of foreign settings is listed in foreign-settings.tsv") {
     val registries = Map(
       "read option" -> ForeignOptions.read,
@@ -108,7 +164,8 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     for (option <- ReadOptions.all ++ WriteOptions.all; key <- option.property) withClue(s"$option, $key: ") {
       val known = KnownProperties.find(key)
       assert(known.isDefined)
-      for (value <- known.flatMap(_.default)) assert(option.default.isEmpty || value.equalsIgnoreCase(option.defaultDoc))
+      for (value <- known.flatMap(_.default))
+        assert(option.default.isEmpty || value.equalsIgnoreCase(option.defaultDoc))
     }
   }
 
