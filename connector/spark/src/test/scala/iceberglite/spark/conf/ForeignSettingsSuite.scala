@@ -1,5 +1,8 @@
 package iceberglite.spark.conf
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
 import scala.collection.JavaConverters._
 import scala.collection.mutable
 import scala.io.Source
@@ -22,15 +25,23 @@ import iceberglite.table.KnownProperties
 /**
  * Checks that no setting of Apache Iceberg is ignored silently. The resource `foreign-settings.tsv` lists the settings
  * of Apache Iceberg and the effect of each setting in iceberg-lite: the setting is supported, rejected or ignored with
- * a warning, or it is accepted because it makes no difference.
+ * a warning, or it is accepted because it makes no difference. For a supported setting, the last column names a test that
+ * shows its effect.
  */
 class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
-  private case class ForeignSetting(kind: String, key: String, value: String, effect: String, note: String)
+  private case class ForeignSetting(
+      kind: String,
+      key: String,
+      value: String,
+      effect: String,
+      note: String,
+      shownBy: Option[String]
+  )
 
   private val foreignSettings: Vector[ForeignSetting] = {
     val source = Source.fromResource("foreign-settings.tsv", getClass.getClassLoader)("UTF-8")
     try source.getLines().drop(1).toVector.map(_.split('\t')).map { row =>
-        ForeignSetting(row(0), row(1), row(2), row(3), row.lift(4).getOrElse(""))
+        ForeignSetting(row(0), row(1), row(2), row(3), row.lift(4).getOrElse(""), row.lift(5))
       }
     finally source.close()
   }
@@ -142,6 +153,26 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       }
       assert(logged.size == keys.size, logged.mkString("\n"))
     }
+
+  /** The number of supported settings for which foreign-settings.tsv names no test. It must not grow. */
+  private val withoutTest = 68
+
+  test("the tests that foreign-settings.tsv names for supported settings exist") {
+    val sources = Seq("spec", "core", "spark").flatMap { module =>
+      val files = Files.walk(Paths.get("connector", module, "src", "test"))
+      try files.iterator.asScala.filter(_.toString.endsWith("Suite.scala")).toVector
+      finally files.close()
+    }
+    // A long name consists of several literals.
+    val texts = sources.map { file =>
+      file.getFileName.toString.stripSuffix(".scala") ->
+        new String(Files.readAllBytes(file), UTF_8).replaceAll("\"\\s*\\+\\s*s?\"", "")
+    }.toMap
+    val supported = foreignSettings.filter(_.effect == "honoured")
+    for (s <- supported; Array(suite, name) <- s.shownBy.map(_.split(": ", 2)))
+      assert(texts.get(suite).exists(_.contains(name)), s"${s.kind} ${s.key}: $suite: $name")
+    assert(supported.count(_.shownBy.isEmpty) == withoutTest)
+  }
 
   test("every setting in the registries of foreign settings is listed in foreign-settings.tsv") {
     val registries = Map(

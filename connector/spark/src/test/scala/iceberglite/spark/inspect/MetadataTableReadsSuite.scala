@@ -14,7 +14,9 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
   private def create(properties: (String, String)*): String = {
     val t = newTable()
     val list = (("write.delete.mode" -> "merge-on-read") +: properties).map { case (k, v) => s"'$k' = '$v'" }
-    sql(s"CREATE TABLE $t (id BIGINT, s STRING) USING iceberg PARTITIONED BY (s) TBLPROPERTIES (${list.mkString(", ")})")
+    sql(
+      s"CREATE TABLE $t (id BIGINT, s STRING) USING iceberg PARTITIONED BY (s) TBLPROPERTIES (${list.mkString(", ")})"
+    )
     sql(s"INSERT INTO $t SELECT id, concat('p', id % 3) FROM range(0, 30, 1, 1)")
     sql(s"DELETE FROM $t WHERE id IN (1, 2, 7)")
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
@@ -77,7 +79,8 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("filters on entries return the rows of Apache Iceberg, on the driver and in tasks", Slow) {
-    val columns = Seq("status", "snapshot_id", "sequence_number", "data_file.file_path", "readable_metrics.id.upper_bound")
+    val columns =
+      Seq("status", "snapshot_id", "sequence_number", "data_file.file_path", "readable_metrics.id.upper_bound")
     val filters = Seq("status = 1", "data_file.content = 1", "data_file.partition.s = 'p0'", "sequence_number > 2")
     for (name <- Seq("entries", "all_entries"); filter <- filters) withClue(s"$name: $filter: ") {
       def rowsOf(frame: DataFrame): Seq[String] = sortedRows(frame.where(filter).selectExpr(columns: _*))
