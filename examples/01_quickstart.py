@@ -83,7 +83,7 @@ def load(spark: SparkSession, warehouse: Path) -> DataFrame:
 
 
 def month(flights: DataFrame, number: int) -> DataFrame:
-    """Return the flights of one month in UTC, like the partitions. December includes flights of January 2014 (UTC)."""
+    """Return the flights of one month in UTC. Flights that are in January 2014 in UTC count as December flights."""
     return flights.where(F.when(F.year("time_hour") > 2013, 12).otherwise(F.month("time_hour")) == number)
 
 

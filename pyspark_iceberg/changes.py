@@ -69,7 +69,10 @@ def assignments(values: Mapping[str, str]) -> str:
 
 
 def run(spark: SparkSession, table: str, before: str, after: str, options: Mapping[str, str]) -> RowChanges:
-    """Run a statement and return its changes, from the summary of the snapshot that has its id.
+    """Run a statement and return its row counts.
+
+    The statement gets a unique id, which is stored in the summary of its snapshot. The counts are read from the summary
+    with this id.
 
     Args:
         spark: a session with the SQL extensions and the catalog.
@@ -93,8 +96,8 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
     """Return the snapshot that the statement with the given id created; None if it created no snapshot.
 
-    The name of a branch may have no metadata table `snapshots`. In this case, the one of the table itself is searched,
-    which lists the snapshots of all branches.
+    If the name is that of a branch, it may have no metadata table `snapshots`. In this case, the metadata table of the
+    table without the branch is searched. It lists the snapshots of all branches.
     """
     *parts, last = name_parts(table)
     full_name = table if parts else f"{spark.catalog.currentDatabase()}.{table}"

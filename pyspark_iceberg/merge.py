@@ -99,7 +99,7 @@ class Merge:
         return replace(self, _options={**self._options, key: str(value)})
 
     def retries(self, times: int) -> Merge:
-        """Set how many times the statement is run again after a commit conflict."""
+        """Set the maximum number of times that the statement is run again after a commit conflict."""
         return self.option("statement-retries", times)
 
     def execute(self) -> RowChanges:

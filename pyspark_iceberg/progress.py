@@ -21,7 +21,7 @@ _LAST_TASKS_SECONDS = 2.0
 def show_progress(spark: SparkSession, file: TextIO | None = None, disable: bool = False) -> Iterator[None]:
     """Show a progress bar for each activity of Spark within a `with` statement.
 
-    An activity is a query or a step of maintenance, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
+    An activity is a query or a step of a procedure, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
     counts tasks, and shows the bytes that they have read and written. If the driver does the work of a procedure
     without a job, as for small tables, the bar counts the metadata files that it processes::
 

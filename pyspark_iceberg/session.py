@@ -109,7 +109,7 @@ def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSessi
 
 
 def _location(warehouse: PathLike) -> str:
-    """Make a local path absolute, because drivers and executors may run elsewhere; return a URI unchanged."""
+    """Make a local path absolute, because Spark processes may run in other directories; return a URI unchanged."""
     text = os.fspath(warehouse)
     return text if "://" in text or text.startswith("file:") else str(Path(text).expanduser().absolute())
 

@@ -125,7 +125,7 @@ class Table(TableProcedures):
         return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
 
     def appended(self, *, after: int | datetime.datetime, until: int | datetime.datetime | None = None) -> DataFrame:
-        """Return the rows that appends added, even if they were changed or deleted later.
+        """Return the rows that append commits added, even if later commits changed or deleted these rows.
 
         Args:
             after: the snapshot id or the time to start after (exclusive).
@@ -204,8 +204,8 @@ class Table(TableProcedures):
         """Begin a MERGE, which `execute` runs.
 
         Args:
-            source: the rows to merge, or the name of a table or view; called `source` in conditions and values, as this
-                table is called `target`.
+            source: the rows to merge, or the name of a table or view. Conditions and values refer to it as `source`,
+                and to this table as `target`.
             on: the condition for matching rows, as SQL, or the names of columns that are equal in matching rows.
 
         Raises:

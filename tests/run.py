@@ -33,7 +33,7 @@ REPORTS = BUILD / "test-reports"
 LEFT_OUT = BUILD / "left-out"
 PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
-#: A run of both tiers takes 40 minutes on two cores, and CI ends it after 90 minutes.
+#: The maximum duration of a run. Both tiers take 40 minutes on two cores, and CI ends a run after 90 minutes.
 DEADLINE_MINUTES = 75
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 #: What ScalaTest prints when the connection of a test JVM ends before the tests do.
@@ -54,9 +54,10 @@ def random_seed() -> str:
 
 
 def sample_seed() -> str:
-    """Return the seed that selects the sample of large sets of tests: the id of the commit, unless a variable sets it.
+    """Return the seed that selects the sample of large sets of tests.
 
-    Therefore, the tests that a run omits are run for later commits.
+    ICEBERG_LITE_SAMPLE or ICEBERG_LITE_SEED sets it. Otherwise it is the id of the commit, so that later commits run
+    other samples.
     """
     if chosen := os.environ.get("ICEBERG_LITE_SAMPLE") or os.environ.get("ICEBERG_LITE_SEED"):
         return chosen

@@ -2,7 +2,7 @@
 
 In each round, each connector creates the eight tables twice in new sessions with two cores, once with statistics
 (`compute_table_stats`), and runs the 22 queries several times. All runs must return the same rows.
-The data comes from `tpchgen-cli parquet --scale-factor 1 --output-dir DATA` (a package of the Python registry).
+The data comes from `tpchgen-cli parquet --scale-factor 1 --output-dir DATA` (a package on PyPI).
 
 Usage: tpch_statistics.py --data DATA --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar \
     --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
@@ -64,7 +64,7 @@ def queries() -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
-    """Round a floating-point number to six digits, because the order of rows in a plan affects sums of doubles."""
+    """Return the value; a float is rounded to six significant digits, because row order affects sums of doubles."""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

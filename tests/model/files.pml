@@ -4,9 +4,9 @@
  * version. Responses get lost, requests arrive late or never, and writers can die before each step.
  *
  * Incorrect variants, each of which must be refuted:
- *   REPLACES            the file is created even if one of its name exists, as with a replacing rename
+ *   REPLACES            the file is created even if a file with this name exists, as by a rename that replaces
  *   CLEANS_UP_UNKNOWN   a commit with an unknown outcome is treated as failed
- *   RETRIES_UNSEEN      a lost response is treated as a conflict, without a check of the file's owner
+ *   RETRIES_UNSEEN      a lost response is treated as a conflict, without a check which attempt created the file
  *   TRUSTS_HINT         the hint is treated as the newest version
  */
 #ifndef WRITERS
@@ -31,7 +31,7 @@ bool seen[WRITERS];
 bool stale = false;                /* a reader missed a commit acknowledged before it began */
 chan late = [WRITERS] of { byte, byte, byte };
 
-/* Creates the file; it has the rows of the previous version and the writer's. */
+/* Creates the file of a version: it has the rows of the previous version and the rows of the writer. */
 inline create(number, me, mine, answer) {
   if
 #ifdef REPLACES
@@ -67,7 +67,7 @@ inline request(number, me, mine, answer) {
   }
 }
 
-/* Loads the version: from the hint forward, number by number. */
+/* Finds the newest version: starts at the hint, and goes forward until a number has no file. */
 inline load(version) {
   version = hint;
 #ifndef TRUSTS_HINT
@@ -104,7 +104,7 @@ again:
 #ifndef RETRIES_UNSEEN
   if
   :: answer == lost && owner[from + 1] == 0 ->
-    request(from + 1, me, OURS(me, attempt), answer); /* either request makes the same commit */
+    request(from + 1, me, OURS(me, attempt), answer); /* both requests are for the same commit */
     MAY_DIE
   :: else
   fi;

@@ -13,7 +13,7 @@
 #define WRITERS 2
 #define ATTEMPTS 2
 #endif
-#define FILES (WRITERS * ATTEMPTS + 1) /* one for each attempt, and the table's first, 0 */
+#define FILES (WRITERS * ATTEMPTS + 1) /* one for each attempt, and 0 for the first file of the table */
 
 #define FILE(writer, attempt) (1 + (writer) * ATTEMPTS + (attempt))
 #define TIMES(file, writer) times[(file) * WRITERS + (writer)]
@@ -53,7 +53,7 @@ inline request(from, to, answer) {
   }
 }
 
-/* Whether the history of a version, itself included, has a file. */
+/* Whether a file is a version or one of the versions that it is based on. */
 inline follows(version, file, answer) {
   step = version;
   do
@@ -104,7 +104,7 @@ again:
 #ifdef RETRIES_UNSEEN
     answer = elsewhere
 #else
-    request(from, to, answer); /* the same request again: the catalog can tell whose file it has */
+    request(from, to, answer); /* send the same request again; if the first one succeeded, the check below finds it */
     MAY_DIE
 #endif
   :: else

@@ -32,7 +32,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subproc
 
 
 @pytest.mark.slow
-def test_the_quickstart_runs_the_main_job(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
+def test_the_quickstart_counts_rows_like_pyiceberg(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
     completed = quickstart()
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
     out = completed.stdout

@@ -19,7 +19,10 @@ LABEL = re.compile(r"-Diceberglite\.(project|tier)=(\w+)")
 
 @contextlib.contextmanager
 def temporary() -> Iterator[Path]:
-    """Create a directory for the files of a run, in memory if it has enough space and allows programs, else on disk."""
+    """Create a directory for the files of a run.
+
+    The directory is in memory if the file system in memory has enough space and can run programs, otherwise on disk.
+    """
     with tempfile.TemporaryDirectory(prefix="iceberg-lite-", dir=_memory(), ignore_cleanup_errors=True) as directory:
         # Some servers run as another user, who must have access to this directory.
         Path(directory).chmod(0o755)
@@ -32,7 +35,7 @@ def _memory() -> Path | None:
         available = int(re.findall(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[0]) << 10
         # Database drivers and codecs unpack native libraries into the temporary directory, and load them from it.
         allows_programs = not status.f_flag & os.ST_NOEXEC
-        # Require twice the memory, because the tests themselves also need memory.
+        # Require twice as much available memory, because the tests themselves also need memory.
         if allows_programs and shutil.disk_usage(MEMORY).free > NEEDED_BYTES and available > 2 * NEEDED_BYTES:
             return MEMORY
     return None
@@ -41,8 +44,9 @@ def _memory() -> Path | None:
 class Watch(threading.Thread):
     """Samples, once a second, the processor time of the descendants of this process, and the load of the machine.
 
-    The time of a process counts for the project in its command line (`-Diceberglite.project=core`) or in that of its
-    nearest ancestor, or for the label in `roots`. On systems without /proc nothing is sampled.
+    The time of a process counts for the project in its command line (`-Diceberglite.project=core`) or, if its process
+    id is in `roots`, for the label in `roots`. If it has neither, the time counts for the nearest ancestor with a
+    project or a label. On systems without /proc nothing is sampled.
     """
 
     def __init__(self) -> None:

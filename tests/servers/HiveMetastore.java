@@ -7,8 +7,9 @@ import org.apache.hadoop.hive.metastore.txn.TxnStore;
 import org.apache.hadoop.hive.metastore.txn.TxnUtils;
 
 /**
- * A Hive Metastore with the tables for locks, which its in-memory database lacks, and with the task that removes the
- * locks of dead clients, which a Metastore runs only with Hive's compactor.
+ * A Hive Metastore that supports locks. First, this class creates the tables for locks, which the in-memory database
+ * lacks. It also removes the locks of dead clients every second, because a Metastore itself removes these locks only if
+ * Hive's compactor is enabled.
  */
 public class HiveMetastore {
   public static void main(String[] arguments) throws Throwable {

@@ -1,4 +1,4 @@
-"""Run one server until its standard input ends, so that it does not outlive the process that started it.
+"""Run one server until the standard input of this program ends, which happens if the calling process ends.
 
 python -m servers rest --directory /tmp/rest [--port 8181]: prints one line of JSON when the server is ready.
 """

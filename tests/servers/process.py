@@ -47,7 +47,7 @@ def running(
     user: str | None = None,
     stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server until the block ends. Its output is written to the file `log`, whose end error messages quote."""
+    """Run a server until the block ends, and write its output to `log`. Errors quote the end of this file."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OneChangeAtATime:
-    """A WSGI application that executes requests that can change something one at a time; reads are not blocked."""
+    """A WSGI application that executes write requests one at a time. Read requests (GET and HEAD) are not blocked."""
 
     def __init__(self, application: WSGIApplication) -> None:
         """Wrap the application that handles the requests."""

@@ -1,4 +1,4 @@
--- Changes in a branch, and changes from before the columns of the table were changed.
+-- Changes of a branch are read, and changes from before a schema change are read with the current columns.
 
 CREATE TABLE t (id INT, v STRING) USING iceberg;
 

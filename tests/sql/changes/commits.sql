@@ -1,4 +1,4 @@
--- The changes of each commit to the rows of a table.
+-- The metadata table changes contains the rows that each commit inserted or deleted.
 
 CREATE TABLE t (id INT, category STRING) USING iceberg PARTITIONED BY (category);
 

@@ -1,4 +1,4 @@
--- A view of inserts, deletes and updates, without rows that were only rewritten.
+-- create_changelog_view creates a view of inserted, deleted and updated rows, without rows that a commit only rewrote.
 
 CREATE TABLE t (id INT, name STRING, tags MAP<STRING, DOUBLE>) USING iceberg TBLPROPERTIES ('format-version' = '2');
 

@@ -1,4 +1,4 @@
--- Single rows in files are changed in tables with CHAR and VARCHAR.
+-- DELETE, UPDATE, MERGE and REPLACE WHERE keep the padding and the length checks of CHAR and VARCHAR columns.
 
 CREATE TABLE t (id INT, c CHAR(3), v VARCHAR(5)) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Ordinary table properties, and those that represent metadata.
+-- Table properties are set and removed; some properties, such as format-version, change other table metadata.
 
 CREATE TABLE t (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '1');
 

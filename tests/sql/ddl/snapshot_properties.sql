@@ -1,4 +1,5 @@
--- Properties that change the current snapshot, and properties that are computed.
+-- The properties current-snapshot-id and cherry-pick-snapshot-id change the current snapshot; computed properties, such
+-- as uuid, cannot be set.
 
 CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true');
 

@@ -1,5 +1,5 @@
--- Tables with the same buckets join partition by partition: every row is returned once, whichever side lacks a
--- partition.
+-- Tables with the same buckets are joined partition by partition. Every row is returned once, even if one of the tables
+-- lacks a partition.
 CREATE TABLE orders (id BIGINT, day DATE) USING iceberg PARTITIONED BY (bucket(4, id), day);
 
 CREATE TABLE lines (order_id BIGINT, price INT) USING iceberg PARTITIONED BY (bucket(4, order_id));

@@ -1,4 +1,4 @@
--- RESTORE TABLE sets an earlier state of the table, and reports which files changed.
+-- RESTORE TABLE restores an earlier state of the table, and returns the numbers of changed files and rows.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,5 @@
--- With the session setting, INSERT adds and widens columns in tables that accept any schema.
+-- With spark.sql.iceberg.merge-schema, INSERT adds and widens columns if the table has the property
+-- write.spark.accept-any-schema.
 
 CREATE TABLE t (id INT, s STRUCT<x: INT>) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true');
 

@@ -1,4 +1,4 @@
--- Metadata tables about files.
+-- The metadata tables files, partitions and manifests, and their time travel.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
 

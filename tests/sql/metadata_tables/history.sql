@@ -1,4 +1,4 @@
--- Metadata tables about history.
+-- The metadata tables snapshots, history and refs.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- A dynamic overwrite replaces the partitions with new rows, and no others.
+-- A dynamic overwrite replaces only the partitions that get new rows.
 
 SET spark.sql.sources.partitionOverwriteMode = dynamic;
 

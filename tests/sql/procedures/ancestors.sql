@@ -1,4 +1,4 @@
--- The ancestors of a snapshot, newest first.
+-- ancestors_of returns a snapshot and its ancestors, newest first.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- A clone is a new table on the files of a snapshot of another table.
+-- A clone is a new table that uses the files of a snapshot of another table.
 
 CREATE TABLE t (id INT, p INT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('a' = 'b');
 
@@ -75,7 +75,7 @@ SELECT * FROM t ORDER BY id;
 -- error gc.enabled
 DROP TABLE c PURGE;
 
--- A file-system catalog deletes the files of a dropped table, and therefore requires the property.
+-- DROP TABLE in a file-system catalog deletes the files of the table. Therefore it requires the property gc.enabled.
 
 ALTER TABLE c SET TBLPROPERTIES ('gc.enabled' = 'true');
 

@@ -1,4 +1,4 @@
--- The options for the number of snapshots to keep, and for the deletion of files.
+-- expire_snapshots with options for the number of snapshots to keep, and for the deletion of files.
 
 CREATE TABLE t (id INT) USING iceberg;
 

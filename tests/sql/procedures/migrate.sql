@@ -1,4 +1,4 @@
--- A table of Spark's session catalog is replaced by an Iceberg table on its files.
+-- A table of Spark's session catalog is replaced by an Iceberg table that uses the same files.
 
 -- error Only tables of spark_catalog can be migrated
 CALL ${catalog}.system.migrate('db.t');

@@ -1,4 +1,4 @@
--- A view lists the files among which orphans are searched for.
+-- remove_orphan_files takes the files to check from a view instead of a directory listing.
 
 CREATE TABLE t (id INT) USING iceberg;
 

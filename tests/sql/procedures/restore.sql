@@ -1,4 +1,5 @@
--- A state is restored by the id of its snapshot, by a branch or tag, or by a time, with a report of what changed.
+-- An earlier state is restored by snapshot id, by branch or tag, or by timestamp. The result contains the numbers of
+-- changed files and rows.
 
 CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read');
 

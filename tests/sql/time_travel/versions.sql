@@ -1,4 +1,5 @@
--- Snapshots are read by id, by timestamp and by selectors, with the schema with which they were written.
+-- Snapshots are read by id, by timestamp, and by names with snapshot_id_ and at_timestamp_, with the schema with which
+-- they were written.
 
 CREATE TABLE t (id INT, old STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Options of a single statement, after the table name.
+-- Options after the table name apply to a single statement.
 
 CREATE TABLE t (id INT, n INT) USING iceberg;
 

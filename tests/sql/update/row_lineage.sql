@@ -1,4 +1,4 @@
--- Rows of version 3 keep their ids when they are updated, and have the sequence number of the update.
+-- Updated rows of a version 3 table keep their row ids, and get the sequence number of the update.
 
 CREATE TABLE t (id BIGINT, n INT) USING iceberg TBLPROPERTIES ('format-version' = '3');
 

@@ -1,4 +1,4 @@
--- Rows written with spark.wap.id can be read by snapshot, and are visible in the table once they are published.
+-- Rows written with spark.wap.id can be read by snapshot id, and become visible in the table when they are published.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 

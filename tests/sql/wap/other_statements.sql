@@ -1,4 +1,4 @@
--- Overwrites and deletes are staged like appends; a table without the property ignores the session.
+-- Overwrites and deletes are staged like appends; spark.wap.id has no effect on a table without write.wap.enabled.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.scalatest.TagAnnotation;
 
-/** Marks suites of random rounds: the fast tier runs a few of them, the slow tier all ({@link Fuzz}). */
+/** Marks a suite whose tests run random rounds. The fast tier runs only some of the rounds (see {@link Fuzz}). */
 @TagAnnotation
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)

@@ -31,7 +31,8 @@ object Fuzz {
 
   /**
    * Returns the number of rounds of a test in which one round takes seconds. In the slow tier, it is `normal`,
-   * multiplied by a twentieth of `ICEBERG_LITE_FUZZ`, but at least `normal`. In the fast tier, it is at most `least`.
+   * multiplied by a twentieth of `ICEBERG_LITE_FUZZ`, but at least `normal`. In the fast tier, it is the smaller of
+   * `normal` and `least`.
    */
   def slowRounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
@@ -41,7 +42,7 @@ object Fuzz {
    * bounded time.
    *
    * @param parser the name of the parser in failure messages
-   * @param normal the number of rounds of a run without environment variables
+   * @param normal the number of rounds in the slow tier, without environment variables (see [[rounds]])
    * @param damage creates the input of a round
    */
   def run[A](parser: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
@@ -92,7 +93,10 @@ object Fuzz {
 
   private def env(name: String): Option[String] = sys.env.get(name).filter(_.nonEmpty)
 
-  /** Applies one to four changes: flips a bit, sets, cuts, inserts, repeats or moves bytes, or writes a huge number. */
+  /**
+   * Applies one to four changes. A change flips a bit, sets, removes, inserts, repeats or copies bytes, truncates the
+   * input, or writes a huge number.
+   */
   def mutate(bytes: Array[Byte], random: Random): Array[Byte] =
     (0 to random.nextInt(4)).foldLeft(bytes.clone())((changed, _) => mutateOnce(changed, random))
 

@@ -18,10 +18,13 @@ object Sampling {
   /** Whether this is the fast tier, in which a few rounds are enough. */
   val isFast: Boolean = Option(System.getProperty("iceberglite.tier")).contains("fast")
 
-  /** Whether all cases of large sets of cases run, instead of a sample. */
+  /** Whether large sets of cases run completely. If false, only a sample of the cases runs. */
   val isOff: Boolean = sys.env.get("ICEBERG_LITE_ALL").exists(_.nonEmpty)
 
-  /** The seed of the sample. By default, it depends on the commit, so that later commits run other cases. */
+  /**
+   * The seed of the sample. `tests/run.py` sets it to the id of the commit, so that later commits run other cases. If
+   * it is not set, the seed of [[Fuzz]] is used.
+   */
   val seed: Long = sys.env.get("ICEBERG_LITE_SAMPLE").filter(_.nonEmpty).fold(Fuzz.seed)(_.toLong)
 
   /** Returns the tags of a test that belongs to the fast tier if `isInFastTier`, and otherwise to the slow tier. */

@@ -21,9 +21,9 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 
 /**
- * Commits data files that exist only in metadata, and plans scans of them, without Spark jobs. A benchmark that
- * compares connectors calls these methods, and performs the same operations with Apache Iceberg on the same files and
- * metrics.
+ * Commits data files that exist only in metadata, and plans scans of them, without Spark jobs. A benchmark outside this
+ * repository (see docs/benchmarks.md) calls these methods. It performs the same operations with Apache Iceberg, on the
+ * same files and metrics.
  */
 object BenchHelper {
   private val RowsPerFile = 100000L

@@ -220,7 +220,10 @@ class DeleteIndexSuite extends AnyFunSuite {
     Seq("f", "v at 4", "w at 44").foreach(part => assert(e.getMessage.contains(part)))
   }
 
-  test("equality deletes are skipped if no key can be in the data file by its metrics", ScanRules.deletesByBounds) {
+  test(
+    "equality deletes are skipped if the metrics of the data file exclude all their keys",
+    ScanRules.deletesByBounds
+  ) {
     def long(low: Long, high: Long): Option[(Literal, Literal)] = Some((LongLiteral(low), LongLiteral(high)))
     def applies(deleted: Metrics, existing: Metrics): Boolean =
       deletesOf(index(5L -> equality("e").copy(metrics = deleted)), data("f").copy(metrics = existing), 1).nonEmpty

@@ -33,7 +33,7 @@ object Place {
     override def toString: String = name
   }
 
-  /** A place that a write to a table uses. */
+  /** The place where a write to a table failed, with the name of the table. */
   final case class OfTable(place: Place, table: String) extends Place {
     override def toString: String = s"$place of table $table"
   }

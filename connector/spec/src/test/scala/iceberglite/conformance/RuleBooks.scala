@@ -2,7 +2,7 @@ package iceberglite.conformance
 
 object RuleBooks {
 
-  /** The rules that tests refer to ([[Rule]]): those of the specification, in its order, and then those for Spark. */
+  /** The rule books whose rules tests refer to: the rules of the specification, followed by the rules for Spark. */
   val all: Seq[RuleBook] = Seq(
     TypeRules,
     EvolutionRules,

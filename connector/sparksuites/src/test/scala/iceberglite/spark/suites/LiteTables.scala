@@ -101,14 +101,17 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     scans.headOption.getOrElse(fail(s"the plan of the query has no scan: $query"))
   }
 
-  /** Checks that no column is read that Spark's own table would not need. */
+  /** Checks that the scan reads only columns that Spark's test expects. */
   override protected def executeAndCheckScan(query: String, expectedScanSchema: String): Unit = {
     val read = dataColumns(firstScan(query).schema)
     assert(read.subsetOf(dataColumns(StructType.fromDDL(expectedScanSchema))))
     ()
   }
 
-  /** Checks the columns of the scan, and of the scan that finds the groups to rewrite, which are files. */
+  /**
+   * Checks the columns of the main scan, and of the scan that finds the groups to rewrite. The groups of iceberg-lite
+   * are data files.
+   */
   override protected def executeAndCheckScans(
       query: String,
       primaryScanSchema: String,

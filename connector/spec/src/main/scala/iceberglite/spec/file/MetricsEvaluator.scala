@@ -70,7 +70,7 @@ private class FileRange(id: Int, bounds: BoundDecoder) extends ColumnRange[HasMe
   override def upper(rows: HasMetrics): Option[Literal] =
     bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
-  /** Returns the number of values that are not null. */
+  /** Returns the number of values that are not null; [[Unknown]] if the metrics do not contain the counts. */
   private def presentCount(rows: HasMetrics): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {

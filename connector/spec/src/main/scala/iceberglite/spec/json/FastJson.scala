@@ -9,7 +9,8 @@ import iceberglite.spec.json.FastJson.UnsupportedJson
 /**
  * Scans the bytes of a JSON document in the form that writers usually produce: printable ASCII without escapes, and
  * only integers as numbers. For any other input, even if it is valid JSON, the scanner throws [[UnsupportedJson]]. The
- * caller then reads the document with the complete JSON parser, which also reports errors.
+ * caller then reads the document with the complete JSON parser, which also reports errors. Only values that the scanner
+ * skips may have another form.
  */
 final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   private var offset = start
@@ -111,7 +112,10 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     } while (depth > 0 || !isAtValueEnd)
   }
 
-  /** Whether the next token follows a value. Otherwise the scanner is within a number or a word such as `true`. */
+  /**
+   * Whether the next byte is a comma or a closing bracket, which end a value. Otherwise the scanner is within a number
+   * or a word such as `true`.
+   */
   private def isAtValueEnd: Boolean = {
     val token = peek()
     token == ',' || token == '}' || token == ']'

@@ -10,7 +10,7 @@ import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
  * A metadata file whose snapshots and snapshot log were read without the JSON parser. These two parts are large if the
  * table has a long history.
  *
- * @param rest the document with empty arrays in place of the two arrays
+ * @param rest the document with empty arrays in place of the snapshots and the snapshot log
  */
 final private[json] case class FastSnapshots(
     snapshots: Vector[Snapshot],
@@ -26,12 +26,15 @@ final private[json] case class FastSnapshots(
  */
 private[json] object FastSnapshots {
 
-  /** Returns the two arrays; `None` if the document lacks one of them, or if they are not in the usual form. */
+  /**
+   * Reads the snapshots and the snapshot log. Returns `None` if the document has no snapshots, or if one of the two
+   * arrays is not in the usual form. A missing snapshot log counts as empty.
+   */
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())
     catch {
       case UnsupportedJson => None
-      // This exception is thrown if the document ends within an escape sequence.
+      // If the scanner reads beyond the end of the document, the JSON parser reads the document and reports the error.
       case _: IndexOutOfBoundsException => None
     }
 
@@ -44,8 +47,8 @@ private[json] object FastSnapshots {
     private var log = Vector.empty[SnapshotLogEntry]
 
     /**
-     * Reads the document until both arrays have been read. The remaining document is read only by the JSON parser,
-     * which reports a duplicate key.
+     * Reads the document until both arrays have been read. Only the JSON parser reads the remaining document. If this
+     * part contains one of the two keys again, the JSON parser reports a duplicate key.
      */
     def read(): FastSnapshots = {
       in.expect('{')

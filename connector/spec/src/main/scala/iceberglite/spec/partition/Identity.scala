@@ -33,7 +33,7 @@ object Identity extends Transform with TransformFamily {
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
     Some(replaceTerm(target, predicate))
 
-  /** Formats a value. Dates and times are in ISO 8601, with `Z` for UTC. Bytes are in base 64. */
+  /** Formats a value. Dates and times are in ISO 8601, with the offset `+00:00` for UTC. Bytes are in base 64. */
   override def toHuman(value: Literal): String = value match {
     case DateLiteral(days) => DateTime.formatDateInPath(days)
     case TimeLiteral(micros) => DateTime.formatTimeInPath(micros)

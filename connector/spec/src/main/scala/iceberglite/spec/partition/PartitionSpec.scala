@@ -8,8 +8,8 @@ import iceberglite.spec.types.Type.StructType
  * A field of a partition spec (spec: "Partitioning").
  *
  * @param sourceIds the field ids of the source columns; there are several only if the transform has several arguments
- * @param fieldId the partition field id, which is at least 1000; different partition fields of a table have different
- *   ids
+ * @param fieldId the partition field id; new ids start at 1000. In version 2 and later, different partition fields of a
+ *   table have different ids
  */
 final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
   def sourceId: Int = sourceIds.head

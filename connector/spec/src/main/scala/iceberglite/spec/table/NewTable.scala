@@ -18,10 +18,10 @@ import iceberglite.spec.update.{FreshIds, MetadataUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * The definition of a new table by a user. At this point, the table has no schema ids and no field ids.
+ * The definition of a table that a user creates or replaces. The definition has no schema ids and no final field ids.
  *
- * @param schema the columns. Their field ids are used only within this definition. The columns of the table get new
- *   field ids, which start at 1
+ * @param schema the columns. Their field ids are used only within this definition. The columns of a new table get field
+ *   ids that start at 1. If a table is replaced, matching columns keep their ids (see [[FreshIds]])
  * @param properties the table properties; `format-version` sets the format version and is not stored. The properties of
  *   [[DeclaredType]] use the field ids of `schema`
  * @param caseSensitive whether the column names in `partitioning` and `order` must match exactly
@@ -59,8 +59,8 @@ final case class NewTable(
 
   /**
    * Returns the metadata updates that replace the definition of an existing table. The table keeps its UUID and
-   * history, and identical columns and partition fields keep their ids. The properties are added to the existing
-   * properties. The table is empty until its first write.
+   * history. Matching columns (see [[FreshIds]]) and identical partition fields keep their ids. The properties are
+   * added to the existing properties. The table is empty until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)

@@ -110,8 +110,8 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
   }
 
   /**
-   * Returns whether a created table has the partition specs, sort orders and ids of the source, to which the data and
-   * delete files refer.
+   * Whether a created table has all partition specs and sort orders of the source, because data and delete files refer
+   * to them by id. The created table must also not assign column ids or row ids that the source has already assigned.
    */
   def matches(created: TableMetadata): Boolean =
     source.specs.forall(created.specs.contains) && source.sortOrders.forall(created.sortOrders.contains) &&

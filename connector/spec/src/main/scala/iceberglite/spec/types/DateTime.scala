@@ -107,9 +107,9 @@ object DateTime {
 
   private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // The minimum long is within a second whose start is less than the minimum long. The conversion
-    // of this start would overflow. Therefore negative seconds are increased by one before the multiplication, and one
-    // second is subtracted afterwards.
+    // The second that contains the minimum long starts before the minimum long, so the multiplication of this second
+    // would overflow. Therefore negative seconds are increased by one before the multiplication, and one second is
+    // subtracted afterwards.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }

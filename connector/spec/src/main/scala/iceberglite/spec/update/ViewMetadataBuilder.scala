@@ -167,8 +167,9 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Checks, as Apache Iceberg does, that the new version keeps the dialects of the replaced version. An engine that
-   * replaces a view must not remove queries in the SQL dialects of other engines.
+   * Checks, as Apache Iceberg does, that the new version keeps the dialects of the replaced version, unless the view
+   * property `replace.drop-dialect.allowed` is true. An engine that replaces a view must not remove queries in the SQL
+   * dialects of other engines.
    */
   private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
     val lost = before.dialects.diff(m.currentVersion.dialects)

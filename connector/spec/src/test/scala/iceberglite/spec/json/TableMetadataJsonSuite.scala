@@ -133,7 +133,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(json).refs == Map(Main -> Branch(3)))
   }
 
-  test("version 3 metadata without next-row-id continues after the rows of its snapshots", MetadataRules.nextRowId) {
+  test("if version 3 metadata lacks next-row-id, it follows the row ids of the snapshots", MetadataRules.nextRowId) {
     val json = text(SampleTables.withHistory(V3)).replace("\"next-row-id\":30,", "")
     assert(read(json).nextRowId == 30)
   }

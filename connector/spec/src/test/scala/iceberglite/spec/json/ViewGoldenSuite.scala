@@ -13,8 +13,9 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
 /**
- * Compares view metadata with the two files in the specification (view spec: "Appendix A"), without the descriptions and
- * with correct punctuation. The files `*-written.json` contain the form in which this library writes them.
+ * Compares view metadata with the two example files of the specification (view spec: "Appendix A"). In the copies of
+ * these files, the explanatory text is removed and the invalid punctuation is corrected. Each file `*-written.json`
+ * contains the form in which this library writes the same view.
  */
 class ViewGoldenSuite extends AnyFunSuite {
   private val directory = Paths.get("connector/spec/src/test/golden")

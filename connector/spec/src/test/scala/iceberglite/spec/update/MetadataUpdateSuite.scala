@@ -384,7 +384,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "the metadata log keeps the newest entries, at least one, and returns those that were removed",
+    "the metadata log keeps the newest entries, at least one, and the files of removed entries are found",
     MetadataRules.metadataLog
   ) {
     val base = empty(V2).copy(metadataLog = Vector(MetadataLogEntry(1, "v1"), MetadataLogEntry(2, "v2")))
