@@ -209,7 +209,7 @@ def travel_in_time(spark: SparkSession) -> None:
 
 
 def compare_with_pyiceberg(spark: SparkSession) -> tuple[int, int]:
-    """Read the same table with another implementation."""
+    """Read the table with PyIceberg, and compare the number of rows and the sum of the distances."""
     chapter("The same table, read by PyIceberg")
     log = Table(spark, "nyc.flights").metadata("metadata_log_entries")
     newest = log.orderBy(F.desc("timestamp"), F.desc("latest_sequence_number")).first()

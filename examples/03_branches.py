@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def experiment(spark: SparkSession, table: Table) -> None:
-    """Make changes on a branch, and publish the branch."""
+    """Make changes on a branch, and fast-forward main to the branch."""
     spark.sql("ALTER TABLE shop.prices CREATE TAG `before sale` RETAIN 365 DAYS")
     spark.sql("ALTER TABLE shop.prices CREATE BRANCH sale RETAIN 7 DAYS WITH SNAPSHOT RETENTION 5 SNAPSHOTS")
     spark.sql("INSERT OVERWRITE shop.prices.branch_sale SELECT item, price - 1, day FROM shop.prices")

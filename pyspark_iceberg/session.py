@@ -15,7 +15,7 @@ from pyspark_iceberg.jars import connector_jars
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
 
-# The types of catalogs by the scheme of their URI.
+# The type of a catalog, by the scheme of its URI.
 CATALOG_TYPES = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hive"}
 # The types of catalogs whose server may determine the location of tables.
 SERVERS = ("rest", "hive")

@@ -115,7 +115,7 @@ class Table(TableProcedures):
 
         Raises:
             ValueError: both or neither of the arguments are set.
-            pyspark.errors.AnalysisException: the table has no such version, or its history starts later.
+            pyspark.errors.AnalysisException: the table has no such version, or its history starts after the timestamp.
         """
         if (version is None) == (timestamp is None):
             raise ValueError("Set either version or timestamp")
@@ -132,7 +132,7 @@ class Table(TableProcedures):
             until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the history lacks the range or has expired it; raised on reading.
+            pyspark.errors.AnalysisException: the history does not contain the whole range; raised when rows are read.
         """
         return self._commits(self.name, after, until)
 
@@ -146,7 +146,7 @@ class Table(TableProcedures):
             until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the history lacks the range or has expired it; raised on reading.
+            pyspark.errors.AnalysisException: the history does not contain the whole range; raised when rows are read.
         """
         return self._commits(f"{self.name}.changes", after, until)
 

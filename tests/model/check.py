@@ -58,7 +58,7 @@ def find_compiler() -> str:
 
 
 def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
-    """Run spin on a model: it visits every state. For an incorrect variant, it stops at the first violated rule."""
+    """Check a model with spin, which visits every state. In an incorrect variant, spin stops at the first error."""
     compiler = find_compiler()
     with tempfile.TemporaryDirectory() as folder:
         flags = [f"-D{variant}"] if variant else []

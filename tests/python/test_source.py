@@ -49,7 +49,7 @@ def test_save_as_table_append_and_overwrite(spark: SparkSession, table: str) -> 
 
 def test_time_travel_by_options(spark: SparkSession, table: str) -> None:
     spark.range(1).writeTo(table).create()
-    # Timestamps have milliseconds, and the second commit must have a later one than the first commit.
+    # Timestamps are in milliseconds, and the second commit must have a later timestamp than the first commit.
     created = time.time_ns() // 1_000_000
     while time.time_ns() // 1_000_000 <= created:
         pass

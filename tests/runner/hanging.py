@@ -16,9 +16,9 @@ from runner.machine import Watch
 
 #: The timeout of jstack, which waits for a safepoint of the JVM. A JVM that is out of memory may never reach one.
 DUMP_SECONDS = 30
-#: The part of a command line by which the process of sbt is recognized.
+#: A text that only the command line of the sbt process contains.
 SBT = "sbt-launch"
-#: The number of connections to open. ScalaTest gives up after a smaller number of connections that fail.
+#: The number of connections to open. ScalaTest already stops waiting after a smaller number of failed connections.
 CONNECTIONS = 5
 #: The state of a listening socket in /proc/net/tcp.
 LISTENS = "0A"
@@ -45,9 +45,9 @@ def running_suites(dump: str) -> str:
 def release(watch: Watch) -> None:
     """Let sbt continue after a test JVM died.
 
-    The part of ScalaTest that runs in sbt waits without limit until the JVM connects again. It stops waiting after
-    several connections that are closed at once, so this function opens and closes such connections. JVMs that are
-    already connected are not affected. A JVM that is just starting may fail, but the run has failed anyway.
+    The part of ScalaTest that runs in sbt waits without limit until the JVM connects again. It stops waiting if several
+    connections are closed immediately after they were opened. Therefore this function opens and closes connections.
+    JVMs that are already connected are not affected. A JVM that is starting may fail, but the run has failed anyway.
     """
     for pid, command in watch.descendants().items():
         if SBT in command:

@@ -1,4 +1,4 @@
--- A table is renamed, in its namespace and to another one.
+-- A table is renamed within its namespace, and moved to another namespace.
 
 CREATE TABLE t (id BIGINT) USING iceberg;
 

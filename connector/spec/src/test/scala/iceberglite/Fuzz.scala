@@ -23,8 +23,8 @@ object Fuzz {
   val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
 
   /**
-   * Returns the number of rounds of a test: `normal`, multiplied by `ICEBERG_LITE_FUZZ`, in the slow tier; in the fast
-   * tier, an eighth of `normal`, but at least the smaller of `normal` and `least`.
+   * Returns the number of rounds of a test. In the slow tier, it is `normal`, multiplied by `ICEBERG_LITE_FUZZ`. In the
+   * fast tier, it is an eighth of `normal`, but at least the smaller of `normal` and `least`.
    */
   def rounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier

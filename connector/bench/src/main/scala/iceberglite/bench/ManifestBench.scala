@@ -75,7 +75,7 @@ class ManifestBench {
     finally reader.close()
   }
 
-  /** Reads the manifest and decodes every bound of every entry into a map. */
+  /** Reads the manifest, and decodes the column sizes, counts and bounds of every entry into maps. */
   @Benchmark
   @OperationsPerInvocation(Entries)
   def readWithMetricsLite(hole: Blackhole): Unit = Manifests.read(io, manifest, specs, Sample.schema).foreach { e =>

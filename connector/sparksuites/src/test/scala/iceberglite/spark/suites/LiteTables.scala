@@ -20,9 +20,9 @@ import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
- * One of Spark's suites of row-level statements, with an iceberg-lite catalog as its catalog `cat`. If
+ * Runs one of Spark's suites of row-level statements with an iceberg-lite catalog, which has the name `cat`. If
  * `ICEBERG_LITE_ALL` is set in the environment, all tests run on tables of version 2 and of version 3. Otherwise, the
- * seed selects about half of the tests, and one of the two versions for each.
+ * seed selects about half of the tests, and one of the two versions for each selected test.
  *
  * Spark's tests expect that certain columns are read and that certain groups are replaced. These expectations are
  * checked on the plans and snapshots of iceberg-lite.
@@ -37,7 +37,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   private var version = 2
 
-  /** The number of tests, and the number of those that run only with other seeds. */
+  /** The number of tests, and the number of tests that the sample omits. */
   private var (total, omitted) = (0, 0)
 
   override protected def sparkConf: SparkConf =

@@ -107,7 +107,10 @@ object Evaluate {
       _.exists(!values.contains(_))
   }
 
-  /** Returns a function that compares its argument with `v`. The result is false if the argument is null. */
+  /**
+   * Returns a function that compares its argument with `v`, and tests the result of the comparison with `holds`. The
+   * function returns false if the argument is null.
+   */
   private def comparison(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
     val comparand = new Comparand(v)
     value => value.isDefined && holds(comparand.compare(value.get))

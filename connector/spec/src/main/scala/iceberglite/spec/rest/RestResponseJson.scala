@@ -6,8 +6,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.view.ViewMetadata
 
 /**
- * Reads the responses of a REST catalog, as the OpenAPI description of the REST catalog defines them. The first
- * argument of each method is the name of the response for messages.
+ * Reads the responses of a REST catalog, as the OpenAPI description of the REST catalog defines them. The parameter
+ * `file` of the methods is the name of the response, for messages.
  */
 object RestResponseJson {
 

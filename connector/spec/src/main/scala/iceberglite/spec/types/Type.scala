@@ -24,10 +24,7 @@ object Type {
   case object FloatType extends PrimitiveType("float")
   case object DoubleType extends PrimitiveType("double")
 
-  /**
-   * A decimal. The precision is from 1 to 38, and the scale is at most the precision. Metadata may contain negative
-   * scales.
-   */
+  /** A decimal. The precision is from 1 to 38. The scale is not checked, so metadata may contain negative scales. */
   final case class DecimalType(precision: Int, scale: Int) extends PrimitiveType(s"decimal($precision, $scale)") {
     override def toString: String = s"decimal($precision, $scale)"
   }

@@ -52,8 +52,8 @@ private[update] object Specs {
   }
 
   /**
-   * Checks that the field ids of a version 1 partition spec are sequential. Version 1 does not store the field ids,
-   * because readers number the fields from 1000 on (spec: "Partition Evolution").
+   * Checks that the field ids of a version 1 partition spec are sequential. Version 1 does not store the field ids.
+   * Instead, readers number the fields from 1000 on (spec: "Partition Evolution").
    */
   private def checkSequential(spec: PartitionSpec): Unit =
     spec.fields.zipWithIndex.foreach { case (f, i) =>

@@ -67,7 +67,11 @@ object ExpressionGenerators {
   private val floats: Gen[Double] =
     Gen.oneOf(0.0, -0.0, 1.0, -1.0, 1.5, -1.5, 2.0, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity)
 
-  /** Generates times close to the start of hours, days, months and years near 1970. */
+  /**
+   * Generates times close to the start of hours, days, months and years near 1970, and the limits of the range.
+   *
+   * @param perMicro the number of units of a time in a microsecond: 1 for microseconds, 1000 for nanoseconds
+   */
   private def moments(perMicro: Long): Gen[Long] = {
     val starts = Gen.oneOf(
       Gen.choose(-30L, 30L).map(_ * DateTime.MicrosPerHour),

@@ -145,7 +145,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.snapshotsById == snapshots.map(s => s.snapshotId -> s).toMap)
   }
 
-  test("the JSON of snapshots is ignored in comparisons, and is not serialized") {
+  test("the JSON of snapshots is ignored in comparisons, and is not part of Java serialization") {
     tables.foreach { m =>
       val withJson = TableMetadataJson.withSnapshotJson(m)
       assert(withJson == m && m == withJson && withJson.hashCode == m.hashCode && text(withJson) == text(m))

@@ -18,8 +18,8 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Snapshot(id, parent, id, timeMs, Some(s"/$id.avro"), Vector.empty, Map.empty, None)
 
   /**
-   * Returns a table with snapshots at the times 100, 200 and so on. Snapshots 1 to 4 are on main, 5 and 6 are on a
-   * branch that starts at 2, and 7 is on no branch.
+   * Returns a table with snapshots at the times 100, 200 and so on. Snapshots 1 to 4 are on main. Snapshot 5 is a child
+   * of 2, snapshot 6 is a child of 5, and snapshot 7 is a child of 1. Only `refs` can refer to these three snapshots.
    */
   private def table(refs: (String, SnapshotRef)*): TableMetadata = {
     val parents =
