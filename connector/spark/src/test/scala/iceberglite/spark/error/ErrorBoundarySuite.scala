@@ -23,7 +23,7 @@ import iceberglite.table.KnownProperties
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
-  private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 8
+  private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 6
   private val faultsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
   private val random = new Random(Sampling.seed)
 
@@ -115,7 +115,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   test("errors for table properties with invalid values are exceptions of Spark that name the table", Slow) {
     val allKeys = KnownProperties.all.map(_.key).toSet + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
-    val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)
+    val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 8)
     Sampling.recordSkipped(keys.size - sampled.size, keys.size, "properties with invalid values")
     val failures = sampled.flatMap { key =>
       val t = tableWith(key, if (key.endsWith("path")) "unknown-scheme://directory" else "-x")

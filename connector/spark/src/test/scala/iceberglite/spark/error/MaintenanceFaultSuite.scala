@@ -22,7 +22,7 @@ import iceberglite.table.{ReachableFiles, Table}
 class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
 
-  private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 6
+  private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 4
   private val random = new Random(Sampling.seed)
 
   override protected def beforeAll(): Unit = {
