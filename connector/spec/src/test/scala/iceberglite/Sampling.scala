@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.util.Random
 import scala.util.hashing.MurmurHash3
 
 import org.scalatest.Tag
@@ -40,6 +41,33 @@ object Sampling {
   /** Returns the tags of a slow test. If `isAlwaysRun` is false, about half of the runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, LeftOut)
+
+  /**
+   * Returns pairs in which each value of both sequences occurs. The seed selects the pairs. `make nightly` gets all
+   * pairs.
+   */
+  def pairs[A, B](first: Seq[A], second: Seq[B], subject: String): Seq[(A, B)] = {
+    val all = for (a <- first; b <- second) yield (a, b)
+    val shift = Math.floorMod(MurmurHash3.productHash((seed, subject)), second.size)
+    val selected = (0 until math.max(first.size, second.size)).map { i =>
+      (first(i % first.size), second((i + shift) % second.size))
+    }
+    recordOf(all, selected, subject)
+  }
+
+  /** Returns half of the values, which the seed selects, in their order. `make nightly` gets all of them. */
+  def half[A](values: Seq[A], subject: String): Seq[A] = {
+    val shuffled = new Random(seed ^ subject.hashCode).shuffle(values.indices.toVector)
+    val selected = shuffled.take((values.size + 1) / 2).toSet
+    recordOf(values, values.indices.filter(selected).map(values), subject)
+  }
+
+  private def recordOf[A](all: Seq[A], selected: Seq[A], subject: String): Seq[A] =
+    if (isOff) all
+    else {
+      if (!isFast) recordSkipped(all.size - selected.size, all.size, subject)
+      selected
+    }
 
   private val repetitions = new AtomicInteger
   private val omitted = new AtomicInteger

@@ -16,8 +16,8 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
     val mode = if (version == 1) "copy-on-write" else "merge-on-read"
     val t = create("id BIGINT, p INT, s STRING", version, mode, "write.distribution-mode" -> "none")
     if (partitioned) sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
-    for (i <- 0 until 6)
-      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
+    for (i <- 0 until 2)
+      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 90}, ${i * 90 + 90}, 1, 3)")
     sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
     sql(s"REFRESH TABLE $t")
     t

@@ -4,6 +4,7 @@ import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.action.DeleteFiles
@@ -43,7 +44,8 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
   }
 
   test("max-concurrent-file-group-rewrites does not change the result", Slow) {
-    for (atOnce <- Seq("1", "50"); order <- Seq("binpack" -> Nil, "sort" -> Seq("sort_order => 'id DESC'")))
+    val orders = Seq("binpack" -> Nil, "sort" -> Seq("sort_order => 'id DESC'"))
+    for ((atOnce, order) <- Sampling.pairs(Seq("1", "50"), orders, "strategies and numbers of concurrent groups"))
       compare(
         2,
         Seq(s"strategy => '${order._1}'", options(all, "max-concurrent-file-group-rewrites" -> atOnce)) ++ order._2: _*
@@ -57,12 +59,15 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
         val live = "status < 2 AND data_file.content = 0"
         rows(s"SELECT DISTINCT sequence_number FROM $t.entries WHERE $live")
       }
-      assert(numbers(ours) == numbers(theirs) && numbers(ours) == Seq(Row(if (starting == "true") 7L else 8L)))
+      assert(numbers(ours) == numbers(theirs) && numbers(ours) == Seq(Row(if (starting == "true") 3L else 4L)))
     }
   }
 
   test("partial-progress.max-commits limits the number of commits", Slow) {
-    for (commits <- Seq(2, 10); order <- Seq(Nil, Seq("sort_order => 'id'"))) {
+    val orders = Seq(Nil, Seq("sort_order => 'id'"))
+    for (
+      (commits, order) <- Sampling.pairs(Seq(2, 10), orders, "orders and numbers of commits with partial progress")
+    ) {
       val arguments = options(
         all,
         "partial-progress.enabled" -> "true",
@@ -130,12 +135,12 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
   private def shuffled(version: Int): String = {
     val t = create("id BIGINT, k BIGINT, s STRING", version, "merge-on-read", "write.distribution-mode" -> "none")
     val columns = "id, hash(id), concat(hash(id * 7), hash(id * 11), hash(id * 13))"
-    for (i <- 0 until 8) sql(s"INSERT INTO $t SELECT $columns FROM range(${i * 3000}, ${i * 3000 + 3000}, 1, 1)")
+    sql(s"INSERT INTO $t SELECT $columns FROM range(0, 24000, 1, 8)")
     t
   }
 
   test("shuffle-partitions-per-file divides each sort into more tasks; the number of files and the order stay", Slow) {
-    for (perFile <- Seq("1", "5"); order <- Seq("k", "hilbert(k)")) {
+    for ((perFile, order) <- Sampling.pairs(Seq("1", "5"), Seq("k", "hilbert(k)"), "orders and tasks per file")) {
       val (ours, theirs) = (shuffled(3), shuffled(3))
       val before = contents(ours, 3)
       val sizes = Seq(all, "target-file-size-bytes" -> "200000", "max-file-size-bytes" -> "2000000")
