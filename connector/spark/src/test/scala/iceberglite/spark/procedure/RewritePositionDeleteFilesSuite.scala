@@ -8,7 +8,7 @@ import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.compact.{DeleteRewriteResult, GroupOptions}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.deletes.DeleteReader
@@ -33,8 +33,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val all = properties ++ Seq("write.distribution-mode" -> "none", "write.delete.granularity" -> granularity)
     val t = create("id BIGINT, p INT", 2, "merge-on-read", all: _*)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
-    for (i <- 0 until 3)
-      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3 FROM range(${i * 60}, ${i * 60 + 60}, 1, 1)")
+    sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3 FROM range(0, 180, 1, 3)")
     for (i <- 0 until times) sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = $i")
     refreshed(t)
   }
@@ -108,7 +107,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
       s"the same number of files as in Apache Iceberg is rewritten, version $version, granularity $granularity",
-      Slow
+      Sampling.slowSample(isAlwaysRun = version == 3 && granularity == "partition"): _*
     ) {
       def prepared() = {
         val t = removeDataFiles(withDeletes(granularity))
@@ -183,7 +182,10 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   }
 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
-    test(s"the driver and the cluster write the same deletes, version $version, granularity $granularity", Slow) {
+    test(
+      s"the driver and the cluster write the same deletes, version $version, granularity $granularity",
+      Sampling.slowSample(isAlwaysRun = version == 2 && granularity == "partition"): _*
+    ) {
       val t = removeDataFiles(withDeletes(granularity))
       if (version == 3) upgraded(t)
       val snapshotId = live(t).metadata.currentSnapshotId.get
@@ -198,7 +200,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
 
   test("random tables keep their rows", Slow) {
-    (0 until Fuzz.slowRounds(4)).foreach { round =>
+    Sampling.half(0 until Fuzz.slowRounds(4), "rounds of rewrites of position deletes").foreach { round =>
       val seed = Fuzz.seed + round
       val random = new Random(seed)
       def oneOf[A](values: A*): A = values(random.nextInt(values.size))
