@@ -35,8 +35,8 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   private def written(version: Int, properties: (String, String)*): String = {
     val t = create(columns, version, "merge-on-read", ("write.distribution-mode" -> "none") +: properties: _*)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
-    for (i <- 0 until 3)
-      sql(s"INSERT INTO $t SELECT id, id % 2, concat('s', id) FROM range(${i * 1000}, ${i * 1000 + 1000}, 1, 1)")
+    for (range <- Seq("0, 1000, 1, 1", "1000, 3000, 1, 2"))
+      sql(s"INSERT INTO $t SELECT id, id % 2, concat('s', id) FROM range($range)")
     sql(s"DELETE FROM $t WHERE id % 7 = 1")
     t
   }
@@ -236,7 +236,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 
   for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
     test(s"random deletes during a rewrite of equal rows with all types of values, version 2, $order", Slow) {
-      for (round <- 0 until Fuzz.slowRounds(4)) {
+      for (round <- Sampling.half(0 until Fuzz.slowRounds(4), s"rounds of a rewrite of equal rows by $order")) {
         val random = new Random(Fuzz.seed + round * 31L + order.hashCode)
         def format(): String = Seq("parquet", "orc", "avro")(random.nextInt(3))
         val t = create(EqualRows.columns, 2, "merge-on-read", "write.format.default" -> format())
@@ -283,7 +283,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 
   for (version <- Seq(2, 3))
     test(s"random deletes before and during a rewrite, version $version", Slow) {
-      for (round <- 0 until Fuzz.slowRounds(6)) {
+      for (round <- Sampling.half(0 until Fuzz.slowRounds(6), s"rounds of random deletes, version $version")) {
         val random = new Random(Fuzz.seed + round)
         val granularity = if (random.nextBoolean()) "file" else "partition"
         val t = written(version, "write.delete.granularity" -> granularity)
