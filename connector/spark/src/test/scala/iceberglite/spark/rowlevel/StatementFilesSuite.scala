@@ -27,7 +27,7 @@ final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, delete
  * same rows: ten partitions with six files each, or sixty files without partitions.
  */
 class StatementFilesSuite extends AnyFunSuite with WriteFixture {
-  private val SampleSize = 2
+  private val SampleSize = 1
 
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
@@ -141,7 +141,8 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   }
 
   test("INSERT and CREATE TABLE AS SELECT write no more files than Apache Iceberg", Slow) {
-    for (adaptive <- Seq("true", "false"); layout <- Seq("PARTITIONED BY (p)", "PARTITIONED BY (bucket(4, id))", ""))
+    val layouts = Seq("PARTITIONED BY (p)", "PARTITIONED BY (bucket(4, id))", "")
+    for ((adaptive, layout) <- Sampling.pairs(Seq("true", "false"), layouts, "layouts with and without adaptive plans"))
       withSettings(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive, SQLConf.SHUFFLE_PARTITIONS.key -> "7") {
         val select = "SELECT id, CAST(id % 10 AS INT) AS p FROM range(0, 2000, 1, 6)"
         def files(session: SparkSession, t: String): Seq[Int] = inSession(session) { s =>
