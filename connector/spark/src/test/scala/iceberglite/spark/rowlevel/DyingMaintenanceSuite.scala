@@ -9,6 +9,8 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
+
 /**
  * Kills the driver's process at different points of a maintenance procedure. Afterwards, the table must have its rows
  * and all files that it references, and a second call must complete the work.
@@ -54,9 +56,11 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     ("maintain", "maintain(table => '%s', options => map('min-input-files', '2'))", rewriteDeaths)
   )
 
+  /** Returns a case of each call for one of its versions, which the seed selects. */
   private def casesOf(death: Death): Seq[Case] = for {
-    (name, call, deaths) <- calls if deaths.contains(death)
-    version <- if (name == "deletes") Seq(2) else Seq(2, 3)
+    ((name, call, _), version) <- Sampling
+      .pairs(calls.filter(_._3.contains(death)), Seq(2, 3), s"calls with a version that die ${death.name}")
+    if name != "deletes" || version == 2
   } yield {
     val namespace = namespaces(Death.all.indexOf(death) % namespaces.size)
     val c = Case(namespace, s"${name}_${death.name.replace(' ', '_')}", version, "merge-on-read", call)
@@ -74,8 +78,9 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
         s"'format-version' = '${c.version}', 'write.delete.mode' = 'merge-on-read', " +
         "'write.delete.granularity' = 'file')"
     )
-    (0 until DataFiles).foreach { i =>
-      sql(s"INSERT INTO $table SELECT id, id % 10 FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")
+    // Two commits write half of the files each, so that there are manifests to combine and snapshots to expire.
+    (0 until 2).foreach { i =>
+      sql(s"INSERT INTO $table SELECT id, id % 10 FROM range(${i * 500}, ${i * 500 + 500}, 1, ${DataFiles / 2})")
     }
     sql(s"DELETE FROM $table WHERE n = 3")
     if (c.name.startsWith("convert"))
