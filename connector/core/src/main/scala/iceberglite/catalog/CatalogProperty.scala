@@ -86,7 +86,8 @@ object CatalogProperty {
     CatalogProperty(
       "cache.expiration-interval-ms",
       Some("30000"),
-      "Maximum age of a cached table that is used without asking the catalog; 0 asks each time, -1 never"
+      "Time for which a loaded table is used without asking the catalog for a newer version; 0 asks each time, -1 " +
+        "never asks"
     )
   val ManifestCacheEnabled: CatalogProperty =
     CatalogProperty(
@@ -110,7 +111,7 @@ object CatalogProperty {
   val SyncEnabled: CatalogProperty = CatalogProperty(
     "io.sync-enabled",
     Some("false"),
-    "Whether files of the local file system, and commits, are synced to the device before the operation continues"
+    "Whether written files and commits on a local file system are synced to the device before the operation continues"
   )
   val UseNullableQuerySchema: CatalogProperty =
     CatalogProperty(
@@ -121,7 +122,8 @@ object CatalogProperty {
   val StoredName: CatalogProperty = CatalogProperty(
     "catalog-name",
     None,
-    "Name of a JDBC catalog in the rows of its database; by default the name of the catalog in the session"
+    "Name under which a JDBC catalog stores its tables in the database; by default the name of the catalog in the " +
+      "session"
   )
   val Clients: CatalogProperty = CatalogProperty(
     "clients",

@@ -30,7 +30,8 @@ object ReadOptions {
   val FileOpenCost: SparkOption[Long] = declared(SparkOption[Long](
     "file-open-cost",
     "It must be 0 or more, in bytes",
-    "Estimated cost of opening a file, so that tasks do not get too many small files",
+    "Minimum number of bytes that a file counts as when splits are packed into tasks, so that tasks do not get too " +
+      "many small files",
     TableProperty.SplitOpenFileCost.default
   )(SparkOption.long(_).filter(_ >= 0)).inTable(TableProperty.SplitOpenFileCost.key))
 
@@ -47,7 +48,8 @@ object ReadOptions {
     .derived[Int](
       "adaptive-split-parallelism",
       s"It must be 1 to ${Int.MaxValue}",
-      "Maximum number of tasks of an adaptive scan, unless their splits would exceed the split size",
+      "Maximum number of tasks with an adaptive split size; a scan has more tasks if each would otherwise read more " +
+        "than split-size",
       "four per core, but at most the larger of the number of cores and `spark.sql.shuffle.partitions`"
     )(text => scala.util.Try(text.toInt).toOption.filter(_ > 0))
     .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism"))

@@ -53,7 +53,8 @@ object WriteOptions {
   val CheckNullability: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "check-nullability",
-      "Whether to reject nullable columns for columns that are NOT NULL; if false, the write fails at the first null",
+      "Whether to reject a write of nullable columns to NOT NULL columns; if false, the write fails only at a null " +
+        "in such a column",
       default = true
     )
     .inSession("spark.sql.iceberg.check-nullability"))

@@ -10,12 +10,12 @@ object CherrypickSnapshotProcedure extends Procedure {
   private val snapshot = Parameter.required(
     "snapshot_id",
     ParameterType.Id,
-    "Snapshot that added files or replaced partitions, or whose parent is the current snapshot"
+    "Snapshot to apply; it must have added files or replaced partitions, or have the current snapshot as its parent"
   )
 
   override val name = "cherrypick_snapshot"
   override val description =
-    "Apply the changes of one snapshot of the table, on any branch or staged, to the current state"
+    "Apply the changes of a snapshot, which may be staged or on any branch, to the current state of the table"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val output: StructType = CurrentSnapshot.cherrypickColumns
 

@@ -17,7 +17,7 @@ object CloneProcedure extends Procedure {
   private val location = Parameter.optional(
     "location",
     ParameterType.Text,
-    "Location of the new table; by default the one that its catalog chooses"
+    "Location of the new table; by default, the catalog of the new table chooses it"
   )
   private val properties = Parameter.optional(
     "properties",
@@ -27,7 +27,7 @@ object CloneProcedure extends Procedure {
 
   override val name = "clone"
   override val description =
-    "Create a table that refers to the files of a snapshot of another table, without copies, with gc.enabled=false"
+    "Create a table, with gc.enabled=false, that refers to the files of a snapshot of another table"
   override val parameters: Seq[Parameter[_]] = Seq(source, Parameter.table, snapshotId, ref, location, properties)
   override val createsTable: Boolean = true
 
@@ -35,7 +35,7 @@ object CloneProcedure extends Procedure {
     Procedure.column(
       "cloned_snapshot_id",
       LongType,
-      "Id of the cloned snapshot, also in the new table; null if the source has no snapshot",
+      "Id of the cloned snapshot, which is the same in both tables; null if the source has no snapshot",
       nullable = true
     ),
     Procedure.column("cloned_data_files_count", LongType, "Number of data files in the snapshot"),

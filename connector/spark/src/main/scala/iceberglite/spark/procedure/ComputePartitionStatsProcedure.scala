@@ -16,7 +16,11 @@ object ComputePartitionStatsProcedure extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId)
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("partition_statistics_file", StringType, "Path of the file; no row for a table without files")
+    Procedure.column(
+      "partition_statistics_file",
+      StringType,
+      "Path of the statistics file; for a table without files, the result has no row"
+    )
   ))
 
   override val manyRows = true

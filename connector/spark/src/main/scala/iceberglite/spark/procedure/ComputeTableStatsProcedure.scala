@@ -21,7 +21,11 @@ object ComputeTableStatsProcedure extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId, columns)
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("statistics_file", StringType, "Path of the file; no row for a table without snapshots")
+    Procedure.column(
+      "statistics_file",
+      StringType,
+      "Path of the statistics file; for a table without snapshots, the result has no row"
+    )
   ))
 
   override val manyRows = true

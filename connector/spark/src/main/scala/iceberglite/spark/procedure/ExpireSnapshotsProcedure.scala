@@ -14,8 +14,8 @@ object ExpireSnapshotsProcedure extends Procedure {
   private val olderThan = Parameter.optional(
     "older_than",
     ParameterType.Time,
-    "Time before which snapshots expire; by default, the table property history.expire.max-snapshot-age-ms " +
-      "determines it"
+    "Time; snapshots that were committed before it expire. By default, the table property " +
+      "history.expire.max-snapshot-age-ms determines the time"
   )
   private val retainLast = Parameter.optional(
     "retain_last",
@@ -27,7 +27,7 @@ object ExpireSnapshotsProcedure extends Procedure {
     "max_snapshots",
     ParameterType.Count,
     "Maximum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
-      "property iceberg-lite.max-snapshots-to-keep. A branch keeps its own minimum number"
+      "property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least its own minimum number"
   )
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
@@ -37,12 +37,12 @@ object ExpireSnapshotsProcedure extends Procedure {
   private val streamResults = Parameter.optional(
     "stream_results",
     ParameterType.Flag,
-    "Accepted for compatibility: the files to delete are always read as a stream, whether it is true or false"
+    "Accepted for compatibility, without effect: the files to delete are always read as a stream"
   )
   private val snapshotIds = Parameter.optional(
     "snapshot_ids",
     ParameterType.Ids,
-    "Ids of snapshots that expire regardless of their age; the head of a branch and a tagged snapshot are rejected"
+    "Ids of snapshots that expire regardless of their age; the ids of branch heads and tagged snapshots are rejected"
   )
   private val cleanMetadata = Parameter.optional(
     "clean_expired_metadata",

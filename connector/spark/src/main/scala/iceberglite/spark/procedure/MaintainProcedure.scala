@@ -11,7 +11,7 @@ object MaintainProcedure extends Procedure {
   private val maintainOptions = Parameter.optional(
     "options",
     ParameterType.Options,
-    s"Budget, and options of the rewrite of data files: ${MaintenanceOptions.names.mkString(", ")}"
+    s"Limits of the call, and options for rewriting data files: ${MaintenanceOptions.names.mkString(", ")}"
   )
   private val dryRun = Parameter.optional(
     "dry_run",
@@ -21,11 +21,11 @@ object MaintainProcedure extends Procedure {
 
   override val name = "maintain"
   override val description =
-    "Run the actions that are due according to the metadata table `health`, by their gain per rewritten byte"
+    "Run the maintenance actions that the metadata table `health` shows as due, highest gain per byte first"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, maintainOptions, dryRun)
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("action", StringType, "Action of the step, in the order in which the steps are run"),
+    Procedure.column("action", StringType, "Action of the step; the rows are in the order in which the steps run"),
     Procedure.column("status", StringType, "done, planned (for a dry run), skipped or failed"),
     Procedure.column("reason", StringType, "Why the step is or is not due"),
     Procedure.column(

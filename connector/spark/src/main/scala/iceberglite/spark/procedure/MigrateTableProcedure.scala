@@ -10,12 +10,12 @@ object MigrateTableProcedure extends Procedure {
   private val dropBackup = Parameter.optional(
     "drop_backup",
     ParameterType.Flag,
-    "Whether to drop the original table after success, without its files; by default false"
+    "Whether to drop the original table after a successful migration, and keep its files; by default false"
   )
   private val backupTableName = Parameter.optional(
     "backup_table_name",
     ParameterType.Text,
-    "Name of the original table after success, without its database; by default the name of the table and _BACKUP_"
+    "New name of the original table, without its database; by default the name of the table followed by _BACKUP_"
   )
 
   override val name = "migrate"

@@ -14,7 +14,7 @@ object RemoveOrphanFilesProcedure extends Procedure {
   private val olderThan = Parameter.optional(
     "older_than",
     ParameterType.Time,
-    "Time before which a file must have been modified to be an orphan, at least 24 hours ago; by default 3 days ago"
+    "Time, at least 24 hours ago; only files that were last modified before it are removed. By default 3 days ago"
   )
   private val location = Parameter.optional(
     "location",
@@ -34,19 +34,20 @@ object RemoveOrphanFilesProcedure extends Procedure {
   private val fileListView = Parameter.optional(
     "file_list_view",
     ParameterType.Text,
-    "View with the columns file_path (string) and last_modified (timestamp) that lists the files, instead of a search " +
-      "in the directory; with a location, only its files are considered"
+    "View with the columns file_path (string) and last_modified (timestamp) that lists the files, instead of a " +
+      "search in the directory; if `location` is set, only the files in this directory are considered"
   )
   private val equalSchemes = Parameter.optional(
     "equal_schemes",
     ParameterType.Options,
-    "Schemes that refer to the same storage: the keys, separated by commas, are equal to the value. By default, s3a " +
-      "and s3n are equal to s3"
+    "Schemes that refer to the same storage: a key is a comma-separated list of schemes that are equal to its value. " +
+      "By default, s3a and s3n are equal to s3"
   )
   private val equalAuthorities = Parameter.optional(
     "equal_authorities",
     ParameterType.Options,
-    "Authorities that refer to the same storage: the keys, separated by commas, are equal to the value"
+    "Authorities that refer to the same storage: a key is a comma-separated list of authorities that are equal to " +
+      "its value"
   )
   private val prefixMismatchMode = Parameter.optional(
     "prefix_mismatch_mode",

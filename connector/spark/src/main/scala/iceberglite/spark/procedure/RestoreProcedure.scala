@@ -18,12 +18,12 @@ object RestoreProcedure extends Procedure {
   private val timestamp = Parameter.optional(
     "timestamp",
     ParameterType.Time,
-    "Time; the snapshot that was current at this time is restored, as TIMESTAMP AS OF reads it"
+    "Time; the snapshot that TIMESTAMP AS OF reads for this time is restored"
   )
 
   override val name = "restore"
   override val description =
-    "Set an earlier snapshot as the current snapshot, regardless of its history, and report which files changed"
+    "Set any snapshot of the table as the current snapshot, and count the files that this adds and removes"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref, timestamp)
 
   override val output: StructType = StructType(Seq(

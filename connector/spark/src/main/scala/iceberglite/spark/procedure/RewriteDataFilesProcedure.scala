@@ -50,7 +50,7 @@ object RewriteDataFilesProcedure extends Procedure {
     Procedure.column(
       "partition",
       StringType,
-      "Partition of the files; null for files of several specs",
+      "Partition of the files; null for files whose partition spec is not that of the new files",
       nullable = true
     ),
     Procedure.column("files_count", IntegerType, "Number of data files"),

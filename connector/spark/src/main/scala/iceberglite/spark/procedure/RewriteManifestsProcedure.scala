@@ -17,12 +17,12 @@ object RewriteManifestsProcedure extends Procedure {
   private val specId = Parameter.optional(
     "spec_id",
     ParameterType.Count,
-    "Id of the partition spec whose manifests are rewritten; by default the current spec"
+    "Id of the partition spec whose manifests are rewritten; by default the current partition spec"
   )
   private val sortBy = Parameter.optional(
     "sort_by",
     ParameterType.Texts,
-    "Partition fields by which the entries are sorted first; by default all fields in the order of the spec"
+    "Partition fields by which the entries are sorted first; by default all fields, in the order of the partition spec"
   )
   private val dryRun = Parameter.optional(
     "dry_run",

@@ -31,7 +31,7 @@ object RewritePositionDeleteFilesProcedure extends Procedure {
 
   override val name = "rewrite_position_delete_files"
   override val description =
-    "Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors"
+    "Combine position delete files, or in version 3 convert them to deletion vectors, and drop dangling deletes"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, rewriteOptions, where, branch, dryRun)
 
   override val output: StructType = StructType(Seq(

@@ -11,7 +11,7 @@ object RollbackToTimestampProcedure extends Procedure {
     Parameter.required(
       "timestamp",
       ParameterType.Time,
-      "Time; the last snapshot that was committed before this time becomes current"
+      "Time; the table is rolled back to the newest snapshot in its current history that was committed before this time"
     )
 
   override val name = "rollback_to_timestamp"

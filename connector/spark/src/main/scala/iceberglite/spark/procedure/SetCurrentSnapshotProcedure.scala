@@ -15,7 +15,8 @@ object SetCurrentSnapshotProcedure extends Procedure {
   private val ref = Parameter.optional("ref", ParameterType.Text, "Branch or tag whose snapshot is set")
 
   override val name = "set_current_snapshot"
-  override val description = "Set any snapshot of the table as the current snapshot, regardless of its history"
+  override val description =
+    "Set any snapshot of the table as the current snapshot, even if it is not an ancestor of the current one"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
   override val output: StructType = CurrentSnapshot.setColumns
 

@@ -14,10 +14,16 @@ object AutoCompactProperty {
     20,
     "Minimum number of small files in a partition that automatic compaction combines"
   )
-  val MaxFiles: TableProperty[Int] =
-    positiveInt("iceberg-lite.auto-compact.max-files", 1000, "Maximum number of files that one compaction replaces")
-  val MaxBytes: TableProperty[Long] =
-    size("iceberg-lite.auto-compact.max-bytes", 1L << 30, "Maximum size of the files that one compaction replaces")
+  val MaxFiles: TableProperty[Int] = positiveInt(
+    "iceberg-lite.auto-compact.max-files",
+    1000,
+    "Maximum number of files that one automatic compaction replaces"
+  )
+  val MaxBytes: TableProperty[Long] = size(
+    "iceberg-lite.auto-compact.max-bytes",
+    1L << 30,
+    "Maximum total size of the files that one automatic compaction replaces"
+  )
 
   /** All properties, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] = Seq(Enabled, MinInputFiles, MaxFiles, MaxBytes)

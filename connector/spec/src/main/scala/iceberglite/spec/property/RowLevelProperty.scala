@@ -12,7 +12,8 @@ object RowLevelProperty {
       s"write.$command.mode",
       RowLevelMode.CopyOnWrite.name,
       s"It must be one of ${RowLevelMode.all.mkString(", ")}",
-      s"Mode of ${command.toUpperCase}: rewrite data files with changed rows, or write delete files",
+      s"How ${command.toUpperCase} changes rows: by rewriting the data files (copy-on-write), or by writing delete " +
+        "files (merge-on-read)",
       text => RowLevelMode.all.find(_.name.equalsIgnoreCase(text.trim))
     )
     val Isolation: TableProperty[IsolationLevel] = memberOf(
@@ -39,8 +40,8 @@ object RowLevelProperty {
     "write.delete.granularity",
     DeleteGranularity.OfFile.name,
     s"It must be one of ${DeleteGranularity.all.mkString(", ")}",
-    "Whether a position delete file covers one data file or all data files of a partition; deletion vectors " +
-      "(version 3) always cover one",
+    "Whether a position delete file covers one data file or all data files of a partition; a deletion vector " +
+      "(version 3) always covers one data file",
     text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text.trim))
   )
   val DeleteFormat: TableProperty[Option[FileFormat]] = optional(

@@ -183,7 +183,7 @@ object TableProperty extends TablePropertyFactories {
     "write.wap.enabled",
     default = false,
     "Whether writes are published after an audit (WAP): a session with spark.wap.id stages its writes, and a session " +
-      "with spark.wap.branch writes to this branch"
+      "with spark.wap.branch writes to the branch that it names"
   ))
   val DataPath: TableProperty[Option[String]] = declared(optional(
     "write.data.path",
@@ -327,7 +327,8 @@ object TableProperty extends TablePropertyFactories {
     "read.split.open-file-cost",
     (4L << 20).toString,
     "It must be 0 or more, in bytes",
-    "Estimated cost of opening a file, so that tasks do not get too many small files",
+    "Minimum number of bytes that a file counts as when splits are packed into tasks, so that tasks do not get too " +
+      "many small files",
     long(_).filter(_ >= 0)
   ))
   val NameMappingDefault: TableProperty[Option[String]] = declared(optional(
@@ -355,8 +356,8 @@ object TableProperty extends TablePropertyFactories {
   val MaxSnapshotsToKeep: TableProperty[Option[Int]] = declared(optional(
     "iceberg-lite.max-snapshots-to-keep",
     "It must be an integer of 1 or more",
-    "Maximum number of snapshots to keep for each branch, regardless of their age; if the minimum number is higher, " +
-      "it takes precedence",
+    "Maximum number of snapshots to keep for each branch, regardless of their age; a higher minimum number takes " +
+      "precedence",
     text => Try(text.trim.toInt).toOption.filter(_ > 0)
   ))
   val MaxRefAge: TableProperty[Long] = declared(millis(

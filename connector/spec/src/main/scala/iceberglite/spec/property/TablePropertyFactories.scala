@@ -23,8 +23,8 @@ private[property] trait TablePropertyFactories {
     key,
     "truncate(16)",
     "It must be none, counts, truncate(<length>) or full",
-    "Metrics to store for a column: none, counts, or counts and bounds; truncate cuts the bounds of strings and " +
-      "binaries to a length",
+    "Metrics to store for a column: none, only counts (counts), or counts and bounds (full, truncate); truncate " +
+      "shortens the bounds of strings and binaries to a length",
     MetricsMode.parse
   )
 

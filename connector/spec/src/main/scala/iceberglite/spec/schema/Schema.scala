@@ -129,7 +129,7 @@ object MetadataColumns {
   val Deleted: NestedField =
     NestedField.required(Int.MaxValue - 3, "_deleted", BooleanType, "Whether the row is deleted")
   val SpecId: NestedField =
-    NestedField.required(Int.MaxValue - 4, "_spec_id", IntType, "Partition spec of the row's file")
+    NestedField.required(Int.MaxValue - 4, "_spec_id", IntType, "Id of the partition spec of the row's file")
 
   /** The id of the column `_partition`, whose type depends on the table's partition specs. */
   val PartitionId: Int = Int.MaxValue - 5
