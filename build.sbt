@@ -51,7 +51,7 @@ Global / concurrentRestrictions := Seq(
 )
 
 lazy val root = (project in file("."))
-  .aggregate(spec, core, toyTree, spark, artifact, sparkSuites)
+  .aggregate(spec, core, toyTree, rootTree, spark, artifact, sparkSuites)
   .configs(Fast, Slow)
   .settings(
     publish / skip := true,
@@ -81,17 +81,21 @@ lazy val core = (project in file("connector/core"))
     libraryDependencies += Dependencies.peer % Test
   )
 
+/** Settings of a project that runs the suites for metadata trees of `core` with its own registry of tree formats. */
+val ofTreeFormat = tested ++ Seq(
+  publish / skip := true,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
+  // The classes of core come after this project's own classes, which replace the registry of tree formats.
+  Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
+)
+
 /** Runs the suites for metadata trees with a tree format that exists only in tests. */
-lazy val toyTree = (project in file("connector/toytree"))
-  .configs(Fast, Slow)
-  .settings(
-    tested,
-    name := "iceberg-lite-toy-tree",
-    publish / skip := true,
-    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
-    // The classes of core come after this project's own classes, which replace the registry of tree formats.
-    Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
-  )
+lazy val toyTree =
+  (project in file("connector/toytree")).configs(Fast, Slow).settings(ofTreeFormat, name := "iceberg-lite-toy-tree")
+
+/** Runs the suites for metadata trees with the trees of version 4. */
+lazy val rootTree =
+  (project in file("connector/roottree")).configs(Fast, Slow).settings(ofTreeFormat, name := "iceberg-lite-root-tree")
 
 /** The names of the suites of `spark` that use servers. They share a JVM, so that each server is started only once. */
 val suitesWithServers =

@@ -31,7 +31,14 @@ BUILD = ROOT / "build"
 PREPARED = BUILD / "prepared"
 REPORTS = BUILD / "test-reports"
 LEFT_OUT = BUILD / "left-out"
-PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
+PROJECTS = {
+    "spec": "spec",
+    "core": "core",
+    "toytree": "toyTree",
+    "roottree": "rootTree",
+    "spark": "spark",
+    "sparksuites": "sparkSuites",
+}
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
 #: The maximum duration of a run. Both tiers take 40 minutes on two cores, and CI ends a run after 90 minutes.
 DEADLINE_MINUTES = 75

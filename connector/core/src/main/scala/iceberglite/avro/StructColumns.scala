@@ -1,7 +1,7 @@
 package iceberglite.avro
 
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.FormatVersion.{V1, V2, V3, V4}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
@@ -24,7 +24,8 @@ final private[iceberglite] case class Presences(v1: Presence, v2: Presence, v3: 
   def in(version: FormatVersion): Presence = version match {
     case V1 => v1
     case V2 => v2
-    case V3 => v3
+    // Version 4 tables keep the manifests of earlier versions. New Avro files have the fields of version 3.
+    case V3 | V4 => v3
   }
 }
 
@@ -114,7 +115,7 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
   private def writtenColumns(version: FormatVersion): Vector[StructColumn[A, _]] = version match {
     case V1 => columnsV1
     case V2 => columnsV2
-    case V3 => columnsV3
+    case V3 | V4 => columnsV3
   }
   private lazy val columnsV1 = presentIn(V1)
   private lazy val columnsV2 = presentIn(V2)

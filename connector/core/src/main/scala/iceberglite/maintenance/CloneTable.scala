@@ -4,6 +4,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.{Encryption, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.Identity
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.TableClone
 import iceberglite.storage.{FileIO, StoragePath}
@@ -60,6 +61,7 @@ object CloneTable {
     Encryption.reject(metadata)
     val snapshot = selected(metadata, options)
     snapshot.foreach(requireManifestList(source, _))
+    requireNoExpressions(source)
     checkProperties(options.properties)
     val used = UsedDirectories.of(source.io, source.name, source.metadataLocation)
     val requested = options.location.map("argument location" -> _) ++
@@ -104,6 +106,13 @@ object CloneTable {
       s"cloning snapshot ${snapshot.snapshotId} of ${source.name}, which has no manifest list, because an old writer " +
         "of format version 1 added it",
       "Clone a later snapshot"
+    )
+
+  /** The ids of the clone's expressions would differ from those in the manifests of the source. */
+  private def requireNoExpressions(source: Table): Unit =
+    if (source.metadata.expressions.exists(_.transform != Identity)) throw Unsupported(
+      s"cloning ${source.name}, a table of format version ${source.metadata.formatVersion} with a partition transform",
+      "Copy the table with CREATE TABLE AS SELECT"
     )
 
   private def checkProperties(properties: Map[String, String]): Unit = {

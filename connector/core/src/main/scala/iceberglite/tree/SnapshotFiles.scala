@@ -51,7 +51,7 @@ trait SnapshotFiles {
   /**
    * Writes a copy of the root of the tree, with the paths that `copy` returns.
    *
-   * @param lengths the lengths of the copied parts, by part id. The copy lists other parts with their own lengths
+   * @param lengths the lengths of the copied parts, by path. The copy lists other parts with their own lengths
    */
   def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit
 

@@ -44,7 +44,7 @@ class StructColumnsSuite extends AnyFunSuite {
     table.columns.map(c => print(c)).mkString(s"${table.name}\n", "\n", "\n")
 
   private def print(c: StructColumn[_, _]): String = {
-    val versions = FormatVersion.all.map(v => c.presence(v).toString.toLowerCase.padTo(8, ' ')).mkString(" ")
+    val versions = FormatVersion.adopted.map(v => c.presence(v).toString.toLowerCase.padTo(8, ' ')).mkString(" ")
     val t = c.columnType.icebergType(FormatVersion.V3)
     s"${c.id} $versions ${c.name}: ${print(t)} -- ${c.doc}"
   }

@@ -131,7 +131,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   for {
-    version <- FormatVersion.all
+    version <- FormatVersion.adopted
     content <- ManifestContent.all
     if content == ManifestContent.Data || version > V1
   } {
@@ -180,7 +180,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("the key-value metadata of a manifest is the same as in Apache Iceberg", ManifestRules.keyValues) {
     val spec = ManifestSamples.byId
-    FormatVersion.all.foreach { version =>
+    FormatVersion.adopted.foreach { version =>
       val content = ManifestContent.Data
       val Seq(ours, theirs) =
         Seq(writeWithLite(version, content, spec, Nil), writeWithPeer(version, content, spec, Nil))

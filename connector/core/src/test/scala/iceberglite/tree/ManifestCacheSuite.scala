@@ -32,7 +32,7 @@ class ManifestCacheSuite extends AnyFunSuite {
   }
 
   test("entries that are cached when a manifest is written equal the entries read from the manifest") {
-    FormatVersion.all.foreach { version =>
+    FormatVersion.adopted.foreach { version =>
       val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
       val t = new TestTable(schema, Vector(spec), version = version, cache = new ManifestCache(1 << 20))
       def part(i: Int) = PartitionTuple(Vector(Some(IntLiteral(i))))

@@ -61,7 +61,7 @@ final class TestTable(
       id,
       metadata.currentSnapshot,
       if (metadata.formatVersion == FormatVersion.V1) 0 else metadata.lastSequenceNumber + 1,
-      if (metadata.formatVersion == FormatVersion.V3) Some(metadata.nextRowId) else None,
+      if (metadata.formatVersion >= FormatVersion.V3) Some(metadata.nextRowId) else None,
       "mem:/t/metadata",
       new UUID(7, id),
       attempt

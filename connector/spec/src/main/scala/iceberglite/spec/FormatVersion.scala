@@ -13,7 +13,16 @@ object FormatVersion {
   case object V2 extends FormatVersion(2)
   case object V3 extends FormatVersion(3)
 
-  val all: Seq[FormatVersion] = Seq(V1, V2, V3)
+  /**
+   * The proposed version with single-file commits. The specification does not contain it yet. Therefore only iceberg-lite
+   * reads and writes such tables, and later releases may change their layout.
+   */
+  case object V4 extends FormatVersion(4)
+
+  val all: Seq[FormatVersion] = Seq(V1, V2, V3, V4)
+
+  /** The versions that the specification contains. Their metadata trees consist of manifest lists and manifests. */
+  val adopted: Seq[FormatVersion] = all.filter(_ < V4)
 
   /** The version of a table that is created without the property `format-version`. */
   val Default: FormatVersion = V2

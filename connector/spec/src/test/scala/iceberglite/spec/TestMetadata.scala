@@ -3,7 +3,7 @@ package iceberglite.spec
 import java.util.UUID
 
 import iceberglite.spec.metadata._
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder, TableExpression}
 import iceberglite.spec.schema.Schema
 
 /** Table metadata that tests set directly, without metadata updates. */
@@ -35,7 +35,10 @@ object TestMetadata {
     snapshots = Vector.empty,
     snapshotLog = Vector.empty,
     metadataLog = Vector.empty,
-    refs = Map.empty
+    refs = Map.empty,
+    expressions =
+      if (version < FormatVersion.V4) Vector.empty
+      else TableExpression.complete(specs, Vector.empty, schema.highestFieldId)
   )
 
   implicit final class Edits(m: TableMetadata) {
@@ -64,7 +67,8 @@ object TestMetadata {
         statistics: Vector[StatisticsFile] = m.statistics,
         partitionStatistics: Vector[PartitionStatisticsFile] = m.partitionStatistics,
         nextRowId: Long = m.nextRowId,
-        encryptionKeys: Vector[EncryptionKey] = m.encryptionKeys
+        encryptionKeys: Vector[EncryptionKey] = m.encryptionKeys,
+        expressions: Vector[TableExpression] = m.expressions
     ): TableMetadata = m.copy(
       formatVersion,
       uuid,
@@ -88,7 +92,8 @@ object TestMetadata {
       statistics,
       partitionStatistics,
       nextRowId,
-      encryptionKeys
+      encryptionKeys,
+      expressions
     )
   }
 }

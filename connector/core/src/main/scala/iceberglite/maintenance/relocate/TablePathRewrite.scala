@@ -113,9 +113,10 @@ final class TablePathRewrite(
       val deleteFiles = positionDeletes(parts)
       val copiedDeletes = copyDeletes(deleteFiles)
       val copy = new Copy(copiedDeletes)
-      val lengths = MetadataPool.map(parts) { part =>
+      // Several parts may have the same file, for example a leaf manifest from which several snapshots removed entries.
+      val lengths = MetadataPool.map(parts.groupBy(_.path).map(_._2.head).toVector) { part =>
         copyList.addRewritten(part.path)
-        part.id -> part.copyTo(tree, copy)
+        part.path -> part.copyTo(tree, copy)
       }.toMap
       MetadataPool.map(snapshots) { snapshot =>
         snapshot.manifestList.foreach(copyList.addRewritten)
@@ -130,7 +131,7 @@ final class TablePathRewrite(
       PathRewriteResult(
         RewrittenVersions.nameOf(versions.newest.metadataLocation),
         fileList,
-        parts.size,
+        lengths.size,
         deleteFiles.map(f => (f.path, f.contentOffset, f.contentSizeInBytes)).distinct.size
       )
     }

@@ -7,10 +7,11 @@ import iceberglite.tree.{TreeCopy, TreeTable}
 
 /**
  * Writes copies of manifests and manifest lists in which files have other paths. The copies have the table's format
- * version, like manifests that a commit rewrites.
+ * version, like manifests that a commit rewrites. The copies of version 4 tables have version 3, because version 4 has
+ * no Avro manifests of its own.
  */
 final private[manifestlist] class ManifestListCopy(table: TreeTable, copy: TreeCopy) {
-  private val version = table.metadata.formatVersion
+  private val version = Seq(table.metadata.formatVersion, FormatVersion.V3).min
   private val codec = AvroCodec.of(table.metadata.properties)
 
   /** Writes a copy of a manifest. @return its length in bytes */
@@ -33,7 +34,7 @@ final private[manifestlist] class ManifestListCopy(table: TreeTable, copy: TreeC
       val complete =
         if (version == FormatVersion.V1 || ManifestCounts.hasCounts(part.manifest)) part.manifest
         else ManifestCounts.withCounts(part.manifest, part.entries(table.io))
-      complete.copy(path = copy.referencePath(part.path), length = lengths.getOrElse(part.id, part.length))
+      complete.copy(path = copy.referencePath(part.path), length = lengths.getOrElse(part.path, part.length))
     }
     ManifestLists.writeCopy(table.io, copy.writePath(path), version, snapshot, manifests, codec)
   }

@@ -5,8 +5,8 @@ import java.util.zip.CRC32
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file._
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
-import iceberglite.tree.manifestlist.{Manifests, RowIdAssigner}
+import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples, TreeCopy, TreeTable}
+import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
 
 /**
  * A leaf manifest as a part of a metadata tree, without the entries that its deletion vector removes.
@@ -77,6 +77,18 @@ final private[root] class LeafPart(
   }
 
   private def readLeaf(io: FileIO): Vector[ManifestEntry] = RootManifests.guard(path) {
+    val found = contents(io)
+    val files = new EntryFiles(columns)
+    val rowIds = new RowIdAssigner(leaf.firstRowId)
+    found.entries.map(e => rowIds.assign(files.toEntry(inherit(e))))
+  }
+
+  /**
+   * Reads a leaf with the columns of version 4, with only the values that the file contains.
+   *
+   * @throws EntryFault if the file is not the leaf that the root describes
+   */
+  def contents(io: FileIO): RootManifests.Contents = {
     val found = RootManifests.read(io, path, columns)
     val expected = if (content == ManifestContent.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
     if (found.kind != expected)
@@ -85,13 +97,11 @@ final private[root] class LeafPart(
       )
     if (found.entries.size.toLong != leaf.recordCount)
       throw EntryFault(s"The root states ${leaf.recordCount} entries, but the manifest has ${found.entries.size}")
-    val files = new EntryFiles(columns)
-    val rowIds = new RowIdAssigner(leaf.firstRowId)
-    found.entries.map(e => rowIds.assign(files.toEntry(inherit(e))))
+    found
   }
 
   /** Returns the entry with the values that it inherits from the manifest's entry in the root. */
-  private def inherit(e: ContentEntry): ContentEntry = {
+  def inherit(e: ContentEntry): ContentEntry = {
     val (own, parent) = (e.version, leaf.version)
     e.copy(version =
       own.copy(
@@ -101,6 +111,10 @@ final private[root] class LeafPart(
       )
     )
   }
+
+  override def copyTo(table: TreeTable, copy: TreeCopy): Long =
+    if (isColumnar) new RootCopy(table.io, columns, copy).writeLeaf(this)
+    else new ManifestPart(LeafUpgrade.manifest(leaf, stats), specs).copyTo(table, copy)
 
   override def forReading: FilePart =
     new LeafPart(leaf.copy(stats = ContentStats.Empty, keyMetadata = None), removed, columns, specs.only(specId))

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
 import iceberglite.tree.{SnapshotFiles, TreeTable}
-import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles}
+import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles, ManifestPart}
 
 /**
  * The live entries of the parent snapshot of a commit.
@@ -46,6 +46,7 @@ private[root] object ParentEntries {
       rowIds: NextRowId
   ): ParentEntries = {
     val parts = list.manifestParts.filter(_.hasLiveFiles)
+    parts.find(_.path.endsWith(".parquet")).foreach(part => refuseColumnar(part, table))
     val counted = table.pool.map(parts) { part =>
       val m = part.manifest
       if (needsRowIds(m)) list.entries(part).filter(e => e.isLive && e.file.firstRowId.isEmpty)
@@ -56,6 +57,12 @@ private[root] object ParentEntries {
     val leaves = entries.map(new LeafPart(_, Array.emptyByteArray, columns, table.specs))
     ParentEntries(entries, leaves, Vector.empty, Map.empty)
   }
+
+  /** Refuses a manifest of Apache Iceberg's draft of version 4, which has other columns than the leaves of a root. */
+  private def refuseColumnar(part: ManifestPart, table: TreeTable): Nothing = throw Unsupported(
+    s"a commit to ${table.name}, because another writer has written its manifest ${part.path} as a Parquet file",
+    "Write the table with that writer, or copy it with CREATE TABLE AS SELECT"
+  )
 
   private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 

@@ -1,17 +1,17 @@
 package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.{EntryStatus, ManifestEntry}
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, Reachable, SeenParts, SnapshotFiles, TreeCopy, TreeTable}
+import iceberglite.tree.{FilePart, ManifestCache, Reachable, SeenParts, SnapshotFiles, TreeCopy, TreeTable}
 
 /** The files of a snapshot with a root manifest (version 4). */
 final private[root] class RootFiles(
     override val snapshot: Snapshot,
     table: TreeTable,
-    val columns: StatsColumns
+    val columns: StatsColumns,
+    cache: ManifestCache
 ) extends SnapshotFiles {
   private def io: FileIO = table.io
   val path: String = snapshot.manifestList.mkString
@@ -81,18 +81,26 @@ final private[root] class RootFiles(
 
   /** The length of the root in bytes, from the summary of the snapshot; estimated if the summary lacks it. */
   private def length: Long =
-    snapshot.summary.get(RootFiles.LengthKey).flatMap(text => scala.util.Try(text.toLong).toOption)
+    snapshot.summary.get(SummaryKey.RootLength).flatMap(text => scala.util.Try(text.toLong).toOption)
       .filter(_ > 0).getOrElse(RootFiles.EstimatedEntryBytes * root.size)
 
   override lazy val parts: Vector[FilePart] = leaves ++ inline
 
-  override def entries(part: FilePart): Iterator[ManifestEntry] = table.reading(part.entries(io))
+  override def entries(part: FilePart): Iterator[ManifestEntry] = table.reading {
+    part match {
+      case leaf: LeafPart if cache.canCache(leaf) =>
+        cache.entriesOf(leaf.cacheKey(io))(leaf.entries(io).toArray).iterator
+      // The entries of the root are already in memory.
+      case other => other.entries(io)
+    }
+  }
 
   override def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart] = parts.filter {
     case leaf: LeafPart =>
       val vector = vectors.get(leaf.path).toVector.flatMap(_.live)
       (leaf.leaf +: vector).exists(_.version.snapshotId.exists(isGiven))
-    case other => other.entries(io).exists(_.snapshotId.exists(isGiven))
+    // The root of a snapshot is always new, even if all files that it lists were carried over.
+    case other => isGiven(snapshot.snapshotId) || other.entries(io).exists(_.snapshotId.exists(isGiven))
   }
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = part match {
@@ -118,16 +126,11 @@ final private[root] class RootFiles(
     Reachable((path +: newLeaves.map(_.path)) ++ puffins.distinct, newLeaves ++ newFiles)
   }
 
-  override def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit = throw Unsupported(
-    s"a copy of snapshot ${snapshot.snapshotId} of ${table.name}, whose metadata has the layout of version 4",
-    "Copy the table with CREATE TABLE AS SELECT"
-  )
+  override def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit =
+    new RootCopy(io, columns, copy).writeRoot(this, lengths)
 }
 
 private[root] object RootFiles {
-
-  /** The summary key of the length of the root in bytes. */
-  val LengthKey = "root-manifest-length"
   private val EstimatedEntryBytes = 100L
 }
 

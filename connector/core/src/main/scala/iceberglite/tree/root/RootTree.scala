@@ -21,12 +21,13 @@ final private[iceberglite] class RootTree(
 ) extends MetadataTree {
   private val Magic = "PAR1".getBytes(US_ASCII)
 
-  override def canRead(path: String, head: => Array[Byte]): Boolean = head.startsWith(Magic)
+  override def canRead(path: String, head: => Array[Byte]): Boolean =
+    path.endsWith(".parquet") || !path.endsWith(".avro") && head.startsWith(Magic)
 
   override def canWrite(version: FormatVersion): Boolean = version > FormatVersion.V3
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles =
-    new RootFiles(snapshot, table, columnsOf(table))
+    new RootFiles(snapshot, table, columnsOf(table), cache)
 
   override def write(
       header: TreeHeader,

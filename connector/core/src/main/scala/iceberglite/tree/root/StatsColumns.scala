@@ -33,12 +33,6 @@ final private[root] case class StatsColumn(id: Int, name: String, valueType: Pri
 private[root] object StatsColumn {
   val FirstId = 10000
   val IdsPerColumn = 200
-
-  /**
-   * The highest id of a column or expression with statistics. The field ids of statistics end at 200,000,000, below the
-   * reserved field ids.
-   */
-  val MaxId: Int = 999949
 }
 
 /**
@@ -88,10 +82,10 @@ private[root] object StatsColumns {
       expressions: Vector[TableExpression]
   ): StatsColumns = {
     val schemas = (metadata.schema +: metadata.schemas.sortBy(-_.schemaId)) :+ sources.sources
-    val columns = schemas.flatMap(scalars).filter(_.id <= StatsColumn.MaxId)
+    val columns = schemas.flatMap(scalars).filter(_.id <= TableExpression.MaxId)
     val newest = columns.groupBy(_.id).map(_._2.head).toVector
     val typeOf = newest.map(c => c.id -> c.valueType).toMap
-    val derived = expressions.filter(e => e.transform != Identity && e.id <= StatsColumn.MaxId).map { e =>
+    val derived = expressions.filter(e => e.transform != Identity && e.id <= TableExpression.MaxId).map { e =>
       val source = e.sourceIds.headOption.flatMap(typeOf.get).getOrElse(UnknownType)
       StatsColumn(e.id, e.name, e.transform.resultType(source), isColumn = false)
     }
@@ -128,7 +122,8 @@ private[root] object StatsColumns {
 
   private def expressionOf(field: PartitionField, expressions: Vector[TableExpression]): Int =
     expressions.find(_.isOf(field)).map(_.id).getOrElse(throw EntryFault(
-      s"The partition field ${field.name} (id ${field.fieldId}) has no expression in the table metadata"
+      s"The partition field ${field.name} (id ${field.fieldId}) has no expression in the table metadata. " +
+        "Another writer, or the server of the catalog, has dropped the key expressions and the property with its copy"
     ))
 
   /** Makes names distinct, regardless of case, because some engines compare the names of fields without case. */

@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.file.{ContentFile, ManifestEntry}
+import iceberglite.spec.metadata.SummaryKey
 import iceberglite.tree.WrittenTree
 
 /** A leaf manifest of added files. A later attempt that adds the same files reuses the leaf. */
@@ -43,7 +44,7 @@ final private[root] case class WrittenRoot(
   override def changesFiles: Boolean = super.changesFiles || rewritten.nonEmpty
 
   override def summary: Map[String, String] =
-    Map(RootFiles.LengthKey -> root.length.toString) ++ rewritten.toVector.flatMap {
+    Map(SummaryKey.RootLength -> root.length.toString) ++ rewritten.toVector.flatMap {
       result =>
         Map(
           "manifests-created" -> result.written.size,

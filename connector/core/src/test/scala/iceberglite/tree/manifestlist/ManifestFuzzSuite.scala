@@ -83,7 +83,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
     "reading a damaged manifest of any version, or a damaged delete manifest, succeeds or throws an IcebergError",
     ManifestRules.damaged
   ) {
-    val all = FormatVersion.all.map(manifest(_, "uncompressed")) :+ deletes
+    val all = FormatVersion.adopted.map(manifest(_, "uncompressed")) :+ deletes
     all.zipWithIndex.foreach { case ((listed, bytes), i) =>
       Fuzz.bytes(s"manifest $i", 300, Vector(bytes))(readAll(_, listed))
     }

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
+import iceberglite.tree.ManifestCache
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[TreeInvariants]]. The comments in that class describe the rules I4 to I13. */
@@ -25,7 +26,8 @@ class TreeInvariantsSuite extends AnyFunSuite {
     table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, change(table.root)))
     val current = table.lists.metadata.currentSnapshot.get
     val parent = current.parentSnapshotId.map(id => table.files(table.lists.metadata.snapshot(id)))
-    val changed = new RootFiles(current.copy(manifestList = Some(path)), table.lists.tree, columns)
+    val changed =
+      new RootFiles(current.copy(manifestList = Some(path)), table.lists.tree, columns, ManifestCache.Disabled)
     new TreeInvariants(changed, parent, table.lists.tree).violations.map(_.rule).toSet
   }
 

@@ -17,7 +17,7 @@ object Content {
 }
 
 /** The status of a manifest entry (field 0 of a manifest). */
-sealed abstract class EntryStatus(val code: Int)
+sealed abstract class EntryStatus(val code: Int) extends Serializable
 object EntryStatus {
   case object Existing extends EntryStatus(0)
   case object Added extends EntryStatus(1)

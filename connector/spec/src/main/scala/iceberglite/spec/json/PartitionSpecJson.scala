@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.partition.{PartitionField, PartitionSpec}
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, TableExpression}
 
 /** The JSON form of a partition spec (spec: "Appendix C - Partition Specs"). */
 object PartitionSpecJson extends JsonFormat[PartitionSpec] {
@@ -17,11 +17,14 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   private[json] def readUnassigned(json: JsonValue): PartitionSpec =
     PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
 
-  override def write(spec: PartitionSpec, out: JsonGenerator): Unit = {
+  override def write(spec: PartitionSpec, out: JsonGenerator): Unit = write(spec, Vector.empty, out)
+
+  /** Writes a partition spec. Fields with an expression (version 4) also have the id of the expression. */
+  private[json] def write(spec: PartitionSpec, expressions: Vector[TableExpression], out: JsonGenerator): Unit = {
     out.writeStartObject()
     out.writeNumberField(SpecId, spec.specId)
     out.writeFieldName(Fields)
-    writeFields(spec, out)
+    writeFields(spec, expressions, out)
     out.writeEndObject()
   }
 
@@ -45,10 +48,15 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     fields
   }
 
-  private[json] def writeFields(spec: PartitionSpec, out: JsonGenerator): Unit = {
+  private[json] def writeFields(
+      spec: PartitionSpec,
+      expressions: Vector[TableExpression],
+      out: JsonGenerator
+  ): Unit = {
     out.writeStartArray()
     spec.fields.foreach { f =>
       out.writeStartObject()
+      expressions.find(_.isOf(f)).foreach(e => out.writeNumberField(TableExpressionJson.Id, e.id))
       SourceJson.writeIds(f.sourceIds, out)
       out.writeNumberField(FieldId, f.fieldId)
       out.writeStringField(Name, f.name)
@@ -59,5 +67,5 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   }
 
   /** Returns the fields as a list, which is the form of `partition-spec` in manifests. */
-  def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
+  def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, Vector.empty, _))
 }

@@ -31,6 +31,9 @@ private[json] object TableMetadataCheck {
         s"Sort order ${order.orderId} has ${order.fields.size} fields, but only the unsorted order, 0, has no fields"
       )
     }
+    for (e <- m.expressions; schema <- m.schemas.find(_.byId.contains(e.id))) at(json, Key.Expressions).fail(
+      s"The expression ${e.name} has the id ${e.id}, which a column of schema ${schema.schemaId} also has"
+    )
     // Only the default partition spec is checked, because the source columns of other partition specs may have been
     // dropped.
     m.spec.fields.filter(_.transform != Void).foreach { f =>

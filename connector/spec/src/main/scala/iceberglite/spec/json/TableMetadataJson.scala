@@ -115,6 +115,13 @@ private[json] object TableMetadataKey {
   val MetadataLog = "metadata-log"
   val NextRowId = "next-row-id"
   val EncryptionKeys = "encryption-keys"
+  val Expressions = "expressions"
+
+  /**
+   * The table property with a copy of [[Expressions]] as JSON. Writers that do not know the key [[Expressions]] drop it
+   * when they write the metadata, but they keep the properties. The property exists only in metadata files.
+   */
+  val ExpressionsCopy = "iceberg-lite.v4.expressions"
 
   /** The key of the current schema in version 1. */
   val V1Schema = "schema"

@@ -6,7 +6,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.{TableMetadataKey => Key}
 import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder, TableExpression}
 import iceberglite.spec.schema.Schema
 
 /** Reads table metadata. Version 1 metadata may lack fields that later versions require. */
@@ -28,15 +28,16 @@ private[json] object TableMetadataReader {
     val (orders, defaultOrderId) = readOrders(json, version)
     val snapshots = history.fold(json.mapOf(Key.Snapshots)(SnapshotJson.read))(_.snapshots)
     val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
+    val expressions = if (version < FormatVersion.V4) Vector.empty else readExpressions(json)
     val metadata = TableMetadata(
       formatVersion = version,
       uuid = readUuid(json, version),
       location = json(Key.Location).string,
       lastSequenceNumber = if (version == FormatVersion.V1) 0L else json(Key.LastSequenceNumber).long,
       lastUpdatedMs = json(Key.LastUpdatedMs).long,
-      // The value in the file is increased if it is lower than the highest field id of the schemas, because an id must
-      // not be assigned to two columns.
-      lastColumnId = math.max(json(Key.LastColumnId).int, schemas.map(_.highestFieldId).max),
+      // The value in the file is increased if it is lower than the highest field id of the schemas and expressions,
+      // because an id must not be assigned to two columns.
+      lastColumnId = (json(Key.LastColumnId).int +: (schemas.map(_.highestFieldId) ++ expressions.map(_.id))).max,
       schemas = schemas,
       currentSchemaId = currentSchemaId,
       specs = specs,
@@ -44,7 +45,7 @@ private[json] object TableMetadataReader {
       lastPartitionId = lastPartitionId(json, specs, version),
       sortOrders = orders,
       defaultSortOrderId = defaultOrderId,
-      properties = json.stringsOf(Key.Properties),
+      properties = json.stringsOf(Key.Properties) - Key.ExpressionsCopy,
       currentSnapshotId = current,
       snapshots = snapshots,
       snapshotLog = history.fold(json.mapOf(Key.SnapshotLog)(logEntry))(_.log),
@@ -54,10 +55,22 @@ private[json] object TableMetadataReader {
       statistics = json.mapOf(Key.Statistics)(StatisticsJson.read),
       partitionStatistics = json.mapOf(Key.PartitionStatistics)(PartitionStatisticsJson.read),
       nextRowId = if (version < FormatVersion.V3) 0L else nextRowId(json, snapshots),
-      encryptionKeys = json.mapOf(Key.EncryptionKeys)(EncryptionKeyJson.read)
+      encryptionKeys = json.mapOf(Key.EncryptionKeys)(EncryptionKeyJson.read),
+      expressions = expressions
     )
     TableMetadataCheck(json, metadata)
     metadata
+  }
+
+  /** Reads the expressions or, if another writer has dropped them, their copy in the properties. */
+  private def readExpressions(json: JsonValue): Vector[TableExpression] = {
+    def copy = json.optional(Key.Properties).flatMap(_.optionalString(Key.ExpressionsCopy))
+      .map(text => JsonValue.parse(s"property ${Key.ExpressionsCopy} in ${json.source}", text))
+    json.optional(Key.Expressions).orElse(copy).fold(Vector.empty[TableExpression]) { list =>
+      val expressions = list.map(TableExpressionJson.read)
+      list.requireUnique(expressions.map(_.id))(id => s"Two expressions have the id $id")
+      expressions
+    }
   }
 
   private def logEntry(json: JsonValue): SnapshotLogEntry =

@@ -18,7 +18,7 @@ private[json] object TableMetadataWriter {
     writeSpecs(m, out)
     out.writeNumberField(Key.DefaultSortOrderId, m.defaultSortOrderId)
     JsonFormat.writeArray(out, Key.SortOrders, m.sortOrders)(SortOrderJson.write(_, out))
-    JsonFormat.writeStrings(out, Key.Properties, m.properties)
+    JsonFormat.writeStrings(out, Key.Properties, storedProperties(m))
     writeCurrentSnapshot(m, out)
     if (m.formatVersion >= FormatVersion.V3) {
       out.writeNumberField(Key.NextRowId, m.nextRowId)
@@ -56,12 +56,19 @@ private[json] object TableMetadataWriter {
   private def writeSpecs(m: TableMetadata, out: JsonGenerator): Unit = {
     if (m.formatVersion == FormatVersion.V1) {
       out.writeFieldName(Key.V1PartitionSpec)
-      PartitionSpecJson.writeFields(m.spec, out)
+      PartitionSpecJson.writeFields(m.spec, m.expressions, out)
     }
     out.writeNumberField(Key.DefaultSpecId, m.defaultSpecId)
-    JsonFormat.writeArray(out, Key.Specs, m.specs)(PartitionSpecJson.write(_, out))
+    JsonFormat.writeArray(out, Key.Specs, m.specs)(PartitionSpecJson.write(_, m.expressions, out))
     out.writeNumberField(Key.LastPartitionId, m.lastPartitionId)
+    if (m.formatVersion >= FormatVersion.V4) {
+      JsonFormat.writeArray(out, Key.Expressions, m.expressions)(TableExpressionJson.write(_, out))
+    }
   }
+
+  private def storedProperties(m: TableMetadata): Map[String, String] =
+    if (m.expressions.isEmpty) m.properties
+    else m.properties + (Key.ExpressionsCopy -> TableExpressionJson.listToJson(m.expressions))
 
   /**
    * Writes the id of the current snapshot. If there is no current snapshot, writes -1 in versions 1 and 2, because

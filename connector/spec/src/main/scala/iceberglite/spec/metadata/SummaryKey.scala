@@ -29,6 +29,9 @@ object SummaryKey {
   val ReplacePartitions = "replace-partitions"
   val SourceSnapshotId = "source-snapshot-id"
 
+  /** The length of the root manifest (version 4) in bytes. */
+  val RootLength = "root-manifest-length"
+
   /**
    * The key of the clustering columns. The value contains the field ids of these columns, such as `1,2`. In each
    * partition, the data files that the snapshot added are clustered by these columns along a Hilbert curve.

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder, TableExpression}
 import iceberglite.spec.schema.Schema
 
 /**
@@ -16,6 +16,8 @@ import iceberglite.spec.schema.Schema
  * @param lastSequenceNumber the highest assigned sequence number; 0 in version 1
  * @param refs the branches and tags, including `main` if there is a current snapshot
  * @param nextRowId the next row id that is assigned to a row; 0 in versions 1 and 2
+ * @param expressions the expressions of a version 4 table, among them one for each partition field that is not void;
+ *   empty in earlier versions
  */
 sealed abstract case class TableMetadata private (
     formatVersion: FormatVersion,
@@ -40,7 +42,8 @@ sealed abstract case class TableMetadata private (
     statistics: Vector[StatisticsFile],
     partitionStatistics: Vector[PartitionStatisticsFile],
     nextRowId: Long,
-    encryptionKeys: Vector[EncryptionKey]
+    encryptionKeys: Vector[EncryptionKey],
+    expressions: Vector[TableExpression]
 ) {
 
   /**
@@ -128,7 +131,8 @@ sealed abstract case class TableMetadata private (
       statistics: Vector[StatisticsFile] = this.statistics,
       partitionStatistics: Vector[PartitionStatisticsFile] = this.partitionStatistics,
       nextRowId: Long = this.nextRowId,
-      encryptionKeys: Vector[EncryptionKey] = this.encryptionKeys
+      encryptionKeys: Vector[EncryptionKey] = this.encryptionKeys,
+      expressions: Vector[TableExpression] = this.expressions
   ): TableMetadata = TableMetadata(
     formatVersion,
     uuid,
@@ -152,7 +156,8 @@ sealed abstract case class TableMetadata private (
     statistics,
     partitionStatistics,
     nextRowId,
-    encryptionKeys
+    encryptionKeys,
+    expressions
   )
 }
 
@@ -180,7 +185,8 @@ object TableMetadata {
       statistics: Vector[StatisticsFile] = Vector.empty,
       partitionStatistics: Vector[PartitionStatisticsFile] = Vector.empty,
       nextRowId: Long = 0L,
-      encryptionKeys: Vector[EncryptionKey] = Vector.empty
+      encryptionKeys: Vector[EncryptionKey] = Vector.empty,
+      expressions: Vector[TableExpression] = Vector.empty
   ): TableMetadata = new TableMetadata(
     formatVersion,
     uuid,
@@ -204,6 +210,7 @@ object TableMetadata {
     statistics,
     partitionStatistics,
     nextRowId,
-    encryptionKeys
+    encryptionKeys,
+    expressions
   ) {}
 }

@@ -23,6 +23,13 @@ final case class TableExpression(
 object TableExpression {
 
   /**
+   * The highest id of a column or expression with statistics. The field ids of statistics (10,000 + 200 * id) end at
+   * 200,000,000, below the reserved field ids. The values of a partition field are stored as statistics, so that its
+   * column or expression must not have a higher id.
+   */
+  val MaxId: Int = 999949
+
+  /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
    * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
    * partition field ids. Void fields need no expression, because their values are always null.

@@ -72,7 +72,7 @@ object TableProperty extends TablePropertyFactories {
     "format-version",
     FormatVersion.Default.number.toString,
     s"It must be one of ${FormatVersion.all.mkString(", ")}",
-    "Format version of the table; it can be upgraded, but not downgraded",
+    "Format version of the table; it can be upgraded, but not downgraded. Version 4 is experimental",
     text => FormatVersion.all.find(_.number.toString == text)
   ))
   val Comment: TableProperty[Option[String]] = declared(optional(

@@ -1,6 +1,6 @@
 package iceberglite.spec.table
 
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
 /** Computes the metadata of a table whose files are moved or copied to another location. */
@@ -23,7 +23,9 @@ object RelocatedMetadata {
     snapshots = metadata.snapshots.map { snapshot =>
       snapshot.copy(
         manifestList = snapshot.manifestList.map(relocate("manifest list", _)),
-        manifests = snapshot.manifests.map(relocate("manifest", _))
+        manifests = snapshot.manifests.map(relocate("manifest", _)),
+        // The root manifest with the new paths may have another length.
+        summary = snapshot.summary - SummaryKey.RootLength
       )
     },
     metadataLog = metadata.metadataLog.map(e => e.copy(metadataFile = relocate("metadata file", e.metadataFile))),

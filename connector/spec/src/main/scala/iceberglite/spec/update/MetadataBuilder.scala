@@ -79,7 +79,8 @@ final private[spec] case class MetadataBuilder(
           "Correct this machine's clock"
       )
     }
-    val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
+    val next = WholeTableUpdates.withExpressions(metadata)
+      .copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
     val isNew = base eq MetadataBuilder.Empty
     if (isNew || MetadataBuilder.structureOf(next) != MetadataBuilder.structureOf(base))
       MetadataBuilder.checkComplete(next)

@@ -184,7 +184,7 @@ object PartitionSpecChanges {
       // Readers derive the field ids of a version 1 partition spec from the positions of the fields. Therefore a new
       // field gets the id that follows the id of the last field in the same partition spec.
       case FormatVersion.V1 => PartitionSpec.FirstFieldId + metadata.spec.fields.size - 1
-      case FormatVersion.V2 | FormatVersion.V3 => metadata.lastPartitionId
+      case FormatVersion.V2 | FormatVersion.V3 | FormatVersion.V4 => metadata.lastPartitionId
     }
     new PartitionSpecChanges(metadata, metadata.spec.fields, lastId, Set.empty, caseSensitive)
   }

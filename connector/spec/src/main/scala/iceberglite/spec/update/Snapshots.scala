@@ -26,7 +26,7 @@ private[spec] object Snapshots {
         if (s.sequenceNumber != 0) {
           reject(s"format version 1 has no sequence numbers, but its sequence number is ${s.sequenceNumber}")
         }
-      case FormatVersion.V2 | FormatVersion.V3 =>
+      case FormatVersion.V2 | FormatVersion.V3 | FormatVersion.V4 =>
         if (s.sequenceNumber <= m.lastSequenceNumber) {
           reject(s"its sequence number ${s.sequenceNumber} is not above the table's last one, ${m.lastSequenceNumber}")
         }
@@ -46,7 +46,9 @@ private[spec] object Snapshots {
       val firstRowId = s.firstRowId.fold("absent")(_.toString)
       reject(s"its first-row-id is $firstRowId, and the table's next-row-id is ${m.nextRowId}")
     }
-    s.addedRows.filter(_ >= 0).getOrElse(reject("format version 3 requires added-rows, which must be at least 0"))
+    s.addedRows.filter(_ >= 0).getOrElse(
+      reject(s"format version ${m.formatVersion} requires added-rows, which must be at least 0")
+    )
   }
 
   def remove(m: TableMetadata, ids: Set[Long]): TableMetadata =

@@ -40,7 +40,7 @@ object ChangeGenerators {
   private val id: Gen[Int] = Gen.oneOf(Gen.const(-1), Gen.choose(0, 9), Gen.const(Int.MaxValue))
   private val snapshotId: Gen[Long] = Gen.choose(1L, Long.MaxValue)
   private val ids: Gen[Set[Int]] = Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.choose(0, 99))).map(_.toSet)
-  private val version: Gen[FormatVersion] = Gen.oneOf(FormatVersion.all)
+  private val version: Gen[FormatVersion] = Gen.oneOf(FormatVersion.adopted)
 
   private val shared: Gen[MetadataUpdate with ViewUpdate] = Gen.oneOf(
     uuid.map(AssignUuid),

@@ -200,7 +200,7 @@ object MetadataGenerators {
   }
 
   val table: Gen[TableMetadata] = for {
-    version <- Gen.oneOf(FormatVersion.all)
+    version <- Gen.oneOf(FormatVersion.adopted)
     schemas <- Gen.zip(schema(0), schema(3))
     specs <- Gen.zip(spec(0, anyPart), spec(2, partOf(schemas._2)))
     orders <- Gen.zip(order(1, anyPart), order(2, partOf(schemas._2)))

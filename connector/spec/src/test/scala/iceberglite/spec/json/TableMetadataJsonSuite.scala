@@ -146,11 +146,11 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "a format version above 3 is rejected with a message that contains the version and the file",
+    "a format version above 4 is rejected with a message that contains the version and the file",
     MetadataRules.supportedVersions
   ) {
-    val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":4")))
-    assert(error.getMessage.contains("version 4") && error.getMessage.contains(File))
+    val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":5")))
+    assert(error.getMessage.contains("version 5") && error.getMessage.contains(File))
     assert(invalid(v2.replace("\"format-version\":2", "\"format-version\":0")).path == "$.format-version")
   }
 

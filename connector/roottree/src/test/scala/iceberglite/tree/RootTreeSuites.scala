@@ -1,0 +1,26 @@
+package iceberglite.tree
+
+import iceberglite.catalog.{HostileMetadataSuite, OwnedLocationsSuite}
+import iceberglite.inspect.MetadataTablesSuite
+import iceberglite.maintenance.TablePathRewriteSuite
+import iceberglite.scan._
+import iceberglite.sim.SimulationSuite
+import iceberglite.table._
+
+// Each of these suites runs the tests of a suite of `core`, with SmallRoots as the format of metadata trees.
+
+class RootSimulationSuite extends SimulationSuite {
+  override protected def allHistories: Int = 300
+}
+class RootTableScanSuite extends TableScanSuite
+class RootDeletePlanSuite extends DeletePlanSuite
+class RootPruningSuite extends PruningSuite
+class RootStoppedPlanSuite extends StoppedPlanSuite
+class RootChangelogScanSuite extends ChangelogScanSuite
+class RootIsolationSuite extends IsolationSuite
+class RootRowDeltaSuite extends RowDeltaSuite
+class RootFileActionsSuite extends FileActionsSuite
+class RootHostileMetadataSuite extends HostileMetadataSuite
+class RootOwnedLocationsSuite extends OwnedLocationsSuite
+class RootMetadataTablesSuite extends MetadataTablesSuite
+class RootTablePathRewriteSuite extends TablePathRewriteSuite

@@ -1,0 +1,54 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{PartitionField, TableExpression, Void}
+import iceberglite.tree._
+
+/**
+ * Writes the trees of version 4 in tables of version 3 too, so that all suites for version 3 run with such trees. The
+ * limits are so low that small tests write leaves, and that commits flush, fold and merge them. Tables of versions 1
+ * and 2 have manifest lists, which an upgrade to version 3 keeps as leaves.
+ */
+object SmallRoots extends MetadataTree {
+  private val limits = RootLimits(
+    maxInlineFiles = 2,
+    maxDataFiles = 4,
+    maxDeleteFiles = 3,
+    flushedShare = 2,
+    foldShare = 3,
+    mergeCount = 3
+  )
+  private val tree = new RootTree(expressions(_), limits)
+
+  /**
+   * The expressions of a table. Metadata of version 3 has no expressions, so that each partition field gets an id that
+   * no column of a test has, and that does not change when columns or partition fields are added.
+   */
+  private def expressions(metadata: TableMetadata): Vector[TableExpression] =
+    if (metadata.formatVersion >= FormatVersion.V4) metadata.expressions
+    else metadata.specs.flatMap(_.fields).filter(_.transform != Void).map(keyOf).distinct.zipWithIndex.map {
+      case ((fieldId, transform, sources), i) =>
+        TableExpression(FirstId + i, sources, transform, s"expression_$i", Some(fieldId))
+    }
+
+  private def keyOf(f: PartitionField) = (f.fieldId, f.transform, f.sourceIds)
+
+  private val FirstId = 900000
+
+  override def canRead(path: String, head: => Array[Byte]): Boolean = tree.canRead(path, head)
+
+  override def canWrite(version: FormatVersion): Boolean = version >= FormatVersion.V3
+
+  override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles =
+    tree.at(snapshot, table, cache)
+
+  override def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenTree = tree.write(header, table, parent, changes, earlier, cache)
+}

@@ -1,0 +1,66 @@
+package iceberglite.spec.json
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.FormatVersion.{V2, V4}
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.SampleTables
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Bucket, Day, TableExpression}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.SetProperties
+
+class ExpressionsJsonSuite extends AnyFunSuite {
+  private val File = "file:/warehouse/db/t/metadata/v1.metadata.json"
+  private val table = SampleTables.withHistory(V4)
+
+  private def read(json: String): TableMetadata = TableMetadataJson.read(File, json)
+
+  private def text(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
+
+  test("version 4 metadata has the expressions, whose ids are above all column ids and are in last-column-id") {
+    assert(table.expressions == Vector(
+      TableExpression(15, Vector(2), Day, "ts_day", Some(1000)),
+      TableExpression(16, Vector(1), Bucket(16), "id_bucket", Some(1001))
+    ))
+    assert(table.lastColumnId == 16)
+    val json = text(table)
+    assert(json.contains("\"expressions\":[{\"expr-id\":15,\"expr\":{\"source-id\":2,\"transform\":\"day\"," +
+      "\"name\":\"ts_day\"},\"partition-field-id\":1000},"))
+    assert(json.contains("{\"expr-id\":15,\"source-id\":2,\"field-id\":1000,\"name\":\"ts_day\",\"transform\":\"day\"}"))
+    assert(read(json) == table)
+    assert(!text(SampleTables.withHistory(V2)).contains("expr"))
+  }
+
+  test("if a writer has dropped the expressions, they are read from their copy in the properties") {
+    val dropped = text(table).replaceFirst("\"expressions\":\\[.*?\\],\"default-sort", "\"default-sort")
+      .replaceAll("\"expr-id\":[0-9]+,\"source", "\"source")
+    assert(!dropped.contains("\"expressions\"") && dropped.contains("iceberg-lite.v4.expressions"))
+    assert(read(dropped) == table)
+    assert(!table.properties.contains("iceberg-lite.v4.expressions"))
+    val unpartitioned = SampleTables.empty(V4)
+    val edited = MetadataUpdate.applyAll(
+      unpartitioned,
+      Seq(SetProperties(Map("iceberg-lite.v4.expressions" -> "no JSON"))),
+      unpartitioned.lastUpdatedMs
+    )
+    assert(read(text(edited)).expressions.isEmpty)
+  }
+
+  test("a partition field id inside an expression is read, and an expression may belong to no partition field") {
+    val inside = text(table).replace("\"name\":\"ts_day\"},\"partition-field-id\":1000}",
+      "\"name\":\"ts_day\",\"partition-field-id\":1000}}")
+    assert(read(inside).expressions == table.expressions)
+    val unused = text(table).replace("},\"partition-field-id\":1001}", "}}")
+    assert(read(unused).expressions.map(_.partitionFieldId) == Vector(Some(1000), None))
+  }
+
+  test("expressions with the id of another expression or of a column are rejected") {
+    val twice = intercept[InvalidMetadata](read(text(table).replace("\"expr-id\":16", "\"expr-id\":15")))
+    assert(twice.reason == "Two expressions have the id 15" && twice.path == "$.expressions")
+    val e = intercept[InvalidMetadata](read(text(table).replace("\"expr-id\":16", "\"expr-id\":4")))
+    assert(e.reason.contains("id_bucket has the id 4, which a column of schema 0 also has"))
+  }
+}

@@ -1,0 +1,40 @@
+package iceberglite.spec.update
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.FormatVersion.{V1, V2, V3, V4}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.SampleTables._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Day, Identity, PartitionField, PartitionSpec, TableExpression}
+import iceberglite.spec.types.Type.LongType
+import iceberglite.spec.update.MetadataUpdate._
+
+/** Tests the expressions of version 4 tables, which metadata updates add. */
+class ExpressionsUpdateSuite extends AnyFunSuite {
+  private def applied(base: TableMetadata, updates: MetadataUpdate*): TableMetadata =
+    applyAll(base, updates, CreatedMs + 60000)
+
+  private def rejection(base: TableMetadata, updates: MetadataUpdate*): String =
+    intercept[ValidationFailed](applied(base, updates: _*)).getMessage
+
+  test("an upgrade to version 4 adds an expression for each partition field, and later columns get other ids") {
+    Seq(V1, V2, V3).foreach { version =>
+      val base = withHistory(version)
+      val upgraded = applied(base, UpgradeFormatVersion(V4))
+      assert(upgraded.expressions.map(_.id) == Vector(base.lastColumnId + 1, base.lastColumnId + 2))
+      assert(upgraded.expressions.flatMap(_.partitionFieldId) == base.spec.fields.map(_.fieldId))
+      val changes = SchemaChanges(upgraded).addColumn(Vector.empty, "added", LongType, None)
+      assert(changes.schema.find("added").map(_.id).contains(base.lastColumnId + 3))
+      assert(rejection(upgraded, UpgradeFormatVersion(V3)).contains("from format version 4 to 3"))
+    }
+  }
+
+  test("in version 4, a partition field whose expression id is too high for statistics is rejected") {
+    val base = empty(V4).copy(lastColumnId = TableExpression.MaxId)
+    val spec = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Day)))
+    assert(rejection(base, AddPartitionSpec(spec)).contains("Use format version 3"))
+    val byColumn = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
+    assert(applied(base, AddPartitionSpec(byColumn)).expressions.size == 1)
+  }
+}
