@@ -12,7 +12,7 @@ object Tiers {
   private val roundsTag = "iceberglite.MoreRounds"
 
   /** The tag of tests that the sample of the slow tier omits. */
-  private val leftOutTag = "iceberglite.LeftOut"
+  private val leftOutTag = "iceberglite.OmittedBySample"
 
   /** Whether this run contains both tiers. Then the slow tier alone runs the random rounds. */
   private val runsBoth = sys.env.get("ICEBERG_LITE_TIER").contains("all")

@@ -88,6 +88,19 @@ class FastForward(NamedTuple):
     """Snapshot of the branch after the call."""
 
 
+class MergeBranch(NamedTuple):
+    """A result row of `merge_branch`."""
+
+    branch_updated: str
+    """Name of the branch to which the commits were applied."""
+    previous_ref: int | None
+    """Snapshot of this branch before the call."""
+    updated_ref: int | None
+    """Snapshot of this branch after the call."""
+    merged_commits_count: int
+    """Number of commits that were applied; 0 if there were none."""
+
+
 class CommitTogether(NamedTuple):
     """A result row of `commit_together`."""
 
@@ -130,7 +143,7 @@ class Clone(NamedTuple):
     """A result row of `clone`."""
 
     cloned_snapshot_id: int | None
-    """Id of the cloned snapshot, also in the new table; null if the source has no snapshot."""
+    """Id of the cloned snapshot, which is the same in both tables; null if the source has no snapshot."""
     cloned_data_files_count: int
     """Number of data files in the snapshot."""
     cloned_delete_files_count: int
@@ -239,21 +252,21 @@ class ComputePartitionStats(NamedTuple):
     """A result row of `compute_partition_stats`."""
 
     partition_statistics_file: str
-    """Path of the file; no row for a table without files."""
+    """Path of the statistics file; for a table without files, the result has no row."""
 
 
 class ComputeTableStats(NamedTuple):
     """A result row of `compute_table_stats`."""
 
     statistics_file: str
-    """Path of the file; no row for a table without snapshots."""
+    """Path of the statistics file; for a table without snapshots, the result has no row."""
 
 
 class Maintain(NamedTuple):
     """A result row of `maintain`."""
 
     action: str
-    """Action of the step, in the order in which the steps are run."""
+    """Action of the step; the rows are in the order in which the steps run."""
     status: str
     """done, planned (for a dry run), skipped or failed."""
     reason: str
@@ -328,13 +341,14 @@ class TableProcedures(ABC):
         """Roll back to the snapshot that was current at a given timestamp.
 
         Args:
-            timestamp: time; the last snapshot that was committed before this time becomes current.
+            timestamp: time; the table is rolled back to the newest snapshot in its current history that was committed
+                before this time.
         """
         rows = self._call("rollback_to_timestamp", {"timestamp": timestamp})
         return RollbackToTimestamp(*rows[0])
 
     def set_current_snapshot(self, snapshot_id: int | None = None, ref: str | None = None) -> SetCurrentSnapshot:
-        """Set any snapshot of the table as the current snapshot, regardless of its history.
+        """Set any snapshot of the table as the current snapshot, even if it is not an ancestor of the current one.
 
         Args:
             snapshot_id: snapshot to set; either this or `ref` must be given.
@@ -349,21 +363,22 @@ class TableProcedures(ABC):
         ref: str | None = None,
         timestamp: Timestamp | None = None,
     ) -> Restore:
-        """Set an earlier snapshot as the current snapshot, regardless of its history, and report which files changed.
+        """Set any snapshot of the table as the current snapshot, and count the files that this adds and removes.
 
         Args:
             snapshot_id: snapshot to restore; exactly one of `snapshot_id`, `ref` and `timestamp` must be given.
             ref: branch or tag whose snapshot is restored.
-            timestamp: time; the snapshot that was current at this time is restored, as TIMESTAMP AS OF reads it.
+            timestamp: time; the snapshot that TIMESTAMP AS OF reads for this time is restored.
         """
         rows = self._call("restore", {"snapshot_id": snapshot_id, "ref": ref, "timestamp": timestamp})
         return Restore(*rows[0])
 
     def cherrypick_snapshot(self, snapshot_id: int) -> CherrypickSnapshot:
-        """Apply the changes of one snapshot of the table, on any branch or staged, to the current state.
+        """Apply the changes of a snapshot, which may be staged or on any branch, to the current state of the table.
 
         Args:
-            snapshot_id: snapshot that added files or replaced partitions, or whose parent is the current snapshot.
+            snapshot_id: snapshot to apply; it must have added files or replaced partitions, or have the current
+                snapshot as its parent.
         """
         rows = self._call("cherrypick_snapshot", {"snapshot_id": snapshot_id})
         return CherrypickSnapshot(*rows[0])
@@ -386,6 +401,16 @@ class TableProcedures(ABC):
         """
         rows = self._call("fast_forward", {"branch": branch, "to": to})
         return FastForward(*rows[0])
+
+    def merge_branch(self, branch: str, to: str | None = None) -> MergeBranch:
+        """Apply the commits of a branch to another branch that has other commits, if the changes do not overlap.
+
+        Args:
+            branch: branch whose commits are applied.
+            to: branch to which the commits are applied; by default main.
+        """
+        rows = self._call("merge_branch", {"branch": branch, "to": to})
+        return MergeBranch(*rows[0])
 
     def commit_together(self, others: Sequence[str], branch: str, to: str | None = None) -> list[CommitTogether]:
         """Publish a branch of several tables of a REST catalog in one commit, of all tables or none.
@@ -468,21 +493,21 @@ class TableProcedures(ABC):
         """Remove old snapshots, and delete the files that only these snapshots refer to.
 
         Args:
-            older_than: time before which snapshots expire; by default, the table property
-                history.expire.max-snapshot-age-ms determines it.
+            older_than: time; snapshots that were committed before it expire. By default, the table property
+                history.expire.max-snapshot-age-ms determines the time.
             retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
                 value of the table property history.expire.min-snapshots-to-keep.
             max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
                 also the highest number.
-            stream_results: accepted for compatibility: the files to delete are always read as a stream, whether it is
-                true or false.
-            snapshot_ids: ids of snapshots that expire regardless of their age; the head of a branch and a tagged
-                snapshot are rejected.
+            stream_results: accepted for compatibility, without effect: the files to delete are always read as a stream.
+            snapshot_ids: ids of snapshots that expire regardless of their age; the ids of branch heads and tagged
+                snapshots are rejected.
             clean_expired_metadata: whether schemas and partition specs that no remaining snapshot uses, and statistics
                 of snapshots that the table does not have, are also removed; by default false.
             dry_run: whether to return what would be deleted, without changing anything; by default false.
             max_snapshots: maximum number of snapshots to keep for each branch, regardless of their age; by default the
-                value of the table property iceberg-lite.max-snapshots-to-keep. A branch keeps its own minimum number.
+                value of the table property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least its own
+                minimum number.
         """
         rows = self._call(
             "expire_snapshots",
@@ -515,18 +540,19 @@ class TableProcedures(ABC):
         """Delete files in the table's directory that the table's metadata does not refer to.
 
         Args:
-            older_than: time before which a file must have been modified to be an orphan, at least 24 hours ago; by
+            older_than: time, at least 24 hours ago; only files that were last modified before it are removed. By
                 default 3 days ago.
             location: directory to search, which the table must own; by default the location of the table.
             dry_run: whether to return the orphan files without deleting them; by default false.
             max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
                 also the highest number.
             file_list_view: view with the columns file_path (string) and last_modified (timestamp) that lists the files,
-                instead of a search in the directory; with a location, only its files are considered.
-            equal_schemes: schemes that refer to the same storage: the keys, separated by commas, are equal to the
-                value. By default, s3a and s3n are equal to s3.
-            equal_authorities: authorities that refer to the same storage: the keys, separated by commas, are equal to
-                the value.
+                instead of a search in the directory; if `location` is set, only the files in this directory are
+                considered.
+            equal_schemes: schemes that refer to the same storage: a key is a comma-separated list of schemes that are
+                equal to its value. By default, s3a and s3n are equal to s3.
+            equal_authorities: authorities that refer to the same storage: a key is a comma-separated list of
+                authorities that are equal to its value.
             prefix_mismatch_mode: what to do with a file if the metadata has its path with another scheme or authority:
                 ERROR (the default) fails before a file is deleted, IGNORE keeps the file, DELETE treats it as an
                 orphan.
@@ -600,9 +626,9 @@ class TableProcedures(ABC):
 
         Args:
             use_caching: accepted for compatibility, without effect: manifests are rewritten without Spark's cache.
-            spec_id: id of the partition spec whose manifests are rewritten; by default the current spec.
-            sort_by: partition fields by which the entries are sorted first; by default all fields in the order of the
-                spec.
+            spec_id: id of the partition spec whose manifests are rewritten; by default the current partition spec.
+            sort_by: partition fields by which the entries are sorted first; by default all fields, in the order of the
+                partition spec.
             dry_run: whether to return the expected numbers without changing anything; by default false.
         """
         rows = self._call(
@@ -618,7 +644,7 @@ class TableProcedures(ABC):
         branch: str | None = None,
         dry_run: bool | None = None,
     ) -> RewritePositionDeleteFiles:
-        """Combine position delete files, drop dangling deletes, and in version 3 convert them to deletion vectors.
+        """Combine position delete files, or in version 3 convert them to deletion vectors, and drop dangling deletes.
 
         Args:
             options: options that choose files and determine the new ones, such as target-file-size-bytes and
@@ -658,11 +684,11 @@ class TableProcedures(ABC):
         return [ComputeTableStats(*row) for row in rows]
 
     def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
-        """Run the actions that are due according to the metadata table `health`, by their gain per rewritten byte.
+        """Run the maintenance actions that the metadata table `health` shows as due, highest gain per byte first.
 
         Args:
-            options: budget, and options of the rewrite of data files: max-bytes, max-seconds, remove-orphan-files,
-                target-file-size-bytes, min-file-size-bytes, max-file-size-bytes, min-input-files,
+            options: limits of the call, and options for rewriting data files: max-bytes, max-seconds,
+                remove-orphan-files, target-file-size-bytes, min-file-size-bytes, max-file-size-bytes, min-input-files,
                 delete-ratio-threshold.
             dry_run: whether to return the steps that would be run, without changing anything; by default false.
         """
@@ -764,7 +790,7 @@ def clone(
     location: str | None = None,
     properties: Mapping[str, str | int] | None = None,
 ) -> Clone:
-    """Create a table that refers to the files of a snapshot of another table, without copies, with gc.enabled=false.
+    """Create a table, with gc.enabled=false, that refers to the files of a snapshot of another table.
 
     Args:
         spark: a session with the catalog and the SQL extensions.
@@ -772,7 +798,7 @@ def clone(
         source_table: table to clone, of any iceberg-lite catalog.
         snapshot_id: id of the snapshot to clone; by default the current one.
         ref: branch or tag to clone, instead of a snapshot id.
-        location: location of the new table; by default the one that its catalog chooses.
+        location: location of the new table; by default, the catalog of the new table chooses it.
         properties: properties of the new table, in addition to those of the source.
     """
     rows = call(
@@ -842,9 +868,10 @@ def migrate(
         spark: a session with the catalog and the SQL extensions.
         table: name of the table in the procedure's catalog, with or without the name of the catalog.
         properties: properties of the new table, in addition to the source's.
-        drop_backup: whether to drop the original table after success, without its files; by default false.
-        backup_table_name: name of the original table after success, without its database; by default the name of the
-            table and _BACKUP_.
+        drop_backup: whether to drop the original table after a successful migration, and keep its files; by default
+            false.
+        backup_table_name: new name of the original table, without its database; by default the name of the table
+            followed by _BACKUP_.
         parallelism: accepted for compatibility, without effect: footers are always read in parallel.
         ignore_missing_files: whether to skip missing files and missing directories of partitions, instead of failing;
             by default false.

@@ -28,7 +28,7 @@ class SourceRulesSuite extends AnyFunSuite {
     "spark/SparkSessionCatalog.scala", // calls `SparkCatalog` and Spark's catalog
     "spark/catalog/FunctionOperations.scala", // throws only errors of Spark
     "spark/maintenance/CollectingWrite.scala", // runs within procedures, which convert the errors
-    "spark/maintenance/GroupScan.scala", // runs within procedures, which convert the errors
+    "spark/maintenance/RewriteScan.scala", // runs within procedures, which convert the errors
     "spark/maintenance/RewriteSortOrders.scala", // only returns values
     "spark/read/aggregate/AggregateScan.scala", // only returns values
     "spark/session/LiteCatalog.scala", // an interface
@@ -87,6 +87,7 @@ class SourceRulesSuite extends AnyFunSuite {
    */
   private val notOfSpark = Set(
     "spark/write/IcebergBatchWrite.scala:createWriter", // called by executors
+    "spark/sql/TableCommand.scala:change", // called by `run`, which converts its errors
     "spark/read/IcebergBatch.scala:apply", // a method of `SharedDeletes`
     "spark/read/IcebergScan.scala:fieldNames", // a method of `ColumnReference`
     "spark/view/WriteView.scala:childrenToAnalyze", // only returns its query

@@ -40,7 +40,7 @@ object Sampling {
 
   /** Returns the tags of a slow test. If `isAlwaysRun` is false, about half of the runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
-    if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, LeftOut)
+    if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, OmittedBySample)
 
   /**
    * Returns pairs in which each value of both sequences occurs. The seed selects the pairs. `make nightly` gets all
@@ -93,7 +93,7 @@ object Sampling {
 }
 
 /** Marks a test that the sample of the slow tier omits. */
-object LeftOut extends Tag("iceberglite.LeftOut")
+object OmittedBySample extends Tag("iceberglite.OmittedBySample")
 
 /** Marks a single test that runs random rounds. [[MoreRounds]] marks a whole suite of such tests. */
 object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

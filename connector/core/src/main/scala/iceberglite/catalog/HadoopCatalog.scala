@@ -181,11 +181,11 @@ final class HadoopCatalog(
       "and drop the old view"
   )
 
-  private def viewFiles(id: TableIdentifier): HadoopViews =
-    new HadoopViews(io, defaultLocation(id), fullName(id), environment, () => tableExists(id))
+  private def viewFiles(id: TableIdentifier): HadoopViewFiles =
+    new HadoopViewFiles(io, defaultLocation(id), fullName(id), environment, () => tableExists(id))
 
   private def isView(directory: String): Boolean =
-    new HadoopViews(io, directory, directory, environment, () => false).exists
+    new HadoopViewFiles(io, directory, directory, environment, () => false).exists
 
   private def versions(id: TableIdentifier): VersionedTable =
     new VersionedTable(io, defaultLocation(id), fullName(id), environment, () => viewExists(id))

@@ -137,7 +137,8 @@ final private class PositionDeleteRows(
       GroupRows(new VectorPositions(DeletionVectorFiles.read(io, file)).flatMap(selected(path, _, None)))
     } else {
       val needsRow = request.needs(columns.row)
-      val struct = StructType(PositionDeleteFiles.Struct.fields ++ (if (needsRow) Vector(columns.row) else Vector.empty))
+      val struct =
+        StructType(PositionDeleteFiles.Struct.fields ++ (if (needsRow) Vector(columns.row) else Vector.empty))
       val source = DataSource(io, file.path, file.fileSizeInBytes, Some(PositionDeleteFiles.Names))
       val records = DataFormats.of(file.format).read(source, struct)
       val convert = RecordRows.of(struct)

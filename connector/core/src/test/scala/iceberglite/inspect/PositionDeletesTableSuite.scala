@@ -37,7 +37,8 @@ class PositionDeletesTableSuite extends AnyFunSuite {
       t.append(writer.close().positionDeletes(0, PartitionTuple.Empty, None))
 
       val byPath = Equal(Term.Bound(MetadataColumns.DeleteFilePath, "file_path"), StringLiteral("mem:/b"))
-      def select(request: RowRequest) = PositionDeletesTable.select(t.table, t.metadata.currentSnapshot, request).toVector
+      def select(request: RowRequest) =
+        PositionDeletesTable.select(t.table, t.metadata.currentSnapshot, request).toVector
       assert(select(RowRequest.all(columns)) == Vector(
         MetadataRow.of(
           "mem:/a",

@@ -7,7 +7,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
-import iceberglite.maintenance.compact.{FileGroup, FileGroupBudget, RewriteOptions, TouchedPartitions}
+import iceberglite.maintenance.compact.{FileGroup, FileGroupBudget, RewriteOptions, PartitionsWithSmallFiles}
 import iceberglite.maintenance.health.{
   DataFileHealth,
   DeleteFileHealth,
@@ -300,7 +300,7 @@ class TableHealthSuite extends AnyFunSuite {
     actions.append(fileOf("b", "b5"), fileOf("c", "c1"))
     val table = actions.table
     val rewrite = RewriteOptions.of(Map("min-input-files" -> "5"), table.metadata)
-    val touched = TouchedPartitions.of(table, table.currentSnapshot.get, rewrite)
+    val touched = PartitionsWithSmallFiles.of(table, table.currentSnapshot.get, rewrite)
     assert(touched.tuples == Set(partition("b")))
     val groups = FileGroup.plan(table, table.currentSnapshot.get, touched.where, rewrite)
     assert(groups.filter(touched.contains).map(_.tasks.size) == Vector(5))

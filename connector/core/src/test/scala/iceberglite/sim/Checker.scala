@@ -9,7 +9,7 @@ trait Check {
 }
 
 object Check {
-  val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, RowsAsModelled, CommittedReads, FilesAccounted)
+  val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, ExpectedRows, CommittedReads, NoMissingOrOrphanFiles)
 }
 
 /** A finished history, with data derived from it that several checks use. */

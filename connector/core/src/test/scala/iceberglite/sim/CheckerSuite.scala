@@ -60,7 +60,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("an exclusive create that replaces files, like a rename, is detected as lost updates") {
-    assertViolation(LinearHistory, Outcomes, CommittedReads, FilesAccounted) { round =>
+    assertViolation(LinearHistory, Outcomes, CommittedReads, NoMissingOrOrphanFiles) { round =>
       val history = new History(settings(round, SimulatedCatalog.Files))
       history.simulation.store.exclusive = false
       history.run()
@@ -83,8 +83,8 @@ class CheckerSuite extends AnyFunSuite {
       LinearHistory,
       LinearHistory,
       Outcomes,
-      FilesAccounted,
-      RowsAsModelled
+      NoMissingOrOrphanFiles,
+      ExpectedRows
     )
   }
 
@@ -134,7 +134,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("storage that ignores deletes is detected by unreferenced files") {
-    assertViolation(FilesAccounted) { round =>
+    assertViolation(NoMissingOrOrphanFiles) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers).copy(rate = 0.0))
       history.simulation.store.deletes = false
       history.run()
@@ -142,7 +142,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("storage that loses a manifest after acknowledging its write is detected") {
-    assertViolation(FilesAccounted, RowsAsModelled, Numbers) { round =>
+    assertViolation(NoMissingOrOrphanFiles, ExpectedRows, Numbers) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers))
       history.simulation.store.loses = path => path.endsWith("-m0.avro")
       history.run()
@@ -150,7 +150,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("writers without conflict validation are detected because they overwrite concurrent changes") {
-    assertViolation(RowsAsModelled) { round =>
+    assertViolation(ExpectedRows) { round =>
       new History(settings(round, SimulatedCatalog.Pointers), _ => CheckerSuite.WithoutValidation).run()
     }
   }

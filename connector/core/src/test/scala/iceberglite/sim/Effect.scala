@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.IsolationLevel
 
-/** The expected difference between the rows of a snapshot and the rows of its parent. [[RowsAsModelled]] checks it. */
+/** The expected difference between the rows of a snapshot and the rows of its parent. [[ExpectedRows]] checks it. */
 trait Effect {
 
   /** Returns the rows of the snapshot, given the rows of its parent. */

@@ -66,7 +66,8 @@ class MergeBranchSuite extends AnyFunSuite {
     val result = merge(t).merged
     val table = t.table
     assert(liveFiles(table) == Vector("b", "c", "d", "e"))
-    val added = table.metadata.ancestors(table.currentSnapshot.get).takeWhile(_.snapshotId != before.snapshotId).toVector
+    val added =
+      table.metadata.ancestors(table.currentSnapshot.get).takeWhile(_.snapshotId != before.snapshotId).toVector
     assert(added.map(_.summary("operation")) == Vector("delete", "append"))
     assert(added.map(_.summary("source-snapshot-id")) == Vector(second, first).map(_.snapshotId.toString))
     assert(result.previous.contains(before.snapshotId) && result.current.contains(added.head.snapshotId))
@@ -247,7 +248,8 @@ class MergeBranchSuite extends AnyFunSuite {
       val added = fileOf(partition, s"$partition$i")
       random.nextInt(4) match {
         case 0 => replaceAll(partition, Vector(added), new ReplacePartitions(Vector(added), to = to))
-        case 1 if existing.nonEmpty => replaceAll(partition, Vector.empty, new DeleteFiles(category(partition), to = to))
+        case 1 if existing.nonEmpty =>
+          replaceAll(partition, Vector.empty, new DeleteFiles(category(partition), to = to))
         case 2 if existing.nonEmpty => delete(existing(random.nextInt(existing.size)), random.nextInt(10).toLong, to, i)
         case _ => replaceAll(partition, existing :+ added, new FastAppend(Vector(added), to))
       }

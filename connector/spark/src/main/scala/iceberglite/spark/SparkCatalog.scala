@@ -31,7 +31,7 @@ import iceberglite.spark.catalog.{
   ResolvedName,
   TableChanges,
   TableDefinition,
-  TableView
+  DerivedTable
 }
 import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck, TimeTravel}
@@ -111,14 +111,14 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     // after the table was loaded.
     if (lacksSnapshots || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {
-      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
-      case Some(TableView.Changes) => new ChangelogTable(() => resolved.table.current, travel)
+      case Some(DerivedTable.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
+      case Some(DerivedTable.Changes) => new ChangelogTable(() => resolved.table.current, travel)
       case None =>
         new SparkTable(() => resolved.table.current, travel, StatementTarget.plain(SparkCatalog.followUps))
     }
   }
 
-  override def loadFunction(ident: Identifier): UnboundFunction = {
+  override def loadFunction(ident: Identifier): UnboundFunction = in(ident) {
     SparkSessionExtensions.registerLastRules(SparkSession.active)
     super.loadFunction(ident)
   }

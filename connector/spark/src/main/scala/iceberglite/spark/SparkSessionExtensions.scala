@@ -14,7 +14,7 @@ import iceberglite.spark.rules.{
   CompileFunctionCalls,
   DropUnstableGroupFilters,
   MarkDeletedRows,
-  MarkWholeFileScans,
+  AllowFilteringByMetrics,
   PrepareRowLevelOperations,
   ReplacePinnedRelations,
   RestoreCachedRelation,
@@ -120,7 +120,7 @@ object SparkSessionExtensions {
     Optimization(AddGroupFilterByMetadata),
     Optimization(RewriteMergeJoin),
     Optimization(DropUnstableGroupFilters),
-    BeforeScans(MarkWholeFileScans),
+    BeforeScans(AllowFilteringByMetrics),
     Planning(AggregateScanStrategy)
   )
 

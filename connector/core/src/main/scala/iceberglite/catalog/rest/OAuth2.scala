@@ -101,23 +101,24 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     )
       .set("Content-Type", "application/x-www-form-urlencoded")
     val secrets = form.collect { case ("client_secret" | "subject_token", value) => value }
-    val response = client.requestToken(call, secrets)
-    val where = s"the response of ${RestSettings.redacted(server)}"
+    val token = tokenIn(client.requestToken(call, secrets))
+    val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
+    CurrentToken(token.value, expiry, refreshFailed = false)
+  }
+
+  /** Reads a response of the token server. @throws StorageFailed if it contains no bearer token */
+  private def tokenIn(response: RestResponse): RestResponseJson.Token = {
+    val place = RestSettings.redacted(server)
+    def failed(reason: String) = StorageFailed("get a token from", Place.Server(place), reason)
     val token =
-      try RestResponseJson.token(where, response.body)
-      catch {
-        case _: InvalidMetadata =>
-          throw StorageFailed("get a token from", Place.Server(RestSettings.redacted(server)), NoToken)
-      }
+      try RestResponseJson.token(s"the response of $place", response.body)
+      catch { case _: InvalidMetadata => throw failed(NoToken) }
     token.tokenType.filterNot(kind => BearerTypes(kind.toLowerCase)).foreach { kind =>
-      throw StorageFailed(
-        "get a token from",
-        Place.Server(RestSettings.redacted(server)),
+      throw failed(
         s"The response contains a token of type $kind. Only bearer tokens are supported; check oauth2-server-uri"
       )
     }
-    val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
-    CurrentToken(token.value, expiry, refreshFailed = false)
+    token
   }
 
   private def expiryOf(token: String): Option[Expiry] = Some(

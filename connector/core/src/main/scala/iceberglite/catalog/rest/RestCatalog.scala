@@ -29,7 +29,7 @@ final class RestCatalog private (
   private val views = new RestViews(name, () => server)
   private val tables = new RestTables(name, io, () => server, cache, new TableRequirements(properties))
 
-  private def cache: LoadedTables = new LoadedTables(
+  private def cache: CachedRestTables = new CachedRestTables(
     initialClient.settings.number(RestProperty.CacheEntries, 0).toInt,
     initialClient.settings.number(RestProperty.CacheExpirationMs, 0),
     environment.nowMs

@@ -21,7 +21,7 @@ final private[catalog] class RestTables(
     catalog: String,
     io: FileIO,
     lazyServer: () => RestServer,
-    cache: LoadedTables,
+    cache: CachedRestTables,
     requirements: TableRequirements
 ) {
   import RestTables._

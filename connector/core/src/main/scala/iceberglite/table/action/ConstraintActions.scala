@@ -14,21 +14,21 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  *
  * @param checked the version of the table whose rows were checked, in all branches
  */
-final class AddConstraint(constraint: CheckConstraint, checked: TableMetadata) extends MetadataAction {
+final class AddCheckConstraint(constraint: CheckConstraint, checked: TableMetadata) extends MetadataAction {
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    AddConstraint.requireNew(constraint, base, context.table)
-    val requirements = AssertCurrentSchemaId(checked.currentSchemaId) +: AddConstraint.heads(checked).map {
+    AddCheckConstraint.requireNew(constraint, base, context.table)
+    val requirements = AssertCurrentSchemaId(checked.currentSchemaId) +: AddCheckConstraint.heads(checked).map {
       case (branch, snapshot) => AssertRefSnapshotId(branch, snapshot)
     }
-    val newBranches = AddConstraint.heads(base).map(_._1).diff(AddConstraint.heads(checked).map(_._1))
+    val newBranches = AddCheckConstraint.heads(base).map(_._1).diff(AddCheckConstraint.heads(checked).map(_._1))
     newBranches.foreach(branch => throw CommitConflict(context.table, s"the branch $branch was created"))
     requirements.foreach(_.check(Some(base), context.table))
     Change(Vector(SetProperties(Map(constraint.key -> constraint.expression))), requirements)
   }
 }
 
-object AddConstraint {
+object AddCheckConstraint {
 
   /** @throws AlreadyExists if the table has a constraint with this name */
   def requireNew(constraint: CheckConstraint, base: TableMetadata, table: String): Unit =

@@ -21,19 +21,19 @@ import iceberglite.tree.ManifestCache
 final case class ResolvedName(
     table: SharedTable,
     travel: TimeTravel = TimeTravel.Latest,
-    view: Option[TableView] = None
+    view: Option[DerivedTable] = None
 )
 
 /** A metadata table, or the changelog of a table. */
-sealed trait TableView
-object TableView {
-  final case class OfMetadata(table: MetadataTable) extends TableView
+sealed trait DerivedTable
+object DerivedTable {
+  final case class OfMetadata(table: MetadataTable) extends DerivedTable
 
   /** The rows that each commit inserted and deleted. */
-  case object Changes extends TableView
+  case object Changes extends DerivedTable
 
   /** Finds a view by its name, ignoring case. */
-  def find(name: String): Option[TableView] =
+  def find(name: String): Option[DerivedTable] =
     if (name.equalsIgnoreCase(ChangelogTable.Name)) Some(Changes) else MetadataTables.find(name).map(OfMetadata)
 
   val names: Seq[String] = MetadataTables.all.map(_.name) :+ ChangelogTable.Name
@@ -113,7 +113,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   /** Returns the name of an existing table or metadata table that is similar to the last part of a missing name. */
   def similarName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
-    def metadataTable = Spelling.closest(id.name, TableView.names)
+    def metadataTable = Spelling.closest(id.name, DerivedTable.names)
       .filter(_ => id.namespace.nonEmpty && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last)))
     if (PathName.of(ident).isDefined) None else SimilarNames.of(catalog, id).orElse(metadataTable)
   }
@@ -178,7 +178,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def idOf(ident: Identifier): TableIdentifier = TableIdentifier(ident.namespace.toVector, ident.name)
 
   private def isSelector(part: String): Boolean =
-    TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
+    TimeTravel.ofSelector(part).isDefined || DerivedTable.find(part).isDefined
 
   /**
    * Applies a selector to a resolved name.
@@ -186,12 +186,12 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
    * @return absent if the selector is not valid, or if the name already has a selector of the same kind
    */
   private def select(resolved: ResolvedName, selector: String): Option[ResolvedName] = {
-    val view = TableView.find(selector).filter(_ => resolved.view.isEmpty)
+    val view = DerivedTable.find(selector).filter(_ => resolved.view.isEmpty)
     val travel = TimeTravel.ofSelector(selector).filter(_ => resolved.travel == TimeTravel.Latest)
     view.map(v => resolved.copy(view = Some(v))).orElse(travel.map(t => resolved.copy(travel = t)))
   }
 
   private def selectorHint(selector: String): String =
     s"$selector is not a valid selector. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
-      s"branch_<name>, tag_<name>) and a metadata table (${TableView.names.mkString(", ")})"
+      s"branch_<name>, tag_<name>) and a metadata table (${DerivedTable.names.mkString(", ")})"
 }

@@ -44,14 +44,7 @@ private[iceberglite] object ErrorCondition {
       )
     case ColumnWidened(table, column, from, to) =>
       own("COLUMN_WIDENED", "42825", "table" -> table, "column" -> column, "from" -> from, "to" -> to)
-    case CheckViolated(table, constraint, expression, row) => own(
-        "CHECK_CONSTRAINT_VIOLATION",
-        "23001",
-        "table" -> table,
-        "constraint" -> constraint,
-        "expression" -> expression,
-        "row" -> row
-      )
+    case violated: CheckViolated => checkViolated(violated)
     case CommitConflict(table, reason) => own("COMMIT_CONFLICT", "40001", "table" -> table, "reason" -> reason)
     case CommitStateUnknown(table, file, _, _) =>
       own("COMMIT_STATE_UNKNOWN", "40003", Seq("table" -> table) ++ file.map("metadataFile" -> _): _*)
@@ -60,6 +53,15 @@ private[iceberglite] object ErrorCondition {
     case StorageFailed(operation, place, _, _) =>
       own("STORAGE_FAILED", "58030", "operation" -> operation, "place" -> place.toString)
   }
+
+  private def checkViolated(error: CheckViolated): ErrorCondition = own(
+    "CHECK_CONSTRAINT_VIOLATION",
+    "23001",
+    "table" -> error.table,
+    "constraint" -> error.constraint,
+    "expression" -> error.expression,
+    "row" -> error.row
+  )
 
   private def own(name: String, sqlState: String, parameters: (String, String)*): ErrorCondition =
     ErrorCondition(Prefix + name, sqlState, parameters.toMap)

@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
-import iceberglite.maintenance.compact.{FileGroup, FileGroupBudget, RewriteOptions, TouchedPartitions}
+import iceberglite.maintenance.compact.{FileGroup, FileGroupBudget, RewriteOptions, PartitionsWithSmallFiles}
 import iceberglite.spark.conf.AutoCompact
 import iceberglite.spark.error.Causes
 import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest}
@@ -78,7 +78,7 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
     val budget = FileGroupBudget(limits.maxBytes, limits.maxFiles.toLong)
     val options =
       budget.limit(RewriteOptions.of(Map("min-input-files" -> limits.minInputFiles.toString), newest.metadata))
-    val partitions = TouchedPartitions.of(newest, snapshot, options)
+    val partitions = PartitionsWithSmallFiles.of(newest, snapshot, options)
     if (partitions.tuples.nonEmpty) {
       val select = { groups: Vector[FileGroup] =>
         budget.select(groups.filter(partitions.contains), options, newest.properties)

@@ -9,7 +9,7 @@ import iceberglite.maintenance.compact.{
   DanglingDeletes,
   FileGroup,
   IncrementalCarrier,
-  MovedDeletes,
+  MovedRows,
   RewriteOptions,
   RewriteResult
 }
@@ -73,7 +73,7 @@ final private[iceberglite] class DataFileRewrite(
    *
    * @return the newest version of the table, and the result
    * @throws iceberglite.spec.IcebergError if a commit failed or, with partial progress, if too many commits failed. If
-   *   other commits have succeeded, the error has their result as a suppressed [[EarlierCommits]]
+   *   other commits have succeeded, the error has their result as a suppressed [[PartialCommitsException]]
    */
   def run(): (Table, RewriteResult) = {
     val (newest, result) = rewriteGroups()
@@ -87,7 +87,7 @@ final private[iceberglite] class DataFileRewrite(
         (committed, result.copy(removedDeleteFiles = result.removedDeleteFiles + dangling.files.size))
       }
     catch {
-      case e: Throwable => throw EarlierCommits.addTo(e, Some(result).filter(_.rewrittenFiles > 0))
+      case e: Throwable => throw PartialCommitsException.addTo(e, Some(result).filter(_.rewrittenFiles > 0))
     }
 
   private def rewriteGroups(): (Table, RewriteResult) =
@@ -129,7 +129,7 @@ final private[iceberglite] class DataFileRewrite(
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {
-      val moves = new IncrementalCarrier(new MovedDeletes(table, rewritten.packed, search))
+      val moves = new IncrementalCarrier(new MovedRows(table, rewritten.packed, search))
       val carrier = new RecordingCarrier(moves, writeCommit)
       val action = new RewriteFiles(
         tasks.map(_.file),

@@ -71,14 +71,14 @@ final private[iceberglite] class FileRewriteJob(
    */
   private def pack(groups: Vector[FileGroup], writeCommit: WriteCommit): RewrittenFiles = {
     val tasks = groups.zipWithIndex.flatMap { case (group, i) => splits(group).map(files => (i, files)) }
-    val scan = GroupScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
+    val scan = RewriteScan.of(session, table, snapshot, tasks.map(_._2))(withLineage)
     val plan = writePlan(scan.readSchema())
     val writers = TaskWriterFactory.of(plan, writeCommit.operationId)
     val format = plan.files.format
     val copies = tasks.map { case (group, files) =>
       groups(group).partition.flatMap(FilesToCopy.of(files, _, format.format, lineage.nonEmpty))
     }
-    val written = PackJob.run(session, scan, writers, copies, format.acceptsVectors, writeCommit.registerFile)
+    val written = CopyRowsJob.run(session, scan, writers, copies, format.acceptsVectors, writeCommit.registerFile)
     val unordered = FileRewriteJob.inSeveralPartitions(tasks.map(_._1), written)
     val inOrder = tasks.zip(written).collect {
       case ((group, files), result) if groups(group).partition.isDefined && !unordered(group) => (files, result)
@@ -159,7 +159,7 @@ final private[iceberglite] class FileRewriteJob(
 
   /** Returns a plan that reads files. @param columns selects the columns to read from all columns of the table */
   private def read(taskFiles: Vector[Vector[FileScanTask]], columns: StructType => StructType): LogicalPlan =
-    GroupScan.plan(session, table, snapshot, taskFiles)(columns)
+    RewriteScan.plan(session, table, snapshot, taskFiles)(columns)
 
   private def writePlan(rows: StructType): WritePlan = {
     val info = new RewriteInfo(rows, Map(WriteOptions.OutputSpecId.key -> options.outputSpecId.toString))

@@ -32,7 +32,7 @@ private[maintenance] object RewriteCommits {
    * @return the newest version of the table, and the result of all commits
    * @throws IcebergError if a commit failed or, with partial progress, if too many commits failed or if it is unknown
    *   whether a commit succeeded. If other commits have succeeded, the error has their result as a suppressed
-   *   [[EarlierCommits]]
+   *   [[PartialCommitsException]]
    */
   def run[G <: RewriteGroup, R](
       session: SparkSession,
@@ -71,7 +71,7 @@ private[maintenance] object RewriteCommits {
   private def withEarlierCommits[A, R](committed: ConcurrentLinkedQueue[R], combine: (R, R) => R)(work: => A): A =
     try work
     catch {
-      case e: Throwable => throw EarlierCommits.addTo(e, committed.asScala.reduceOption(combine))
+      case e: Throwable => throw PartialCommitsException.addTo(e, committed.asScala.reduceOption(combine))
     }
 
   /** Rewrites groups and commits them. @throws IcebergError if too many commits have failed */

@@ -57,7 +57,7 @@ final private[maintenance] class RowSearch(
     snapshot: Snapshot,
     replaced: Vector[FileScanTask],
     written: Vector[ContentFile],
-    maxFew: Long = FewRows.MaxRows
+    maxFew: Long = DriverRowSearch.MaxRows
 ) extends RowFinder
     with AutoCloseable {
   private val tasks = replaced.map(task => task.file.path -> task).toMap
@@ -144,11 +144,11 @@ final private[maintenance] class RowSearch(
     }
 
     private def findFew(wanted: DataFrame, taken: Map[String, DeletionVector]): Vector[(String, DeletionVector)] = {
-      val keys = FewRows.keysOf(wanted.select(RowSearch.KeyBytes, RowSearch.KeyHash))
+      val keys = DriverRowSearch.keysOf(wanted.select(RowSearch.KeyBytes, RowSearch.KeyHash))
       if (keys.isEmpty) Vector.empty
       else {
         val rows = candidates(keys.bloom, taken).select(RowSearch.KeyBytes, col("file"), col("position"))
-        checked(FewRows.find(rows, keys), keys.size.toLong)
+        checked(DriverRowSearch.find(rows, keys), keys.size.toLong)
       }
     }
 
@@ -191,7 +191,7 @@ final private[maintenance] class RowSearch(
 
     /** Returns the key, the file and the position of the rows in files. */
     private def keyed(groups: Vector[Vector[FileScanTask]]): DataFrame = {
-      val plan = GroupScan.plan(session, table, snapshot, groups) { schema =>
+      val plan = RewriteScan.plan(session, table, snapshot, groups) { schema =>
         StructType(keyColumns(schema)).add(RowSearch.File, StringType).add(RowSearch.Position, LongType)
       }
       val Seq(file, position) = plan.output.takeRight(2)

@@ -107,7 +107,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
       (rewrite, None)
     } catch {
       case NonFatal(e) if !isCancellation(e) =>
-        EarlierCommits.of[R](e).fold(throw e)(result => (result, Some(String.valueOf(e.getMessage))))
+        PartialCommitsException.of[R](e).fold(throw e)(result => (result, Some(String.valueOf(e.getMessage))))
     }
 
   /**

@@ -13,7 +13,7 @@ import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
-import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
+import iceberglite.spark.read.partitioning.{KeyGrouping, ScanRuntimeFilter}
 import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
@@ -31,7 +31,7 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
-    runtimeFilter: RuntimeFilterResidual,
+    runtimeFilter: ScanRuntimeFilter,
     selectedFiles: Option[Vector[FileScanTask]],
     session: SparkSession,
     packing: Option[TaskFilePacking] = None

@@ -34,7 +34,7 @@ import iceberglite.spark.read.partitioning.{
   KeyGrouping,
   KnownStatistics,
   RuntimeFilterColumns,
-  RuntimeFilterResidual,
+  ScanRuntimeFilter,
   ScanSize
 }
 import iceberglite.spark.read.planning.{ScanFiles, TaskFilePacking}
@@ -96,7 +96,7 @@ final private[iceberglite] class IcebergScan(
    * @param packing how the files are packed into tasks; if absent, they are packed as for ordinary scans
    */
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[TaskFilePacking]): Batch =
-    new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
+    new IcebergBatch(this, ScanRuntimeFilter.none(files), Some(tasks), session, packing)
 
   private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks
 
@@ -162,7 +162,7 @@ final private[iceberglite] class IcebergScan(
   // Spark's interface requires this mutable state: `filter` returns no new scan, and the scan in the query plan cannot
   // be replaced. Spark calls `filter` when the join keys of the other join side are known, and requests a new batch
   // directly afterwards. If two joins share the scan, only the filters that were set last apply.
-  @volatile private var runtimeFilter: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
+  @volatile private var runtimeFilter: ScanRuntimeFilter = ScanRuntimeFilter.none(files)
 
   private lazy val runtimeFilterColumns: Vector[NestedField] =
     RuntimeFilterColumns.of(files, files.widened.without(columns))
@@ -172,7 +172,7 @@ final private[iceberglite] class IcebergScan(
     in(runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray)
 
   override def filter(predicates: Array[Predicate]): Unit = in {
-    runtimeFilter = RuntimeFilterResidual.of(predicates, files, caseSensitive)
+    runtimeFilter = ScanRuntimeFilter.of(predicates, files, caseSensitive)
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all

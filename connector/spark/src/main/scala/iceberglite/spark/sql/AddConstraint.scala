@@ -19,7 +19,7 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.spec.property.CheckConstraint
 import iceberglite.table.Table
-import iceberglite.table.action.{AddConstraint => AddConstraintAction}
+import iceberglite.table.action.AddCheckConstraint
 
 /**
  * `ALTER TABLE t ADD CONSTRAINT name CHECK (condition)`: adds a CHECK constraint if the rows of all branches satisfy
@@ -34,7 +34,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
     def attempt(number: Int): Unit = {
       shared.refresh()
       val before = shared.current
-      AddConstraintAction.requireNew(constraint, before.metadata, before.name)
+      AddCheckConstraint.requireNew(constraint, before.metadata, before.name)
       checkRows(session, before)
       committed(session, before) match {
         case Right(after) => CachedPlans.refresh(session, catalog, ident, before.metadata, after.metadata)
@@ -46,7 +46,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
 
   private def committed(session: SparkSession, checked: Table): Either[CommitConflict, Table] = {
     val transaction = checked.transaction(EngineSummary.of(session))
-    transaction.add(new AddConstraintAction(constraint, checked.metadata))
+    transaction.add(new AddCheckConstraint(constraint, checked.metadata))
     try Right(transaction.commit())
     catch { case conflict: CommitConflict => Left(conflict) }
   }
@@ -55,7 +55,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
   private def checkRows(session: SparkSession, version: Table): Unit = {
     val columns = ConstraintExpression.columns(version.schema, version.properties)
     ConstraintExpression.resolve(constraint, columns, version.name)
-    val heads = AddConstraintAction.heads(version.metadata).collect { case (branch, Some(id)) => id -> branch }
+    val heads = AddCheckConstraint.heads(version.metadata).collect { case (branch, Some(id)) => id -> branch }
     heads.toMap.values.toVector.sorted.foreach(checkBranch(session, version, _))
   }
 

@@ -188,7 +188,7 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     sql(s"ALTER TABLE $t DROP CONSTRAINT positive")
     // The commit by another writer happens while the existing rows are checked.
     val view = live(t)
-    val add = new iceberglite.table.action.AddConstraint(CheckConstraint("positive", "n >= 0"), view.metadata)
+    val add = new iceberglite.table.action.AddCheckConstraint(CheckConstraint("positive", "n >= 0"), view.metadata)
     sql(s"INSERT INTO $t VALUES (-1, -1)")
     val stale = intercept[CommitConflict](view.transaction().add(add).commit())
     assert(stale.reason.contains("snapshot of main"))
@@ -196,7 +196,7 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
 
   private def addConstraint(table: Table): Unit = {
     val constraint = CheckConstraint("positive", "n >= 0")
-    table.transaction().add(new iceberglite.table.action.AddConstraint(constraint, table.metadata)).commit()
+    table.transaction().add(new iceberglite.table.action.AddCheckConstraint(constraint, table.metadata)).commit()
     ()
   }
 

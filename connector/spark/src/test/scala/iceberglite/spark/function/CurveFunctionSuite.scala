@@ -28,7 +28,8 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
   }
 
   test("hilbert visits the cells of a grid so that consecutive cells are neighbours") {
-    val path = rows(s"SELECT x, y FROM ($grid) ORDER BY lite.system.hilbert(x, y)").map(r => (r.getInt(0), r.getLong(1)))
+    val path =
+      rows(s"SELECT x, y FROM ($grid) ORDER BY lite.system.hilbert(x, y)").map(r => (r.getInt(0), r.getLong(1)))
     assert(path.size == 256 && path.distinct.size == 256)
     assert(path.zip(path.tail).forall { case ((x, y), (x2, y2)) => math.abs(x - x2) + math.abs(y - y2) == 1 })
     assert(rows("SELECT length(lite.system.hilbert(1, 2L, 'abc'))").head.getInt(0) == 24)
@@ -46,7 +47,8 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
 
   test("nulls sort first, and a position is never null") {
     Seq("zorder", "hilbert").foreach { curve =>
-      val query = s"SELECT v, lite.system.$curve(v) AS k FROM VALUES (CAST(NULL AS INT)), (5), (-3), (0) AS t(v) ORDER BY k"
+      val query =
+        s"SELECT v, lite.system.$curve(v) AS k FROM VALUES (CAST(NULL AS INT)), (5), (-3), (0) AS t(v) ORDER BY k"
       val result = rows(query)
       assert(result.map(row => Option(row.get(0))) == Seq(None, Some(-3), Some(0), Some(5)))
       assert(result.forall(!_.isNullAt(1)))
@@ -55,7 +57,11 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
   }
 
   test("the error for invalid columns states what the function accepts") {
-    Seq("zorder()" -> "at least one column", "hilbert(array(1))" -> "array<int>", "zorder(1, map(1, 2))" -> "map<int,int>")
+    Seq(
+      "zorder()" -> "at least one column",
+      "hilbert(array(1))" -> "array<int>",
+      "zorder(1, map(1, 2))" -> "map<int,int>"
+    )
       .foreach { case (call, expected) =>
         val message = intercept[AnalysisException](sql(s"SELECT lite.system.$call")).getMessage
         assert(message.contains(expected), call)

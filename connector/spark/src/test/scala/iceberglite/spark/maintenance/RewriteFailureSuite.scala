@@ -80,7 +80,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     assert(rewriteTwo(ValidationFailed("a conflict")) == ((3, 5)))
     for (error <- Seq(unknown(), new RuntimeException(unknown()))) {
       assert(intercept[Exception](rewriteTwo(error)) eq error)
-      assert(EarlierCommits.of[(Int, Int)](error).contains((3, 0)))
+      assert(PartialCommitsException.of[(Int, Int)](error).contains((3, 0)))
     }
   }
 
@@ -103,7 +103,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     val rewrite = new DataFileRewrite(spark, failing, SnapshotTarget.Main, AlwaysTrue, options, RowOrdering.Kept)
     val error = intercept[ValidationFailed](rewrite.run())
     assert(error.getMessage.contains("the second commit fails") && commits.get == 2)
-    assert(EarlierCommits.of[RewriteResult](error).exists(r => r.rewrittenFiles == 2 && r.addedFiles == 1))
+    assert(PartialCommitsException.of[RewriteResult](error).exists(r => r.rewrittenFiles == 2 && r.addedFiles == 1))
     sql(s"REFRESH TABLE $t")
     assert(sorted(s"SELECT * FROM $t") == expected)
   }

@@ -41,7 +41,7 @@ class RowSearchSuite extends AnyFunSuite with StatementFixture {
       sql(s"REFRESH TABLE $t")
       val written = dataFiles(live(t))
       val tasks = dataFiles(before).map(f => FileScanTask.whole(f, 1L, before.metadata.specsById(f.specId), AlwaysTrue))
-      for (maxFew <- Seq(0L, FewRows.MaxRows)) {
+      for (maxFew <- Seq(0L, DriverRowSearch.MaxRows)) {
         val search = new RowSearch(spark, before, before.currentSnapshot.get, tasks, written, maxFew)
         try {
           val (first, second) = wanted.splitAt(1)

@@ -28,15 +28,16 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
     } finally super.afterAll()
 
   /** Runs `body` with two tables of one row each, whose branch `audit` has a second row. */
-  private def withTables(body: => Unit): Unit = try {
-    tables.foreach { t =>
-      sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
-      sql(s"INSERT INTO $t VALUES (1)")
-      sql(s"ALTER TABLE $t CREATE BRANCH audit")
-      sql(s"INSERT INTO $t.branch_audit VALUES (2)")
-    }
-    body
-  } finally tables.foreach(t => sql(s"DROP TABLE IF EXISTS $t"))
+  private def withTables(body: => Unit): Unit =
+    try {
+      tables.foreach { t =>
+        sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+        sql(s"INSERT INTO $t VALUES (1)")
+        sql(s"ALTER TABLE $t CREATE BRANCH audit")
+        sql(s"INSERT INTO $t.branch_audit VALUES (2)")
+      }
+      body
+    } finally tables.foreach(t => sql(s"DROP TABLE IF EXISTS $t"))
 
   private def counts: Seq[Long] = tables.map(t => rows(s"SELECT count(*) FROM $t").head.getLong(0))
 

@@ -21,14 +21,14 @@ import iceberglite.storage.RenamingFileSystem
  * @param isAfterCall whether the driver dies after the call has taken effect, instead of before
  * @param matchesPath whether the driver dies in a call for this path
  */
-final private[rowlevel] case class Death(
+final private[rowlevel] case class CrashPoint(
     name: String,
-    call: Death.Call,
+    call: CrashPoint.Call,
     isAfterCall: Boolean,
     matchesPath: String => Boolean
 )
 
-private[rowlevel] object Death {
+private[rowlevel] object CrashPoint {
   sealed trait Call
   case object Create extends Call
   case object Rename extends Call
@@ -36,20 +36,25 @@ private[rowlevel] object Death {
 
   private def isCommit(path: String): Boolean = path.endsWith(".metadata.json")
 
-  val WhileTasksWrite: Death = Death("while tasks write", Create, isAfterCall = true, _.contains("/data/"))
-  val BeforeCommit: Death = Death("before the commit", Create, isAfterCall = false, _.contains("/metadata/"))
-  val InCommit: Death = Death("in the commit", Rename, isAfterCall = false, isCommit)
-  val AfterCommit: Death = Death("after the commit", Rename, isAfterCall = true, isCommit)
+  val WhileTasksWrite: CrashPoint = CrashPoint("while tasks write", Create, isAfterCall = true, _.contains("/data/"))
+  val BeforeCommit: CrashPoint = CrashPoint("before the commit", Create, isAfterCall = false, _.contains("/metadata/"))
+  val InCommit: CrashPoint = CrashPoint("in the commit", Rename, isAfterCall = false, isCommit)
+  val AfterCommit: CrashPoint = CrashPoint("after the commit", Rename, isAfterCall = true, isCommit)
 
   /** The driver dies when it deletes a manifest list, manifest or data file, but not a temporary file of a commit. */
-  val WhileFilesAreDeleted: Death =
-    Death("while files are deleted", Delete, isAfterCall = true, path => Seq(".avro", ".parquet").exists(path.endsWith))
+  val WhileFilesAreDeleted: CrashPoint =
+    CrashPoint(
+      "while files are deleted",
+      Delete,
+      isAfterCall = true,
+      path => Seq(".avro", ".parquet").exists(path.endsWith)
+    )
 
-  val WhileMetadataIsCopied: Death =
-    Death("while metadata is copied", Create, isAfterCall = true, _.contains("/copy-table-staging-"))
+  val WhileMetadataIsCopied: CrashPoint =
+    CrashPoint("while metadata is copied", Create, isAfterCall = true, _.contains("/copy-table-staging-"))
 
-  val ofStatements: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
-  val all: Seq[Death] = ofStatements ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
+  val ofStatements: Seq[CrashPoint] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
+  val all: Seq[CrashPoint] = ofStatements ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
 }
 
 /** A file system for drivers that die. After the death of a statement's driver, no call for its table returns. */
@@ -67,31 +72,31 @@ class DyingFileSystem extends RenamingFileSystem {
       blockSize: Long,
       progress: Progressable
   ): FSDataOutputStream = {
-    dieIf(Death.Create, path, isAfterCall = false)
+    dieIf(CrashPoint.Create, path, isAfterCall = false)
     val stream = super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
-    dieIf(Death.Create, path, isAfterCall = true)
+    dieIf(CrashPoint.Create, path, isAfterCall = true)
     stream
   }
 
   override def rename(from: Path, to: Path): Boolean = {
-    dieIf(Death.Rename, to, isAfterCall = false)
+    dieIf(CrashPoint.Rename, to, isAfterCall = false)
     // A call of a dead driver blocks before or after the call of `super`, and not within it: the superclass renames
     // files under a lock, which other drivers need.
     val renamed = super.rename(from, to)
-    dieIf(Death.Rename, to, isAfterCall = true)
+    dieIf(CrashPoint.Rename, to, isAfterCall = true)
     renamed
   }
 
   override def delete(path: Path, recursive: Boolean): Boolean = {
     stopIfDead(path)
     val deleted = super.delete(path, recursive)
-    dieIf(Death.Delete, path, isAfterCall = true)
+    dieIf(CrashPoint.Delete, path, isAfterCall = true)
     deleted
   }
 }
 
 private[rowlevel] object DyingFileSystem {
-  @volatile var death: Option[Death] = None
+  @volatile var death: Option[CrashPoint] = None
 
   /** Directories of the tables whose drivers have died. */
   private val deadTables: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
@@ -105,7 +110,7 @@ private[rowlevel] object DyingFileSystem {
 
   private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
 
-  private def dieIf(call: Death.Call, path: Path, isAfterCall: Boolean): Unit = {
+  private def dieIf(call: CrashPoint.Call, path: Path, isAfterCall: Boolean): Unit = {
     val diesHere = death.exists(d => d.call == call && d.isAfterCall == isAfterCall && d.matchesPath(path.toString))
     if (diesHere && deadTables.add(tableOf(path))) remainingDeaths.countDown()
     stopIfDead(path)
@@ -116,7 +121,7 @@ private[rowlevel] object DyingFileSystem {
 
 /**
  * A program that runs statements concurrently, each on its own table. When all statements have reached the point that
- * the [[Death]] describes, the process ends without any clean-up, as after `kill -9`.
+ * the [[CrashPoint]] describes, the process ends without any clean-up, as after `kill -9`.
  */
 object DyingDriver {
   val KilledExitCode = 137
@@ -124,14 +129,14 @@ object DyingDriver {
   /** Separates statements in a line of the file. The statements of a line run one after another. */
   val Separator = "; "
 
-  /** @param args the name of a [[Death]], the warehouse, a directory for Spark's files, and a file with statements */
+  /** @param args the name of a [[CrashPoint]], the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
     val statements = Files.readAllLines(Paths.get(file)).asScala
     // There are many task slots, because the tasks of a statement whose driver died never release their slots.
     val spark = DriverProcess.session("local[40]", warehouse, scratch)
     DyingFileSystem.expectDeaths(statements.size)
-    DyingFileSystem.death = Death.all.find(_.name == name)
+    DyingFileSystem.death = CrashPoint.all.find(_.name == name)
     statements.foreach { statement =>
       val thread = new Thread(() => {
         statement.split(Separator).foreach(spark.sql(_))

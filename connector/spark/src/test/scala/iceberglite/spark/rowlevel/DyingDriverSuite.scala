@@ -12,22 +12,23 @@ import iceberglite.Sampling
  * new rows, and the files that the driver left must be orphan files, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
-  private def slow(death: Death): Seq[Tag] = Sampling.slowUnless(death == Death.InCommit)
+  private def slow(death: CrashPoint): Seq[Tag] = Sampling.slowUnless(death == CrashPoint.InCommit)
 
-  private def casesOf(death: Death): Seq[Case] = sampled(3, casesIn(namespaces(Death.ofStatements.indexOf(death))))
+  private def casesOf(death: CrashPoint): Seq[Case] =
+    sampled(3, casesIn(namespaces(CrashPoint.ofStatements.indexOf(death))))
 
   /** Checks that the orphan files are those that a driver leaves if it dies at the given point of a statement. */
-  private def checkOrphans(c: Case, death: Death, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
+  private def checkOrphans(c: Case, death: CrashPoint, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
     val (data, metadata) = files.partition(_.toString.contains("/data/"))
-    assert(data.nonEmpty == (death != Death.AfterCommit))
-    assert(metadata.nonEmpty == (death == Death.InCommit))
+    assert(data.nonEmpty == (death != CrashPoint.AfterCommit))
+    assert(metadata.nonEmpty == (death == CrashPoint.InCommit))
     ()
   }
 
   /** Checks the rows, deletes the orphan files, and runs the statement again unless it was committed. */
-  private def checkAndContinue(c: Case, death: Death, filesBefore: Set[Path]): Unit = {
+  private def checkAndContinue(c: Case, death: CrashPoint, filesBefore: Set[Path]): Unit = {
     val (oldRows, newRows) = expected(c.name)
-    val isCommitted = death == Death.AfterCommit
+    val isCommitted = death == CrashPoint.AfterCommit
     check(c, if (isCommitted) newRows else oldRows)
     val orphanFiles = orphans(c)
     checkOrphans(c, death, orphanFiles)
@@ -39,7 +40,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
-  Death.ofStatements.foreach { death =>
+  CrashPoint.ofStatements.foreach { death =>
     test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
       val cases = casesOf(death)
       cases.foreach(create)

@@ -21,16 +21,17 @@ class DyingImportSuite extends AnyFunSuite with DriverFixture {
     val define: String = s"CREATE TABLE $source USING parquet LOCATION '${files.toUri}'"
   }
 
-  private def importsOf(death: Death): Seq[Import] = for (creates <- Seq(false, true); version <- Seq(2, 3)) yield {
-    val source = s"spark_catalog.default.source_${SharedSession.counter.incrementAndGet()}"
-    val name = s"${if (creates) "snapshot" else "add"}_${death.name.replace(' ', '_')}"
-    val call =
-      if (!creates) s"add_files(table => '%s', source_table => '$source')"
-      else s"snapshot(source_table => '$source', table => '%s', properties => map('format-version', '$version'))"
-    val namespace = namespaces(Death.all.indexOf(death) % namespaces.size)
-    val target = Case(namespace, name, version, "copy-on-write", s"CALL dying.system.$call")
-    Import(target, creates, source, newDirectory("source").resolve("files"))
-  }
+  private def importsOf(death: CrashPoint): Seq[Import] =
+    for (creates <- Seq(false, true); version <- Seq(2, 3)) yield {
+      val source = s"spark_catalog.default.source_${SharedSession.counter.incrementAndGet()}"
+      val name = s"${if (creates) "snapshot" else "add"}_${death.name.replace(' ', '_')}"
+      val call =
+        if (!creates) s"add_files(table => '%s', source_table => '$source')"
+        else s"snapshot(source_table => '$source', table => '%s', properties => map('format-version', '$version'))"
+      val namespace = namespaces(CrashPoint.all.indexOf(death) % namespaces.size)
+      val target = Case(namespace, name, version, "copy-on-write", s"CALL dying.system.$call")
+      Import(target, creates, source, newDirectory("source").resolve("files"))
+    }
 
   private def fill(i: Import): Seq[String] = {
     spark.range(0, 50, 1, 2).selectExpr("id + 5000 AS id", "id % 7 AS n").write.parquet(i.files.toUri.toString)
@@ -68,7 +69,7 @@ class DyingImportSuite extends AnyFunSuite with DriverFixture {
       ()
     }
 
-  for (death <- Seq(Death.BeforeCommit, Death.InCommit, Death.AfterCommit))
+  for (death <- Seq(CrashPoint.BeforeCommit, CrashPoint.InCommit, CrashPoint.AfterCommit))
     test(s"an import has no or all rows when the driver dies ${death.name}, and a second call completes it", Slow) {
       val imports = importsOf(death)
       val before = imports.map(i => (fill(i), FilesBelow.withoutHints(i.files)))
@@ -77,7 +78,7 @@ class DyingImportSuite extends AnyFunSuite with DriverFixture {
       val (exit, output) = DriverProcess.run(program, death.name, warehouse, lines, newDirectory())
       assert(exit == DyingDriver.KilledExitCode, output)
       imports.zip(before).foreach { case (i, (rows, files)) =>
-        checkAndContinue(i, death == Death.AfterCommit, rows, files)
+        checkAndContinue(i, death == CrashPoint.AfterCommit, rows, files)
       }
     }
 }

@@ -16,14 +16,14 @@ import iceberglite.Sampling
  * and all files that it references, and a second call must complete the work.
  */
 class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
-  private val commitDeaths = Seq(Death.BeforeCommit, Death.InCommit, Death.AfterCommit)
-  private val rewriteDeaths = Death.WhileTasksWrite +: commitDeaths
+  private val commitDeaths = Seq(CrashPoint.BeforeCommit, CrashPoint.InCommit, CrashPoint.AfterCommit)
+  private val rewriteDeaths = CrashPoint.WhileTasksWrite +: commitDeaths
   private val farFuture = "TIMESTAMP '2100-01-01 00:00:00'"
 
   /** Options by which `rewrite_data_files` chooses all files with deleted rows, and no file because of its size. */
   private val withDeletes = "'delete-file-threshold', '1', 'min-file-size-bytes', '0'"
 
-  private val calls: Seq[(String, String, Seq[Death])] = Seq(
+  private val calls: Seq[(String, String, Seq[CrashPoint])] = Seq(
     (
       "binpack",
       s"rewrite_data_files(table => '%s', options => map($withDeletes, 'partial-progress.enabled', 'true', " +
@@ -43,26 +43,26 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     (
       "path",
       "rewrite_table_path(table => '%s', source_prefix => '%p', target_prefix => 'ofs://dying/elsewhere')",
-      Seq(Death.BeforeCommit, Death.WhileMetadataIsCopied)
+      Seq(CrashPoint.BeforeCommit, CrashPoint.WhileMetadataIsCopied)
     ),
     ("convert", "convert_equality_deletes('%s')", commitDeaths),
     ("clone", "clone(source_table => '%s', table => '%s_clone')", commitDeaths),
     (
       "expire",
       s"expire_snapshots(table => '%s', older_than => $farFuture, retain_last => 1)",
-      commitDeaths :+ Death.WhileFilesAreDeleted
+      commitDeaths :+ CrashPoint.WhileFilesAreDeleted
     ),
-    ("orphans", "remove_orphan_files(table => '%s')", Seq(Death.WhileFilesAreDeleted)),
+    ("orphans", "remove_orphan_files(table => '%s')", Seq(CrashPoint.WhileFilesAreDeleted)),
     ("maintain", "maintain(table => '%s', options => map('min-input-files', '2'))", rewriteDeaths)
   )
 
   /** Returns a case of each call for one of its versions, which the seed selects. */
-  private def casesOf(death: Death): Seq[Case] = for {
+  private def casesOf(death: CrashPoint): Seq[Case] = for {
     ((name, call, _), version) <- Sampling
       .pairs(calls.filter(_._3.contains(death)), Seq(2, 3), s"calls with a version that die ${death.name}")
     if name != "deletes" || version == 2
   } yield {
-    val namespace = namespaces(Death.all.indexOf(death) % namespaces.size)
+    val namespace = namespaces(CrashPoint.all.indexOf(death) % namespaces.size)
     val c = Case(namespace, s"${name}_${death.name.replace(' ', '_')}", version, "merge-on-read", call)
     c.copy(sql = s"CALL dying.system.${call.replace("%p", s"$warehouse/${c.table.replace('.', '/')}")}")
   }
@@ -105,7 +105,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
 
   private def isPlanted(path: Path): Boolean = path.getFileName.toString.startsWith("orphan-")
 
-  private def checkAndContinue(c: Case, death: Death, before: Seq[String], filesBefore: Set[Path]): Unit =
+  private def checkAndContinue(c: Case, death: CrashPoint, before: Seq[String], filesBefore: Set[Path]): Unit =
     withClue(s"${c.table}: ") {
       check(c, before)
       // The files of expired snapshots become orphans if the driver dies before it deletes them.
@@ -114,7 +114,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       val planted = orphans(c).count(isPlanted)
       assert(if (c.name.startsWith("orphans")) planted > 0 && planted < PlantedOrphans else planted == PlantedOrphans)
       // If the driver died after the last commit of the first call, the second call has nothing left to commit.
-      val isCommitted = death == Death.AfterCommit
+      val isCommitted = death == CrashPoint.AfterCommit
       val result = if (isCommitted && c.name.startsWith("clone")) Seq.empty else rows(c.statement)
       check(c, before)
       val table = s"dying.${c.table}"
@@ -136,7 +136,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       check(c, before)
     }
 
-  Death.all.foreach { death =>
+  CrashPoint.all.foreach { death =>
     test(s"maintenance loses no row when the driver dies ${death.name}, and a second call completes it", Slow) {
       val cases = casesOf(death)
       cases.foreach(fill)

@@ -29,7 +29,9 @@ class ExpressionsJsonSuite extends AnyFunSuite {
     val json = text(table)
     assert(json.contains("\"expressions\":[{\"expr-id\":15,\"expr\":{\"source-id\":2,\"transform\":\"day\"," +
       "\"name\":\"ts_day\"},\"partition-field-id\":1000},"))
-    assert(json.contains("{\"expr-id\":15,\"source-id\":2,\"field-id\":1000,\"name\":\"ts_day\",\"transform\":\"day\"}"))
+    assert(
+      json.contains("{\"expr-id\":15,\"source-id\":2,\"field-id\":1000,\"name\":\"ts_day\",\"transform\":\"day\"}")
+    )
     assert(read(json) == table)
     assert(!text(SampleTables.withHistory(V2)).contains("expr"))
   }
@@ -50,8 +52,10 @@ class ExpressionsJsonSuite extends AnyFunSuite {
   }
 
   test("a partition field id inside an expression is read, and an expression may belong to no partition field") {
-    val inside = text(table).replace("\"name\":\"ts_day\"},\"partition-field-id\":1000}",
-      "\"name\":\"ts_day\",\"partition-field-id\":1000}}")
+    val inside = text(table).replace(
+      "\"name\":\"ts_day\"},\"partition-field-id\":1000}",
+      "\"name\":\"ts_day\",\"partition-field-id\":1000}}"
+    )
     assert(read(inside).expressions == table.expressions)
     val unused = text(table).replace("},\"partition-field-id\":1001}", "}}")
     assert(read(unused).expressions.map(_.partitionFieldId) == Vector(Some(1000), None))

@@ -30,7 +30,7 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
 
   private def operator(): String = oneOf(Seq("=", "=", "<>", "<", "<=", ">", ">=", "<=>"))
 
-  private def literal(t: PrimitiveType): String = Pools.toSql(Pools.randomValue(t, random))
+  private def literal(t: PrimitiveType): String = SampleValues.toSql(SampleValues.randomValue(t, random))
 
   private def orNull(text: String): String = if (random.nextInt(12) == 0) "NULL" else text
 
@@ -105,34 +105,34 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
   }
 
   private def stringCondition(name: String): String = {
-    val text = Pools.randomValue(StringType, random) match {
+    val text = SampleValues.randomValue(StringType, random) match {
       case StringLiteral(v) => v
       case other => other.toString
     }
     val length = random.nextInt(4)
     val prefix = text.substring(0, text.offsetByCodePoints(0, math.min(length, text.codePointCount(0, text.length))))
-    val like = Pools.quotedString(prefix.replace("%", "\\%").replace("_", "\\_") + "%")
+    val like = SampleValues.quotedString(prefix.replace("%", "\\%").replace("_", "\\_") + "%")
     random.nextInt(9) match {
       case 0 | 1 => s"$name ${oneOf(Seq("LIKE", "NOT LIKE"))} $like"
-      case 2 => s"startswith($name, ${orNull(Pools.quotedString(text))})"
-      case 3 => s"${oneOf(Seq("endswith", "contains"))}($name, ${Pools.quotedString(prefix)})"
-      case 4 => s"substring($name, ${random.nextInt(3)}, $length) ${operator()} ${Pools.quotedString(prefix)}"
-      case 5 => s"left($name, $length) ${operator()} ${Pools.quotedString(prefix)}"
-      case 6 => s"left($name, $length) IN ${list(Pools.quotedString(prefix))}"
-      case 7 => s"lite.system.truncate(${1 + length}, $name) ${operator()} ${Pools.quotedString(prefix)}"
+      case 2 => s"startswith($name, ${orNull(SampleValues.quotedString(text))})"
+      case 3 => s"${oneOf(Seq("endswith", "contains"))}($name, ${SampleValues.quotedString(prefix)})"
+      case 4 => s"substring($name, ${random.nextInt(3)}, $length) ${operator()} ${SampleValues.quotedString(prefix)}"
+      case 5 => s"left($name, $length) ${operator()} ${SampleValues.quotedString(prefix)}"
+      case 6 => s"left($name, $length) IN ${list(SampleValues.quotedString(prefix))}"
+      case 7 => s"lite.system.truncate(${1 + length}, $name) ${operator()} ${SampleValues.quotedString(prefix)}"
       case _ => s"lite.system.bucket(5, $name) IN ${list(random.nextInt(5).toString)}"
     }
   }
 
   private def numberCondition(column: Column): String = {
     val (name, t) = column
-    def value(valueType: PrimitiveType): Literal = Pools.randomValue(valueType, random)
+    def value(valueType: PrimitiveType): Literal = SampleValues.randomValue(valueType, random)
     random.nextInt(4) match {
-      case 0 => s"CAST($name AS DOUBLE) ${operator()} ${Pools.toSql(value(DoubleType))}"
+      case 0 => s"CAST($name AS DOUBLE) ${operator()} ${SampleValues.toSql(value(DoubleType))}"
       case 1 if t != FloatType => s"lite.system.bucket(2, $name) = ${random.nextInt(2)}"
-      case 2 if t != FloatType => s"lite.system.truncate(10, $name) ${operator()} ${Pools.toSql(value(t))}"
-      case _ if t == IntType => s"CAST($name AS BIGINT) ${operator()} ${Pools.toSql(toLong(value(LongType)))}"
-      case _ => s"$name + 1 ${operator()} ${Pools.toSql(value(t))}"
+      case 2 if t != FloatType => s"lite.system.truncate(10, $name) ${operator()} ${SampleValues.toSql(value(t))}"
+      case _ if t == IntType => s"CAST($name AS BIGINT) ${operator()} ${SampleValues.toSql(toLong(value(LongType)))}"
+      case _ => s"$name + 1 ${operator()} ${SampleValues.toSql(value(t))}"
     }
   }
 

@@ -11,13 +11,13 @@ import iceberglite.spec.types.Type._
 
 /**
  * Generates adjacent rows of a file. Each column has a random share of nulls, and otherwise a few neighbouring values
- * from the [[Pools]].
+ * from the [[SampleValues]].
  *
  * @param nextId supplies the column `id`
  */
 final private[soundness] class RandomRows(schema: Schema, random: Random, nextId: () => Int) {
   private val neighbours = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
-    val pool = Pools.of(p)
+    val pool = SampleValues.of(p)
     val from = random.nextInt(pool.size)
     f.id -> pool.slice(from, from + 1 + random.nextInt(4))
   }.toMap

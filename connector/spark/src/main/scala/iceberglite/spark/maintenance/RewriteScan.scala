@@ -24,7 +24,7 @@ import iceberglite.table.Table
  * @param table the name of the table
  * @param taskFiles the files, or splits of files, of each Spark task
  */
-final private[maintenance] class GroupScan(
+final private[maintenance] class RewriteScan(
     inner: IcebergScan,
     table: String,
     taskFiles: Vector[Vector[FileScanTask]]
@@ -43,10 +43,10 @@ final private[maintenance] class GroupScan(
   override def description(): String =
     s"iceberg-lite $table [files=${taskFiles.iterator.flatten.map(_.file.path).toSet.size}, tasks=${taskFiles.size}]"
 
-  override def toString: String = s"GroupScan($table)"
+  override def toString: String = s"RewriteScan($table)"
 }
 
-private[maintenance] object GroupScan {
+private[maintenance] object RewriteScan {
 
   /**
    * Returns a scan of files.
@@ -59,10 +59,10 @@ private[maintenance] object GroupScan {
       table: Table,
       snapshot: Snapshot,
       taskFiles: Vector[Vector[FileScanTask]]
-  )(columns: StructType => StructType): GroupScan = {
+  )(columns: StructType => StructType): RewriteScan = {
     val builder = new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
     builder.pruneColumns(columns(sparkTable(table).schema))
-    new GroupScan(builder.buildUngrouped(), table.name, taskFiles)
+    new RewriteScan(builder.buildUngrouped(), table.name, taskFiles)
   }
 
   /** Returns a plan that reads files. The parameters are the same as in [[of]]. */

@@ -14,7 +14,7 @@ import iceberglite.table.action.{UpdateLocation, UpdateProperties}
  * Tests tables whose data is outside of the table location. Purging another table must keep this data, even if the
  * location of the purged table contains it.
  */
-class SharedPlacesSuite extends AnyFunSuite with HostileTables {
+class ExternalDataPathsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: String = s"file:$directory/bucket/v"
 

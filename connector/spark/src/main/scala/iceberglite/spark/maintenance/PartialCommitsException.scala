@@ -8,19 +8,19 @@ import scala.reflect.ClassTag
  *
  * @param result the result of these commits, of the same type as the result of the rewrite
  */
-final private[maintenance] class EarlierCommits(val result: Any)
+final private[maintenance] class PartialCommitsException(val result: Any)
     extends RuntimeException(s"Commits that succeeded before the error: $result")
 
-private[maintenance] object EarlierCommits {
+private[maintenance] object PartialCommitsException {
 
   /** Adds the result of the commits that succeeded before an error to this error. @return the error */
   def addTo(error: Throwable, result: Option[Any]): Throwable = {
-    result.foreach(r => error.addSuppressed(new EarlierCommits(r)))
+    result.foreach(r => error.addSuppressed(new PartialCommitsException(r)))
     error
   }
 
   /** Returns the result of the commits that succeeded before an error; absent if there are none. */
   def of[R: ClassTag](error: Throwable): Option[R] =
-    error.getSuppressed.toVector.collect { case commits: EarlierCommits => commits.result }
+    error.getSuppressed.toVector.collect { case commits: PartialCommitsException => commits.result }
       .collectFirst { case result: R => result }
 }

@@ -7,7 +7,7 @@ import iceberglite.tree.SeenParts
  * Checks that every file that the table references exists, and that every unreferenced file was left by a writer that
  * died, by a commit with an unknown outcome, or by a storage fault.
  */
-object FilesAccounted extends Check {
+object NoMissingOrOrphanFiles extends Check {
   override def name: String = "every referenced file exists, and every other file was left by a fault"
 
   override def violations(history: CheckedHistory): Vector[String] = {

@@ -25,7 +25,7 @@ trait RowFinder {
  * @param packed the replaced and the new files whose rows have the same order; rows are found by their positions
  * @param finder finds rows of the replaced files that are not in `packed`
  */
-final class MovedDeletes(
+final class MovedRows(
     table: Table,
     packed: Vector[PackedFiles],
     finder: RowFinder,

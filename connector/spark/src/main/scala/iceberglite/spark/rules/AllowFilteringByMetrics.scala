@@ -26,7 +26,7 @@ import iceberglite.spark.table.SparkTable
  * files. In other scans, such a filter remains in the plan, because Spark adds a dynamic pruning filter to one side of
  * a join only if the other side has a filter.
  */
-object MarkWholeFileScans extends Rule[LogicalPlan] {
+object AllowFilteringByMetrics extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
     case aggregate: Aggregate => aggregate.mapChildren(marked)
     case limit: GlobalLimit => limit.mapChildren(marked)

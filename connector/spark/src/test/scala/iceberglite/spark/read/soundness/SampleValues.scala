@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type._
  * strings that are so long that their bounds are truncated, and times of clock changes. They are sorted, so that a file
  * can contain neighbouring values.
  */
-object Pools {
+object SampleValues {
   private val ints: Vector[Int] =
     Vector(Int.MinValue, Int.MinValue + 1, -1000, -11, -10, -1, 0, 1, 2, 9, 10, 11, 99, 100, 1000) ++
       Vector(Int.MaxValue - 1, Int.MaxValue)

@@ -9,8 +9,8 @@ import iceberglite.table.{TableIdentifier, TableVersion}
  *
  * @param capacity maximum number of tables; the least recently used table is removed first
  */
-final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
-  import LoadedTables.Entry
+final private[catalog] class CachedRestTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
+  import CachedRestTables.Entry
 
   private val limits = LruCache.Limits.ofCount(capacity)
   private val entries = new LruCache[(TableIdentifier, Boolean), Entry]
@@ -37,6 +37,6 @@ final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, now
   def invalidate(id: TableIdentifier): Unit = entries.remove(_._1 == id)
 }
 
-private[catalog] object LoadedTables {
+private[catalog] object CachedRestTables {
   final case class Entry(etag: String, version: TableVersion, loadedMs: Long, expiresMs: Option[Long])
 }

@@ -19,7 +19,7 @@ import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
  * job that finds the rows have a single stage each and no shuffle. The search must be short, because it runs within a
  * commit attempt, during which other writers may commit.
  */
-private[maintenance] object FewRows {
+private[maintenance] object DriverRowSearch {
 
   /** The maximum number of keys that the driver holds or receives. */
   val MaxRows: Long = 1L << 18

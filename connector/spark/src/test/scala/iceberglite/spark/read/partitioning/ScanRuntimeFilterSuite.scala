@@ -17,23 +17,23 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
 import iceberglite.spec.types.Type.LongType
 
 /** Unit tests of runtime filters, and of the decision whether to group the scans of a join by partition. */
-class RuntimeFilterResidualSuite extends AnyFunSuite {
+class ScanRuntimeFilterSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 
   test("an IN list with up to 100 values is unchanged; a longer list becomes a range, even inside AND and OR") {
     val shortList = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
-    assert(RuntimeFilterResidual.forRows(shortList) == shortList)
+    assert(ScanRuntimeFilter.forRows(shortList) == shortList)
     val longList = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
     val range = And(GreaterThanOrEqual(column, LongLiteral(1)), LessThanOrEqual(column, LongLiteral(101)))
-    assert(RuntimeFilterResidual.forRows(longList) == range)
+    assert(ScanRuntimeFilter.forRows(longList) == range)
     val nested = And(Or(IsNan(column), longList), shortList)
-    assert(RuntimeFilterResidual.forRows(nested) == And(Or(IsNan(column), range), shortList))
-    assert(RuntimeFilterResidual.forRows(AlwaysTrue) == AlwaysTrue)
+    assert(ScanRuntimeFilter.forRows(nested) == And(Or(IsNan(column), range), shortList))
+    assert(ScanRuntimeFilter.forRows(AlwaysTrue) == AlwaysTrue)
   }
 
   test("the range of an IN list with negative and positive zero contains both zeros") {
     val values = (0 to 101).map(i => DoubleLiteral(i.toDouble)).toSet ++ Set(DoubleLiteral(-0.0))
-    RuntimeFilterResidual.forRows(In(column, values.map(identity))) match {
+    ScanRuntimeFilter.forRows(In(column, values.map(identity))) match {
       case And(GreaterThanOrEqual(_, DoubleLiteral(low)), LessThanOrEqual(_, DoubleLiteral(high))) =>
         assert(low == 0.0 && high == 101.0)
       case other => fail(other.toString)
@@ -52,14 +52,14 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
 
   test("an IN predicate of Spark with more values than the limit becomes a range") {
     val predicate = list(5L, null, 3L, 9L)
-    assert(RuntimeFilterResidual.withShortList(predicate, 4) eq predicate)
-    val range = RuntimeFilterResidual.withShortList(predicate, 3)
+    assert(ScanRuntimeFilter.withShortList(predicate, 4) eq predicate)
+    val range = ScanRuntimeFilter.withShortList(predicate, 3)
     assert(range.children.map(p => p.children.mkString(s" ${p.asInstanceOf[Predicate].name} ")).toSeq ==
       Seq("id >= 3", "id <= 9"))
     val nullList = list(null, null)
-    assert(RuntimeFilterResidual.withShortList(nullList, 1) eq nullList)
+    assert(ScanRuntimeFilter.withShortList(nullList, 1) eq nullList)
     val equality = new Predicate("=", list(1L).children)
-    assert(RuntimeFilterResidual.withShortList(equality, 0) eq equality)
+    assert(ScanRuntimeFilter.withShortList(equality, 0) eq equality)
   }
 
   private val mb = 1L << 20

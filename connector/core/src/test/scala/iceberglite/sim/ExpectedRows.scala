@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** Checks that every snapshot has the rows that follow from its [[Effect]], and that the commit was valid. */
-object RowsAsModelled extends Check {
+object ExpectedRows extends Check {
   override def name: String = "each snapshot has the rows that its operation produces"
 
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>

@@ -22,18 +22,18 @@ import iceberglite.spec.types.Literal
  *
  * @param bound the filter, bound to the columns of the scan
  */
-final private[read] class RuntimeFilterResidual private (val bound: Expression, files: ScanFiles) {
+final private[read] class ScanRuntimeFilter private (val bound: Expression, files: ScanFiles) {
 
   /** The planned files that may have rows that satisfy the filter. */
   lazy val tasks: Vector[FileScanTask] = files.tasksWith(bound)
 
   /** The filter for the rows of [[tasks]], in which ranges replace long lists of values. */
-  lazy val forRows: Expression = RuntimeFilterResidual.forRows(bound)
+  lazy val forRows: Expression = ScanRuntimeFilter.forRows(bound)
 
   def isEmpty: Boolean = bound == AlwaysTrue
 }
 
-private[read] object RuntimeFilterResidual {
+private[read] object ScanRuntimeFilter {
 
   /**
    * The maximum number of values in the filter for rows. A longer list is replaced by its range, because each task
@@ -50,13 +50,13 @@ private[read] object RuntimeFilterResidual {
   /** The higher maximum for scans of many files, in values per planned file. */
   private val MaxValuesForEachFile = 10
 
-  def none(files: ScanFiles): RuntimeFilterResidual = new RuntimeFilterResidual(AlwaysTrue, files)
+  def none(files: ScanFiles): ScanRuntimeFilter = new ScanRuntimeFilter(AlwaysTrue, files)
 
-  def of(predicates: Array[Predicate], files: ScanFiles, caseSensitive: Boolean): RuntimeFilterResidual = {
+  def of(predicates: Array[Predicate], files: ScanFiles, caseSensitive: Boolean): ScanRuntimeFilter = {
     val limit = math.max(MaxValuesForFiles.toLong, MaxValuesForEachFile.toLong * files.plan.tasks.size)
     val filters = new SparkFilters(files.schema, caseSensitive)
     val converted = predicates.map(withShortList(_, limit)).flatMap(filters.convert(_)).map(_.expression)
-    new RuntimeFilterResidual(files.bind(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
+    new ScanRuntimeFilter(files.bind(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
   }
 
   /** Replaces a list with more than `limit` values by its range, before a literal is created for each value. */

@@ -12,7 +12,7 @@ import iceberglite.table.Table
 import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, FilePartitions, SnapshotFiles}
 
 /** The partitions of the current partition spec to which a snapshot has added files and which have many small files. */
-final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTuple]) {
+final class PartitionsWithSmallFiles private (table: Table, val tuples: Set[PartitionTuple]) {
 
   /** Returns whether the files of a group are in one of the partitions. */
   def contains(group: FileGroup): Boolean = group.partition.exists(tuples)
@@ -41,7 +41,7 @@ final class TouchedPartitions private (table: Table, val tuples: Set[PartitionTu
   }
 }
 
-object TouchedPartitions {
+object PartitionsWithSmallFiles {
 
   /**
    * The maximum number of partitions. It limits the memory and the time that are needed after a write to very many
@@ -55,7 +55,7 @@ object TouchedPartitions {
    *
    * @param snapshot the head of a branch
    */
-  def of(table: Table, snapshot: Snapshot, options: RewriteOptions): TouchedPartitions = {
+  def of(table: Table, snapshot: Snapshot, options: RewriteOptions): PartitionsWithSmallFiles = {
     val tree = MetadataTree.at(snapshot, table.tree())
     val touched = mutable.LinkedHashMap.empty[PartitionTuple, ContentFile]
     tree.changes(PartFilter.All)
@@ -64,7 +64,7 @@ object TouchedPartitions {
         touched.getOrElseUpdate(entry.file.partition, entry.file)
       }
     val counts = smallFiles(table, tree, touched.toMap, options)
-    new TouchedPartitions(table, counts.filter(_._2 >= math.max(2, options.group.minInputFiles)).keySet)
+    new PartitionsWithSmallFiles(table, counts.filter(_._2 >= math.max(2, options.group.minInputFiles)).keySet)
   }
 
   /** Returns the number of live small files in each of the partitions. */

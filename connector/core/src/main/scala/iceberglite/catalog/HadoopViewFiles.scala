@@ -16,7 +16,7 @@ import iceberglite.table.{Cleanup, EmptyDirectories, Environment, TableLocations
  * @param view the name of the view, for messages
  * @param tableExists whether the directory is the directory of a table
  */
-final private[catalog] class HadoopViews(
+final private[catalog] class HadoopViewFiles(
     io: FileIO,
     location: String,
     view: String,
@@ -50,7 +50,7 @@ final private[catalog] class HadoopViews(
     }
     base.fold(withdrawIfTable(path))(withdrawIfReplaced(_, path))
     Cleanup.quietly(s"remove old metadata files of $view")(
-      numbers.filter(_ <= number - HadoopViews.KeptFiles).map(pathOf).foreach(io.delete)
+      numbers.filter(_ <= number - HadoopViewFiles.KeptFiles).map(pathOf).foreach(io.delete)
     )
     ViewState(next, path)
   }
@@ -114,17 +114,17 @@ final private[catalog] class HadoopViews(
 
   private def read(path: String): ViewState = ViewState(MetadataFiles.readView(io, path), path)
 
-  private def pathOf(number: Int): String = TableLocations.inside(directory, s"v$number${HadoopViews.Suffix}")
+  private def pathOf(number: Int): String = TableLocations.inside(directory, s"v$number${HadoopViewFiles.Suffix}")
 
-  private def numberOf(path: String): Int = HadoopViews.numberIn(path).getOrElse(
+  private def numberOf(path: String): Int = HadoopViewFiles.numberIn(path).getOrElse(
     throw new IllegalArgumentException(s"$path is not a metadata file of a view of a file-system catalog")
   )
 
   /** Returns the numbers of the existing metadata files, in ascending order. */
-  private def numbers: Vector[Int] = io.list(directory).flatMap(file => HadoopViews.numberIn(file.path)).sorted
+  private def numbers: Vector[Int] = io.list(directory).flatMap(file => HadoopViewFiles.numberIn(file.path)).sorted
 }
 
-private[catalog] object HadoopViews {
+private[catalog] object HadoopViewFiles {
   private val Suffix = ".view.json"
   private val Name = """v(\d{1,9})\.view\.json""".r
 

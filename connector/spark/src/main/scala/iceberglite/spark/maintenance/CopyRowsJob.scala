@@ -23,7 +23,7 @@ import iceberglite.spec.partition.PartitionTuple
  * In a copy row by row, the writer can read the values directly from the vectors of the reader. This avoids the
  * conversion to Spark's rows, which takes about a quarter of the time.
  */
-private[maintenance] object PackJob {
+private[maintenance] object CopyRowsJob {
 
   /**
    * Writes the rows that each Spark task of a scan reads. If this fails or is interrupted, the running tasks are
@@ -36,7 +36,7 @@ private[maintenance] object PackJob {
    */
   def run(
       session: SparkSession,
-      scan: GroupScan,
+      scan: RewriteScan,
       writers: TaskWriterFactory,
       copies: Vector[Option[FilesToCopy]],
       asVectors: Boolean,
@@ -54,7 +54,7 @@ private[maintenance] object PackJob {
       written(partition).foreach(file => registerFile(file.path))
     }
     SQLExecution.withSQLConfPropagated(session) {
-      val tasks = new PackRdd(rows, copies, writers)
+      val tasks = new CopyRowsRdd(rows, copies, writers)
       val run = (_: TaskContext, results: Iterator[Array[Byte]]) => results.next()
       ClusterJob.withTaskErrors(WritingJob.run(context, tasks, run)(addResult))
     }
@@ -113,7 +113,7 @@ private[maintenance] object FilesToCopy {
  *
  * @param rows the rows, which are read only if they cannot be copied
  */
-final private class PackRdd(
+final private class CopyRowsRdd(
     rows: RDD[InternalRow],
     @transient copies: Vector[Option[FilesToCopy]],
     writers: TaskWriterFactory
