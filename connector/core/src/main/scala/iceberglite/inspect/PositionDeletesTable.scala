@@ -159,6 +159,8 @@ final private class VectorPositions(vector: DeletionVector) extends Iterator[Lon
 
   override def hasNext: Boolean = {
     while (!current.hasNext && left > 0) {
+      // A window begins at a position of the vector, because the positions can be far apart.
+      from = vector.firstFrom(from).getOrElse(from)
       val positions = new mutable.ArrayBuilder.ofLong
       var count = 0L
       vector.foreachIn(from, from + Window) { position =>

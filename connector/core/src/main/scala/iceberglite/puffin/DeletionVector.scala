@@ -69,6 +69,17 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     }
   }
 
+  /** Returns the first position that is at least `from`; absent if there is none. */
+  def firstFrom(from: Long): Option[Long] = {
+    val key = (from >>> Integer.SIZE).toInt
+    val found = Arrays.binarySearch(keys, key)
+    val inKey = if (found < 0) -1L else bitmaps(found).nextValue(from.toInt)
+    val next = if (found < 0) -found - 1 else found + 1
+    if (inKey >= 0) Some(DeletionVector.high(key) | inKey)
+    else if (next == keys.length) None
+    else Some(DeletionVector.high(keys(next)) | Integer.toUnsignedLong(bitmaps(next).first))
+  }
+
   /** Returns the vector of the rows that are deleted by either vector. */
   def union(that: DeletionVector): DeletionVector =
     if (that.isEmpty) this

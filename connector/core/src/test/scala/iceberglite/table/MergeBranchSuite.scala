@@ -24,7 +24,8 @@ import iceberglite.table.action.{
   ReplacePartitions,
   RewriteFiles,
   RowDelta,
-  SetRef
+  SetRef,
+  UpgradeVersion
 }
 
 /** Tests [[MergeBranch]]: the result has the changes of both branches, or the merge fails and changes nothing. */
@@ -135,6 +136,53 @@ class MergeBranchSuite extends AnyFunSuite {
     u.commit(new RowDelta(u.vectors("w.puffin", a -> Seq(4L)), to = work))
     u.commit(new RowDelta(u.vectors("m.puffin", a -> Seq(4L)) :+ fileOf("a", "a2")))
     assert(conflict(u).contains("m.puffin deletes row 4 of a"))
+  }
+
+  test("an update on main is found although a later commit of main deletes other rows of the same file") {
+    val t = branched()
+    t.commit(new RowDelta(t.vectors("w.puffin", a -> Seq(4L)), to = work))
+    val updated = t.vectors("m.puffin", a -> Seq(4L))
+    t.commit(new RowDelta(updated :+ fileOf("a", "a2")))
+    t.commit(new RowDelta(t.vectors("m2.puffin", a -> Seq(4L, 9L)), removed = updated))
+    assert(conflict(t).contains("m2.puffin deletes row 4 of a"))
+    val u = branched(V2)
+    u.commit(new RowDelta(Vector(positionDeletes("w", a)), to = work))
+    u.commit(new RowDelta(Vector(positionDeletes("m", a), fileOf("a", "a2"))))
+    u.commit(new RowDelta(Vector(positionDeletes("m2", a))))
+    assert(conflict(u).contains("added the delete file m, which may delete rows of a"))
+  }
+
+  test("a merge is rejected if the branch deletes a whole file of which main has updated a row") {
+    val t = branched()
+    t.commit(new DeleteFiles(category("a"), to = work))
+    t.commit(new RowDelta(t.vectors("m.puffin", a -> Seq(4L)) :+ fileOf("a", "a2")))
+    assert(conflict(t).contains("added the delete file m.puffin, which may delete rows of a"))
+  }
+
+  test("a merge is rejected if main rewrites a file to which a delete file of several data files may apply") {
+    val t = branched(V2)
+    val a2 = fileOf("a", "a2")
+    t.append(a2)
+    t.commit(new MergeBranch("main", work))
+    t.commit(new RowDelta(Vector(positionDeletes("w", a, a2)), to = work))
+    t.commit(new RewriteFiles(Vector(a), Vector(fileOf("a", "a3")), t.table.currentSnapshot.get.snapshotId))
+    assert(conflict(t).contains("rewrote a, which the commit changes"))
+  }
+
+  test("a deletion vector of the branch does not replace position deletes that main added before an upgrade") {
+    val t = branched(V2)
+    t.commit(new RowDelta(Vector(positionDeletes("m", a))))
+    t.commit(new UpgradeVersion(V3))
+    t.commit(new RowDelta(t.vectors("w.puffin", a -> Seq(2L)), to = work))
+    assert(conflict(t).contains("added the delete file m, which may delete rows of a"))
+  }
+
+  test("equality deletes of the branch conflict with rows of main that the branch received later") {
+    val t = branched(V2)
+    t.commit(new RowDelta(Vector(equalityDeletes("eq", a, (0, 9))), to = work))
+    t.append(fileOf("a", "a2", ids = (5, 8)))
+    t.commit(new MergeBranch("main", work))
+    assert(conflict(t).contains("added a2, which may have rows that eq deletes"))
   }
 
   test("a data file that the branch changes and main has removed or compacted is rejected, with the snapshot of main") {

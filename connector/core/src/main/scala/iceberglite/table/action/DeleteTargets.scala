@@ -72,13 +72,24 @@ final private[action] class DeleteTargets(
    * this commit keeps are ignored, because they are merged with the vectors of this commit.
    *
    * @param rewritten the targets that were rewritten, by path
+   * @param isRelevant selects the concurrent delete files to check
    */
-  def otherDeletes(isolation: Isolation, rewritten: Map[String, ContentFile]): Option[(FileChange, ContentFile)] = {
-    val kept = liveData(targetPaths).map(f => f.path -> f).toMap
-    def first(data: Map[String, ContentFile], isRelevant: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
-      if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, isRelevant)
-    first(removed, _ => true).orElse(first(kept ++ (rewritten -- removed.keys), !_.isDeletionVector))
+  def otherDeletes(
+      isolation: Isolation,
+      rewritten: Map[String, ContentFile],
+      isRelevant: ContentFile => Boolean = _ => true
+  ): Option[(FileChange, ContentFile)] = {
+    def first(data: Map[String, ContentFile], select: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
+      if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, select)
+    first(removed, isRelevant).orElse {
+      val kept = liveTargets.map(f => f.path -> f).toMap
+      first(kept ++ (rewritten -- removed.keys), f => !f.isDeletionVector && isRelevant(f))
+    }
   }
+
+  private def liveTargets: Vector[ContentFile] =
+    if (withoutDataFile.isEmpty) liveData(targetPaths)
+    else history.liveEntries(ManifestContent.Data, mightList(_))(e => isTarget(e.file)).map(_.file)
 
   private def liveData(paths: Set[String]): Vector[ContentFile] =
     if (paths.isEmpty) Vector.empty

@@ -68,14 +68,18 @@ final class MergeBranch(branch: String, to: SnapshotTarget.Branch = SnapshotTarg
     else {
       val ancestor = diverged.last.parentSnapshotId.filter(knownIds).getOrElse(throw ValidationFailed(
         s"Cannot merge the branch $branch into ${to.name} of ${context.table}: the branches have no common snapshot. " +
-          "It may have expired. Run the statements of the branch again on a new branch"
+          "It has expired, or the table was empty when the branch was created. Run the statements of the branch again " +
+          "on a new branch"
       ))
+      def origin(snapshot: Snapshot) = CherryPick.origin(snapshot, base)
       val sinceAncestor = known.takeWhile(_.snapshotId != ancestor)
-      val origins = diverged.map(CherryPick.origin(_, base)).toSet
-      val own = sinceAncestor.filter(s => origins(CherryPick.origin(s, base)))
-      val done = sinceAncestor.map(CherryPick.origin(_, base)).toSet
-      diverged.reverse.filterNot(s => done(CherryPick.origin(s, base)))
-        .map(MergeBranch.Commit(_, ancestor, own.map(_.snapshotId).toSet))
+      val done = sinceAncestor.map(origin).toSet
+      val oldestFirst = diverged.reverse
+      // A commit of the target is concurrent with a commit of the branch unless the branch had made it before.
+      oldestFirst.zipWithIndex.filterNot { case (commit, _) => done(origin(commit)) }.map { case (commit, i) =>
+        val earlier = oldestFirst.take(i).map(origin).toSet
+        MergeBranch.Commit(commit, ancestor, sinceAncestor.filter(s => earlier(origin(s))).map(_.snapshotId).toSet)
+      }
     }
   }
 
@@ -121,7 +125,7 @@ private[action] object MergeBranch {
    * A commit of the branch that the target lacks.
    *
    * @param ancestor the id of the newest snapshot that both branches have
-   * @param own the ids of the target's snapshots that earlier merges of the branch added
+   * @param own the ids of the target's snapshots that have the changes of earlier commits of the branch
    */
   final case class Commit(source: Snapshot, ancestor: Long, own: Set[Long])
 }

@@ -38,12 +38,19 @@ final private[action] class ReplayConflicts(
   private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
   private lazy val concurrent = history.concurrentCommits(since)
 
-  /** The paths of the delete files that updates on the target added. */
-  private lazy val deletesOfUpdates: Set[String] =
+  /** The delete files that updates on the target added. */
+  private lazy val deletesOfUpdates: Vector[ContentFile] =
     history.changes(
       concurrent.filter(_.operation.contains(Operation.Overwrite.name)),
       _.content == ManifestContent.Deletes
-    ).filter(_.isAdded).map(_.entry.file.path).toSet
+    ).filter(_.isAdded).map(_.entry.file)
+  private lazy val pathsOfUpdates: Set[String] = deletesOfUpdates.map(_.path).toSet
+
+  /** The data files with rows that updates on the target deleted by deletion vectors. */
+  private lazy val updatedFiles: Set[String] = deletesOfUpdates.flatMap(_.referencedDataFile).toSet
+
+  /** The position delete files whose data files are unknown. */
+  private val ofSeveralFiles = deletes.filter(d => d.content == Content.PositionDeletes && d.onlyDataFile.isEmpty)
 
   /**
    * Checks all rules except those for deletion vectors of the same data file.
@@ -54,8 +61,9 @@ final private[action] class ReplayConflicts(
     val replacesPartitions = source.summary.get(SummaryKey.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
     if (replacesPartitions) checkPartitions()
     checkLive(removedData.keySet ++ deletes.flatMap(_.onlyDataFile))
-    if (rows.nonEmpty && removedData.nonEmpty)
-      NewDeletes.of(removedData, since, base, history, _ => true).foreach(rejectDeletes)
+    if (removedData.nonEmpty)
+      NewDeletes.of(removedData, since, base, history, f => rows.nonEmpty || pathsOfUpdates(f.path))
+        .foreach(rejectDeletes)
     checkDeletesOfKeptFiles()
     checkEqualityDeletes()
   }
@@ -66,9 +74,11 @@ final private[action] class ReplayConflicts(
       .foreach(c => reject(c, s"added ${c.entry.file.path} to a partition that the commit replaces"))
   }
 
-  private def checkLive(paths: Set[String]): Unit = if (paths.nonEmpty && concurrent.nonEmpty) {
-    history.changes(concurrent, _.content == ManifestContent.Data)
-      .find(c => c.isRemoved && paths(c.entry.file.path))
+  private def checkLive(paths: Set[String]): Unit = if (concurrent.nonEmpty) {
+    def isChanged(file: ContentFile): Boolean = paths(file.path) ||
+      ofSeveralFiles.exists(DeleteApplicability.affectedFile(_, Map(file.path -> file), base).isDefined)
+    history.changes(concurrent, p => p.content == ManifestContent.Data && (paths.nonEmpty || ofSeveralFiles.nonEmpty))
+      .find(c => c.isRemoved && isChanged(c.entry.file))
       .foreach { c =>
         val verb = if (c.isRewrite) "rewrote" else "removed"
         reject(c, s"$verb ${c.entry.file.path}, which the commit changes")
@@ -77,10 +87,12 @@ final private[action] class ReplayConflicts(
 
   private def checkDeletesOfKeptFiles(): Unit = {
     val targets = new DeleteTargets(deletes, Map.empty, Set.empty, base, history, context)
-    val conflict =
-      if (deletes.isEmpty) None
-      else targets.otherDeletes(Isolation(IsolationLevel.Snapshot, since), Map.empty)
-    conflict.filter { case (c, _) => rows.nonEmpty || deletesOfUpdates(c.entry.file.path) }.foreach(rejectDeletes)
+    // A deletion vector replaces all position delete files of its data file, so that these files must not be new.
+    val hasVectors = deletes.exists(_.isDeletionVector)
+    def isRelevant(file: ContentFile): Boolean = rows.nonEmpty || pathsOfUpdates(file.path) ||
+      hasVectors && file.content == Content.PositionDeletes
+    if (deletes.nonEmpty)
+      targets.otherDeletes(Isolation(IsolationLevel.Snapshot, since), Map.empty, isRelevant).foreach(rejectDeletes)
   }
 
   private def checkEqualityDeletes(): Unit = {
@@ -101,7 +113,7 @@ final private[action] class ReplayConflicts(
    * @throws ConcurrentChange if both changed a row, and at least one of them wrote a new version of it
    */
   def checkSameRows(pairs: Vector[VectorPair], vectors: DeletionVectorMerge): Unit =
-    pairs.filter(p => rows.nonEmpty || deletesOfUpdates(p.concurrent.path)).foreach { pair =>
+    pairs.filter(p => rows.nonEmpty || p.own.referencedDataFile.exists(updatedFiles)).foreach { pair =>
       val path = pair.own.referencedDataFile
       val replaced = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
       val before = replaced.orElse(LiveDeletionVectors.at(since, pair.own, base, history)).map(vectors.read(_, context))

@@ -70,6 +70,7 @@ final private[action] class ReplaySnapshot(commit: MergeBranch.Commit, branch: S
 
   override protected def summary: Map[String, String] =
     source.summary.filter(_._1 == SummaryKey.ReplacePartitions) ++
-      source.summary.get(SummaryKey.WapId).map(SummaryKey.PublishedWapId -> _) +
+      source.summary.get(SummaryKey.WapId).orElse(source.summary.get(SummaryKey.PublishedWapId))
+        .map(SummaryKey.PublishedWapId -> _) +
       (SummaryKey.SourceSnapshotId -> source.snapshotId.toString)
 }

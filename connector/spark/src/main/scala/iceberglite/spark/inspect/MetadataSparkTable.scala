@@ -15,7 +15,7 @@ import iceberglite.spark.conf.{RangeOptions, ReadOptions, TimeTravel}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.PinnableTable
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.table.Table
 
 /**
@@ -70,8 +70,15 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     checkTravel(state)
     val splits = MetadataSplits.of(options, session, current.properties)
     val snapshot = state.snapshot(current.metadata)
+    checkColumns(current)
     new MetadataTableScanBuilder(name, current, view, snapshot, sparkSchema, splits, session)
   }
+
+  /** Columns of the table determine columns of the metadata table, such as the fields of `readable_metrics`. */
+  private def checkColumns(current: Table): Unit =
+    if (SparkTypes.toSpark(view.schema(current)) != sparkSchema) throw ValidationFailed(
+      s"The columns of $name have changed since the query or DataFrame was created. Create it again"
+    )
 
   override protected def errorName: String = name
 

@@ -9,6 +9,7 @@ import iceberglite.inspect.{GroupRows, RowGroup}
 import iceberglite.spark.conf.{PlanningMode, PlanningModes, ReadOptions, Settings, SparkOption}
 import iceberglite.spark.convert.InternalRows
 import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.partitioning.SizeEstimate
 import iceberglite.spec.schema.Schema
 import iceberglite.table.KnownProperties
 
@@ -24,8 +25,12 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
   def of(groups: Vector[RowGroup]): Option[Vector[Vector[RowGroup]]] = mode match {
     case PlanningMode.Local => None
     case PlanningMode.Distributed => Some(pack(groups))
-    case PlanningMode.Auto => if (groups.iterator.map(_.bytes).sum > targetBytes) Some(pack(groups)) else None
+    case PlanningMode.Auto => if (isLarge(groups)) Some(pack(groups)) else None
   }
+
+  /** A small deletion vector can have a large number of rows, which the driver would hold in memory. */
+  private def isLarge(groups: Vector[RowGroup]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
+    groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus) > MetadataSplits.MaxDriverRows
 
   /** Packs consecutive groups into one task until the task has the target size. */
   private def pack(groups: Vector[RowGroup]): Vector[Vector[RowGroup]] = {
@@ -48,6 +53,9 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
 
 object MetadataSplits {
   private val DefaultBytes = 32L << 20
+
+  /** The maximum estimated number of rows that the driver produces. */
+  private val MaxDriverRows = 1L << 20
 
   private val TargetSize: SparkOption[Long] = SparkOption
     .bytes(ReadOptions.SplitSize.key, KnownProperties.MetadataSplitSize.doc, DefaultBytes)
