@@ -1,9 +1,9 @@
-"""Compact a table repeatedly while a writer commits every second, with each connector, and check every row.
+"""Compact a table repeatedly while a writer commits every second, with each connector, and check the rows.
 
 The writer updates, deletes and inserts rows by merge-on-read. A second thread runs `rewrite_data_files` in a loop, with
 the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a second
-later. The script keeps a model of the rows: each statement that succeeds changes the model, and at the end the table
-must equal the model.
+later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the number of
+rows and the sum of their versions must equal the model, for each class of rows.
 
 Usage: compaction.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar]
 """

@@ -19,7 +19,7 @@ import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
-/** Compares the changelogs of tables with random commits with the rows before and after each commit. */
+/** Checks the changelogs of randomly changed tables against the rows before and after each commit. */
 @MoreRounds
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
@@ -87,7 +87,7 @@ class ChangelogScanSuite extends AnyFunSuite {
    *
    * @param inserts whether the task inserts rows, and does not delete rows
    * @param isOfKeptFile whether the task changes only some rows of a file, which the commit neither adds nor removes
-   * @param withDeletes whether the task has delete files, whose rows are not part of the change
+   * @param withDeletes whether the task has delete files; the rows that they remove are not part of the change
    */
   private case class Kind(inserts: Boolean, isOfKeptFile: Boolean, withDeletes: Boolean)
 
@@ -140,7 +140,7 @@ class ChangelogScanSuite extends AnyFunSuite {
       assert(missing.isEmpty)
     }
 
-  test("an incremental scan returns the rows that append snapshots in the range inserted") {
+  test("an incremental scan returns the rows that were inserted by the append snapshots in its range") {
     (0 until Fuzz.rounds(8, least = 2)).foreach { round =>
       val table = createTable(round, if (round % 2 == 0) V2 else V3)
       val filter = filters(round % filters.size)

@@ -6,10 +6,11 @@ import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
 /**
- * Runs each writer in its own thread, but only one writer at a time. A writer runs until it calls [[pause]], which
- * chooses the next writer at random. The same seed results in the same order of steps.
+ * Runs each writer in its own thread, but only one writer at a time. A writer runs until it calls [[pause]], which may
+ * choose the next writer at random. The same seed results in the same order of steps.
  *
- * @param stay probability that the writer that called [[pause]] continues, 0 to 1
+ * @param stay probability, 0 to 1, that the writer that called [[pause]] continues without a choice; a choice may also
+ *   select this writer
  */
 final class Schedule(random: Random, stay: Double) {
   private var turns = Vector.empty[Semaphore]

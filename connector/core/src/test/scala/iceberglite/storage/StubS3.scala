@@ -12,7 +12,10 @@ import com.sun.net.httpserver.{HttpExchange, HttpServer}
 final class StubS3 extends AutoCloseable {
   import StubS3._
 
-  /** Faults of the next PUT requests with If-None-Match, one per request. Later requests have no fault. */
+  /**
+   * Faults of the next PUT requests with If-None-Match, one per request. Later requests have no fault. Requests that
+   * test whether the store obeys If-None-Match never have a fault.
+   */
   val faults: ConcurrentLinkedQueue[Fault] = new ConcurrentLinkedQueue[Fault]
 
   /** Whether the store obeys the If-None-Match header. */

@@ -56,7 +56,7 @@ class MergeBranchSuite extends AnyFunSuite {
     message
   }
 
-  test("commits of a diverged branch are applied to main in their order, each as a snapshot with its source") {
+  test("commits of a diverged branch are applied to main in their order, and each new snapshot records its original") {
     val t = branched()
     t.commit(new FastAppend(Vector(fileOf("d", "d")), work))
     val first = head(t)
@@ -75,7 +75,7 @@ class MergeBranchSuite extends AnyFunSuite {
     assert(result.commits == 2 && head(t) == second && t.orphanFiles.isEmpty)
   }
 
-  test("a branch is fast-forwarded if main has no commits of its own, and a merged branch is not merged again") {
+  test("main is fast-forwarded if it has no commits of its own, and a merged branch is not merged again") {
     val t = branched()
     assert(merge(t).merged.commits == 0)
     t.commit(new FastAppend(Vector(fileOf("d", "d")), work))
@@ -117,7 +117,7 @@ class MergeBranchSuite extends AnyFunSuite {
     assert(merge(t).merged.commits == 1 && t.deleted(t.table, a) == Vector(1L, 2L, 3L, 5L))
   }
 
-  test("updates of the same row on both branches are rejected, with both snapshots and the file") {
+  test("updates of the same row on both branches conflict, and the error names the snapshot, the file and the row") {
     val t = branched()
     t.commit(new RowDelta(t.vectors("w.puffin", a -> Seq(1L, 4L)) :+ fileOf("a", "a2"), to = work))
     t.commit(new RowDelta(t.vectors("m.puffin", a -> Seq(4L)) :+ fileOf("a", "a3")))
@@ -185,7 +185,7 @@ class MergeBranchSuite extends AnyFunSuite {
     assert(conflict(t).contains("added a2, which may have rows that eq deletes"))
   }
 
-  test("a data file that the branch changes and main has removed or compacted is rejected, with the snapshot of main") {
+  test("a merge fails if main has removed a file that the branch changes or compacts; the error names the snapshot") {
     val changes = Seq[Actions => Action](
       t => new RowDelta(t.vectors("w.puffin", a -> Seq(1L)), to = work),
       _ => new OverwriteFiles(AlwaysFalse, Vector(fileOf("a", "a2")), removed = Vector(a), to = work),
@@ -199,14 +199,14 @@ class MergeBranchSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that the branch rewrites and from which main deletes rows is rejected") {
+  test("a merge fails if main has deleted rows of a file that the branch rewrites") {
     val t = branched()
     t.commit(new OverwriteFiles(AlwaysFalse, Vector(fileOf("a", "a2")), removed = Vector(a), to = work))
     t.commit(new RowDelta(t.vectors("m.puffin", a -> Seq(1L))))
     assert(conflict(t).contains("added the delete file m.puffin, which may delete rows of a"))
   }
 
-  test("a partition that the branch replaces and to which main adds files is rejected, and other partitions are not") {
+  test("a merge fails if main has added files to a partition that the branch replaces, but not for other partitions") {
     val t = branched()
     t.commit(new ReplacePartitions(Vector(fileOf("a", "a2")), to = work))
     t.append(fileOf("b", "b2"))

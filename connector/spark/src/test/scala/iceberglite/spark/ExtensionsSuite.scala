@@ -23,7 +23,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     catalog.loadTable(Identifier.of(Array(parts(1)), parts(2))).partitioning.map(_.describe).toSeq
   }
 
-  test("each connector's extensions handle statements for tables of this connector") {
+  test("the extensions of each connector handle the statements for its own tables") {
     Seq("lite", "ice").foreach { catalog =>
       val t = create(catalog)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts) AS day")
@@ -65,7 +65,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(e.getMessage.contains("== SQL ==") && e.getMessage.contains("^^^"))
   }
 
-  test("statements for a missing table fail with TABLE_OR_VIEW_NOT_FOUND, and for tables of other sources fail") {
+  test("statements fail for tables of other sources; the error for a missing table is TABLE_OR_VIEW_NOT_FOUND") {
     val missing = intercept[AnalysisException](sql(s"ALTER TABLE lite.$ns.nothing ADD PARTITION FIELD id"))
     assert(missing.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
     assert(missing.getMessage.contains(s"lite.$ns.nothing"))

@@ -10,7 +10,7 @@ import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: TreeCopy) {
   private val files = new EntryFiles(columns)
 
-  /** Writes a copy of a leaf with the columns of version 4. @return its length in bytes */
+  /** Writes a copy of a leaf whose manifest is in the format of version 4. @return the length of the copy in bytes */
   def writeLeaf(part: LeafPart): Long = RootManifests.guard(part.path) {
     val contents = part.contents(io)
     write(part.path, contents.kind, contents.entries.map(e => copied(e, part.inherit(e))))

@@ -57,7 +57,10 @@ private[rowlevel] object CrashPoint {
   val all: Seq[CrashPoint] = ofStatements ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
 }
 
-/** A file system for drivers that die. After the death of a statement's driver, no call for its table returns. */
+/**
+ * A file system that simulates the death of drivers. When a statement reaches the [[CrashPoint]], its driver counts as
+ * dead: no further call for the statement's table returns. Statements on other tables continue in the same process.
+ */
 class DyingFileSystem extends RenamingFileSystem {
   import DyingFileSystem._
 

@@ -24,8 +24,8 @@ object TableExpression {
 
   /**
    * The highest id of a column or expression with statistics. The field ids of statistics (10,000 + 200 * id) end at
-   * 200,000,000, below the reserved field ids. The values of a partition field are stored as statistics, so that its
-   * column or expression must not have a higher id.
+   * 200,000,000, below the reserved field ids. The values of a partition field are stored as statistics. Therefore, the
+   * column or expression of a partition field must not have a higher id.
    */
   val MaxId: Int = 999949
 
