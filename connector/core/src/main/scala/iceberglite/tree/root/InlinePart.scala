@@ -51,9 +51,12 @@ final private[root] class InlinePart(
   private def read(io: FileIO): Vector[ContentEntry] =
     RootManifests.read(io, path, columns).entries.filter(InlinePart.isIn(group))
 
-  /** Returns the part with only the entries whose keys are given. */
-  def only(keys: Set[String]): InlinePart =
-    new InlinePart(path, length, group, columns, specs, summary, loaded, Some(keys))
+  /** Returns the part with only the entries whose keys are given. It does not keep the other entries in memory. */
+  def only(keys: Set[String]): InlinePart = {
+    val kept = loaded.map(_.filter(e => keys(InlinePart.key(e))))
+    val liveFiles = kept.fold(summary.liveFiles)(_.count(_.isLive).toLong)
+    new InlinePart(path, length, group, columns, specs, summary.copy(liveFiles = liveFiles), kept, Some(keys))
+  }
 
   override def forReading: FilePart = {
     val short = InlinePart.Summary(summary.liveFiles, sequenceNumber, minSequenceNumber, None, Metrics.Empty)
@@ -69,7 +72,10 @@ private[root] object InlinePart {
   /** The content and the partition spec of all entries of a part. */
   final case class Group(content: ManifestContent, specId: Int)
 
-  /** The number, the sequence numbers and the statistics of the live entries of a part. */
+  /**
+   * The number of the live entries of a part, and the sequence numbers and the statistics of all entries. Removed files
+   * are included in the statistics, because parts are also skipped when the removed files of a commit are searched.
+   */
   final case class Summary(
       liveFiles: Long,
       sequenceNumber: Long,
@@ -89,7 +95,7 @@ private[root] object InlinePart {
     val groups = entries.flatMap(e => contentOf(e.content).map(Group(_, e.specId))).distinct
     groups.map { group =>
       val own = entries.filter(isIn(group))
-      val summary = summarize(own.filter(_.isLive), group.specId, columns)
+      val summary = summarize(own, group.specId, columns)
       new InlinePart(path, length, group, columns, specs, summary, Some(own), None)
     }
   }
@@ -98,7 +104,12 @@ private[root] object InlinePart {
    * Returns the key of a file: its path and content offset. The offset is needed because a Puffin file may contain
    * several deletion vectors.
    */
-  def key(e: ManifestEntry): String = s"${e.file.path}#${e.file.contentOffset.mkString}"
+  def key(e: ManifestEntry): String = key(e.file.path, e.file.contentOffset)
+
+  private def key(e: ContentEntry): String =
+    key(e.location, e.vector.collect { case VectorContent.InPuffin(offset, _) => offset })
+
+  private def key(path: String, offset: Option[Long]): String = s"$path#${offset.mkString}"
 
   private def isIn(group: Group)(e: ContentEntry): Boolean =
     e.specId == group.specId && contentOf(e.content).contains(group.content)
@@ -109,15 +120,15 @@ private[root] object InlinePart {
     case EntryContent.DataManifest | EntryContent.DeleteManifest | EntryContent.ManifestVector => None
   }
 
-  private def summarize(live: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
-    val numbers = live.flatMap(_.version.sequenceNumber)
-    val stats = StatsAggregate.of(live)
+  private def summarize(entries: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
+    val numbers = entries.flatMap(_.version.sequenceNumber)
+    val stats = StatsAggregate.of(entries)
     val metrics = EntryFiles.metrics(stats.byId.filterKeys(id => columns.byId.get(id).exists(_.isColumn)))
     Summary(
-      live.size.toLong,
+      entries.count(_.isLive).toLong,
       if (numbers.isEmpty) 0L else numbers.max,
       if (numbers.isEmpty) 0L else numbers.min,
-      PartitionSummaries.of(specId, stats, columns).filter(_ => live.nonEmpty),
+      PartitionSummaries.of(specId, stats, columns),
       metrics
     )
   }

@@ -3,6 +3,7 @@ package iceberglite.tree.root
 import java.nio.charset.StandardCharsets.US_ASCII
 
 import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.TableExpression
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles, TreeHeader, TreeTable, WrittenTree}
@@ -42,5 +43,6 @@ final private[iceberglite] class RootTree(
   }
 
   private def columnsOf(table: TreeTable): StatsColumns =
-    RootManifests.guard(table.name)(StatsColumns.of(table.metadata, table.specs, expressions(table.metadata)))
+    try StatsColumns.of(table.metadata, table.specs, expressions(table.metadata))
+    catch { case EntryFault(reason) => throw InvalidMetadata(table.name, "$.expressions", reason) }
 }

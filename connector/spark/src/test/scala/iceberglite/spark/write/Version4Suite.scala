@@ -81,6 +81,14 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id FROM $t") == Seq("[1000]"))
   }
 
+  test("a changelog with a filter has the deleted rows, although other files of the root are outside the filter") {
+    val t = create("id BIGINT", 4, "merge-on-read")
+    sql(s"INSERT INTO $t SELECT id FROM range(0, 10, 1, 1)")
+    sql(s"INSERT INTO $t SELECT id FROM range(100, 200, 1, 1)")
+    sql(s"DELETE FROM $t WHERE id < 10")
+    assert(sorted(s"SELECT _change_type, id FROM $t.changes WHERE id = 5") == Seq("[DELETE,5]", "[INSERT,5]"))
+  }
+
   test("Apache Iceberg fails to read or write a table of version 4, and does not change it", Slow) {
     val t = partitioned(4, "merge-on-read")
     statements.take(4).foreach(run(_, t))

@@ -26,14 +26,16 @@ final private[spec] case class MetadataBuilder(
 
   private def applyUpdate(update: MetadataUpdate): MetadataBuilder = update match {
     case AssignUuid(uuid) => updateMetadata(WholeTableUpdates.assignUuid(_, uuid))
-    case UpgradeFormatVersion(version) => updateMetadata(WholeTableUpdates.upgrade(_, version))
+    case UpgradeFormatVersion(version) =>
+      updateMetadata(m => WholeTableUpdates.withExpressions(WholeTableUpdates.upgrade(m, version)))
     case AddSchema(schema, lastColumnId) =>
       val (next, id) = Schemas.add(metadata, schema, lastColumnId)
       copy(metadata = next, lastAddedSchemaId = Some(id))
     case SetCurrentSchema(id) => updateMetadata(Schemas.setCurrent(_, resolveId(id, lastAddedSchemaId, "schema")))
     case AddPartitionSpec(spec) =>
       val (next, id) = Specs.add(metadata, spec)
-      copy(metadata = next, lastAddedSpecId = Some(id))
+      // The expressions are added at once, so that later updates of the same change cannot use their ids for columns.
+      copy(metadata = WholeTableUpdates.withExpressions(next), lastAddedSpecId = Some(id))
     case SetDefaultSpec(id) => updateMetadata(Specs.setDefault(_, resolveId(id, lastAddedSpecId, "partition spec")))
     case RemovePartitionSpecs(ids) => updateMetadata(Specs.remove(_, ids))
     case RemoveSchemas(ids) => updateMetadata(Schemas.remove(_, ids))
