@@ -23,11 +23,11 @@ object SmallRoots extends MetadataTree {
 
   /**
    * The expressions of a table. Metadata of version 3 has no expressions, so that each partition field gets an id that
-   * no column of a test has, and that does not change when columns or partition fields are added.
+   * no column of a test has, and that does not change when columns or partition fields are added, or when the table is
+   * upgraded to version 4.
    */
   private def expressions(metadata: TableMetadata): Vector[TableExpression] =
-    if (metadata.formatVersion >= FormatVersion.V4) metadata.expressions
-    else metadata.specs.flatMap(_.fields).filter(_.transform != Void).map(keyOf).distinct.zipWithIndex.map {
+    metadata.specs.flatMap(_.fields).filter(_.transform != Void).map(keyOf).distinct.zipWithIndex.map {
       case ((fieldId, transform, sources), i) =>
         TableExpression(FirstId + i, sources, transform, s"expression_$i", Some(fieldId))
     }
