@@ -92,6 +92,7 @@ class ViewOperationsSuite extends AnyFunSuite {
         assert(registered.metadata == created.metadata && catalog.loadView(other) == registered)
         assert(catalog.loadView(View) == created)
       } finally catalog.dropView(other)
+      assert(catalog.loadView(View) == created, "dropping one of two names keeps the metadata file")
     }
   }
 

@@ -173,11 +173,9 @@ final class HiveCatalog private (
     views.register(fullName(id), viewPointer(id), metadataFile)
   }
 
-  override def dropView(id: TableIdentifier): Boolean = {
-    val dropped = if (viewExists(id)) metastore.drop(HiveKind.IcebergView, id, fullName(id)) else None
-    Cleanup.delete(io, dropped)
-    dropped.isDefined
-  }
+  /** Drops a view. Its metadata file is kept, because another name or catalog may refer to it. */
+  override def dropView(id: TableIdentifier): Boolean =
+    viewExists(id) && metastore.drop(HiveKind.IcebergView, id, fullName(id)).isDefined
 
   override def renameView(from: TableIdentifier, to: TableIdentifier): Unit =
     renameObject(HiveKind.IcebergView, from, to)

@@ -249,13 +249,13 @@ final class JdbcCatalog private (
     requireIfStrict(id.namespace)
   }
 
+  /** Drops a view. Its metadata file is kept, because another name or catalog may refer to it. */
   override def dropView(id: TableIdentifier): Boolean = viewLocation(id) match {
     case None => false
     case Some(location) =>
       val dropped = session.withRetries("drop a view", idempotent = false) {
         rows.delete(RowKind.View, JdbcNames.join(id.namespace), id.name, Some(location))
       }
-      if (dropped > 0) Cleanup.delete(io, Vector(location))
       // If no row was deleted, the view was changed or dropped concurrently. In this case, the drop is repeated, even
       // if another view with this name has been created.
       dropped > 0 || dropView(id)
