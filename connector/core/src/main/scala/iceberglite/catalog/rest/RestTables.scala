@@ -102,13 +102,25 @@ final private[catalog] class RestTables(
    * @param draft the metadata of the new table, before the server adds its settings
    * @param location the location that the user requested
    * @throws CommitStateUnknown if the server may have created the table
+   * @throws Unsupported if this client cannot access the files of the table. The table is then dropped again
    */
   def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
     val server = lazyServer()
     val request = creation(server, id, draft, location, staged = false)
     val response =
       CommitOutcome[RestResponse](name(id), server, request)(creationErrors(id))(PartialFunction.empty).merge
-    CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
+    try CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
+    catch {
+      case unusable @ (_: Unsupported | _: InvalidArgument) =>
+        withdraw(id)
+        throw unusable
+    }
+  }
+
+  /** Drops a table that was created for a statement that fails. */
+  private def withdraw(id: TableIdentifier): Unit = Cleanup.quietly(s"drop the new table ${name(id)}") {
+    drop(id, purge = false)
+    ()
   }
 
   private def creation(
@@ -145,7 +157,15 @@ final private[catalog] class RestTables(
       headers = Delegation,
       body = Some(RestRequestJson.register(id.name, metadataFile))
     )
-    readLoaded(server, id, request, server.send(request)(creationErrors(id)), refsOnly = false)
+    val response = server.send(request)(creationErrors(id))
+    def registered(text: String) =
+      s"$text. Table ${name(id)} is registered, but cannot be used with these settings; drop it without PURGE if it is " +
+        "not needed"
+    try readLoaded(server, id, request, response, refsOnly = false)
+    catch {
+      case e: Unsupported => throw e.copy(advice = registered(e.advice))
+      case e: InvalidArgument => throw e.copy(reason = registered(e.reason))
+    }
   }
 
   private def creationErrors(id: TableIdentifier): PartialFunction[RestFailure, iceberglite.spec.IcebergError] = {

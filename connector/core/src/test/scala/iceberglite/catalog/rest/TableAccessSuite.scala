@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.rest.RestResponseJson.Credential
 import iceberglite.spec.table.NewTable
@@ -93,6 +94,30 @@ class TableAccessSuite extends AnyFunSuite {
       stub.on("POST /v1/namespaces/db/tables")(table(metadata, file, s""","config":{$signing}"""))
       intercept[Unsupported](stub.catalog().stage(id, unpartitioned(), StageMode.CreateOrReplace))
     }
+  }
+
+  test("CREATE TABLE drops the new table again if it cannot be used, and a registered table is kept") {
+    withStub { stub =>
+      val onlyAccessKey = """{"s3.access-key-id":"AK1"}"""
+      stub.on(s"DELETE ${path.stripPrefix("GET ")}")(answer(204))
+      Seq("""{"s3.remote-signing-enabled":"true"}""", """{"scan-planning-mode":"server"}""", onlyAccessKey).foreach {
+        config =>
+          val unusable = table(metadata, file, s""","config":$config""")
+          stub.on("POST /v1/namespaces/db/tables")(unusable).on("POST /v1/namespaces/db/register")(unusable)
+          val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
+          val created = intercept[IcebergError](catalog.create(id, unpartitioned()))
+          assert(isUnusable(created), config)
+          assert(stub.lines.last == s"DELETE ${path.stripPrefix("GET ")}?purgeRequested=false", config)
+          val registered = intercept[IcebergError](catalog.register(id, file))
+          assert(isUnusable(registered) && registered.getMessage.contains("Table lite.db.t is registered"), config)
+          assert(stub.lines.last == "POST /v1/namespaces/db/register", config)
+      }
+    }
+  }
+
+  private def isUnusable(error: IcebergError): Boolean = error match {
+    case _: Unsupported | _: InvalidArgument => true
+    case _ => false
   }
 
   test("a table or a server that requires scan planning by the server is rejected") {
