@@ -304,7 +304,7 @@ final private[catalog] class RestTables(
         case r if r.status == 409 => CommitConflict(names, s"the server responded: ${r.message}")
       }(PartialFunction.empty)
       ()
-    } finally changes.foreach(c => invalidate(c.id))
+    } finally changes.foreach(c => cache.invalidate(c.id))
   }
 
   def notFound(id: TableIdentifier): NotFound =

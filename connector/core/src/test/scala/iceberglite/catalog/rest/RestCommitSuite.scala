@@ -300,6 +300,21 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
+  test("a conflict of a commit to several tables keeps the tokens of the tables, and does not use cached tables") {
+    withStub { stub =>
+      stub.on(s"GET $path")(table(empty, first, ""","config":{"token":"of-the-table"}""").withHeader("ETag" -> "e"))
+      stub.on("POST /v1/transactions/commit")(refuse(409, "CommitFailedException", "moved"))
+      stub.on(s"POST $path")(table(updated(empty, properties), second))
+      val catalog = stub.catalog("token" -> "mine")
+      catalog.load(id)
+      intercept[CommitConflict](catalog.commitAll(Vector(TableChange(id, base, properties))))
+      commit(catalog)
+      assert(stub.requests.last.headers("authorization") == "Bearer of-the-table")
+      catalog.load(id)
+      assert(!stub.requests.last.headers.contains("if-none-match"))
+    }
+  }
+
   test("a purge deletes the files of the table, unless a property delegates the purge to the server") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first)).on(s"DELETE $path")(answer(204))

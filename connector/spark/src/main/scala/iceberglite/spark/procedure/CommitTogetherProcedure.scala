@@ -3,7 +3,7 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
-import iceberglite.spark.session.CommitListeners
+import iceberglite.spark.session.{CommitListeners, SharedTable}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.Table
@@ -47,14 +47,17 @@ object CommitTogetherProcedure extends Procedure {
       throw InvalidArgument("argument others", id.toString, "The table is named twice; name each table once")
     }
     val changes = before.map(_.changeBy(new FastForward(target, arguments(branch)))).toVector
-    context.catalog.commitAll(changes.filter(_.change.updates.nonEmpty))
-    val after = shared.map { table =>
-      table.refresh()
-      CommitListeners.announce(table.current, Some(table))
-      table.current
-    }
+    try context.catalog.commitAll(changes.filter(_.change.updates.nonEmpty))
+    finally shared.foreach(announce)
+    val after = shared.map(_.current)
     names.indices.foreach(i => context.refreshCachedPlans(names(i), before(i), after(i)))
     before.zip(after).map { case (old, now) => ResultRow(now.name, head(old, target), head(now, target)) }
+  }
+
+  /** Makes the next access to the table load it, under each of its names. The table may have changed. */
+  private def announce(table: SharedTable): Unit = {
+    table.markStale()
+    CommitListeners.announce(table.lastKnown, Some(table))
   }
 
   private def head(table: Table, branch: String): Option[Long] = table.metadata.refs.get(branch).map(_.snapshotId)

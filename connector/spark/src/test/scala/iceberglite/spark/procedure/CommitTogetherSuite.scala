@@ -1,12 +1,18 @@
 package iceberglite.spark.procedure
 
+import com.sun.net.httpserver.HttpExchange
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.catalog.rest.{StubCatalog, StubServer}
 import iceberglite.servers.Servers
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson}
+import iceberglite.storage.HadoopFileIO
+import iceberglite.table.{Change, TableIdentifier}
 
 /** Tests `commit_together` and `register_view` on the REST server of the test environment. */
 @Slow
@@ -30,16 +36,21 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
   /** Runs `body` with two tables of one row each, whose branch `audit` has a second row. */
   private def withTables(body: => Unit): Unit =
     try {
-      tables.foreach { t =>
-        sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
-        sql(s"INSERT INTO $t VALUES (1)")
-        sql(s"ALTER TABLE $t CREATE BRANCH audit")
-        sql(s"INSERT INTO $t.branch_audit VALUES (2)")
-      }
+      tables.foreach(createWithBranch)
       body
     } finally tables.foreach(t => sql(s"DROP TABLE IF EXISTS $t"))
 
-  private def counts: Seq[Long] = tables.map(t => rows(s"SELECT count(*) FROM $t").head.getLong(0))
+  private def createWithBranch(t: String): Unit = {
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1)")
+    sql(s"ALTER TABLE $t CREATE BRANCH audit")
+    sql(s"INSERT INTO $t.branch_audit VALUES (2)")
+    ()
+  }
+
+  private def counts: Seq[Long] = tables.map(count)
+
+  private def count(t: String): Long = rows(s"SELECT count(*) FROM $t").head.getLong(0)
 
   private val call = s"CALL together.system.commit_together('$ns.a', array('$ns.b'), 'audit')"
 
@@ -73,12 +84,7 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
       assert(intercept[Exception](sql(twice)).getMessage.contains("named twice"))
     }
     val local = Seq("x", "y").map(name => s"litejdbc.$ns.$name")
-    local.foreach { t =>
-      sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
-      sql(s"INSERT INTO $t VALUES (1)")
-      sql(s"ALTER TABLE $t CREATE BRANCH audit")
-      sql(s"INSERT INTO $t.branch_audit VALUES (2)")
-    }
+    local.foreach(createWithBranch)
     try intercept[Throwable](
         sql(s"CALL litejdbc.system.commit_together('$ns.x', array('$ns.y'), 'audit')")
       ) match {
@@ -86,6 +92,42 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
         case other => fail(other)
       }
     finally local.foreach(t => sql(s"DROP TABLE $t"))
+  }
+
+  test("after a commit with unknown outcome, the next statement loads all tables") {
+    StubServer.withStub { stub =>
+      val directory = newDirectory("together")
+      val settings =
+        Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/catalog.db", "warehouse" -> directory.toUri.toString)
+      val behind = Catalogs.open("behind", settings, new HadoopFileIO(spark.sessionState.newHadoopConf()))
+      behind.createNamespace(Vector("db"), Map.empty)
+      new StubCatalog(stub, behind, "{}")
+      stub.on("POST /v1/transactions/commit")(new LostResponse(stub, behind))
+      withConf(SharedSession.catalogConf(
+        "stubbed",
+        classOf[SparkCatalog].getName,
+        "type" -> "rest",
+        "uri" -> stub.uri
+      ).toSeq: _*) {
+        val stubbed = Seq("stubbed.db.a", "stubbed.db.b")
+        stubbed.foreach(createWithBranch)
+        intercept[Exception](sql("CALL stubbed.system.commit_together('db.a', array('db.b'), 'audit')"))
+        assert(stubbed.map(count) == Seq(2L, 2L))
+      }
+      behind.close()
+    }
+  }
+
+  /** Applies a commit to several tables, and responds with an error that leaves the outcome unknown. */
+  final private class LostResponse(stub: StubServer, behind: Catalog) extends StubServer.Reply {
+    override def send(exchange: HttpExchange): Unit = {
+      JsonValue.parse("request", stub.requests.last.body)("table-changes").elements.foreach { part =>
+        val id = TableIdentifier(Vector("db"), part("identifier").string("name"))
+        val updates = part("updates").map(MetadataUpdateJson.read)
+        behind.commit(id, Some(behind.load(id)), Change(updates, part("requirements").map(RequirementJson.read)))
+      }
+      StubServer.answer(500).send(exchange)
+    }
   }
 
   test("a view is registered by a procedure, and its name must be free") {
