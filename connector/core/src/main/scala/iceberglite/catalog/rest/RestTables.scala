@@ -106,7 +106,9 @@ final private[catalog] class RestTables(
    */
   def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
     val server = lazyServer()
-    val request = creation(server, id, draft, location, staged = false)
+    // A retry after an attempt that created the table gets status 409, whose outcome is then reported as unknown.
+    val request =
+      creation(server, id, draft, location, staged = false).copy(retryMode = Some(RetryMode.IfUnavailable))
     val response =
       CommitOutcome[RestResponse](name(id), server, request)(creationErrors(id))(PartialFunction.empty).merge
     try CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))

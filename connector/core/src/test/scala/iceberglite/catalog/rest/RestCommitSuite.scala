@@ -240,6 +240,23 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
+  test("the creation of a table without rows is sent again after status 503, but not after a lost response") {
+    withStub { stub =>
+      val request = "POST /v1/namespaces/db/tables"
+      stub.on(request)(refuse(503, "x", "busy"), refuse(503, "x", "busy"), table(empty, first))
+      assert(stub.catalog(fewRetries).create(id, unpartitioned()).metadataLocation == first)
+      assert(stub.lines == Vector.fill(3)(request))
+      Seq[Seq[Reply]](
+        Seq(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there")),
+        Seq(answer(502), table(empty, first)),
+        Seq(broken, table(empty, first))
+      ).foreach { replies =>
+        stub.on(request)(replies: _*)
+        intercept[CommitStateUnknown](stub.catalog(fewRetries).create(id, unpartitioned()))
+      }
+    }
+  }
+
   test("a creation fails if the server reports that the name exists or that the namespace is missing") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
