@@ -8,6 +8,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
 import iceberglite.spec.rest.RestRequestJson.TableCommit
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, AssignUuid}
+import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -103,6 +104,7 @@ final private[catalog] class RestTables(
    * @param location the location that the user requested
    * @throws CommitStateUnknown if the server may have created the table
    * @throws Unsupported if this client cannot access the files of the table. The table is then dropped again
+   * @throws ValidationFailed if the server created the table with another format version or other columns
    */
   def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
     val server = lazyServer()
@@ -111,12 +113,22 @@ final private[catalog] class RestTables(
       creation(server, id, draft, location, staged = false).copy(retryMode = Some(RetryMode.IfUnavailable))
     val response =
       CommitOutcome[RestResponse](name(id), server, request)(creationErrors(id))(PartialFunction.empty).merge
-    try CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
-    catch {
-      case unusable @ (_: Unsupported | _: InvalidArgument) =>
-        withdraw(id)
-        throw unusable
-    }
+    val created =
+      try CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
+      catch {
+        case unusable @ (_: Unsupported | _: InvalidArgument) =>
+          withdraw(id)
+          throw unusable
+      }
+    CreatedTable.check(name(id), draft, created.metadata)
+    withDeclaredTypes(id, draft, created)
+  }
+
+  /** Corrects the keys of the declared types if the server assigned other field ids than those in the request. */
+  private def withDeclaredTypes(id: TableIdentifier, draft: TableMetadata, created: TableVersion): TableVersion = {
+    val updates = CreatedTable.declaredTypes(draft, created.metadata)
+    if (updates.isEmpty) created
+    else commit(id, Some(created), Change(updates, created.metadata.uuid.map(AssertTableUuid).toVector))
   }
 
   /** Drops a table that was created for a statement that fails. */

@@ -6,11 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.TestMetadata._
 import iceberglite.catalog.rest.StubServer._
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson}
 import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.DeclaredType
 import iceberglite.spec.table.NewTable
+import iceberglite.spec.types.{DefaultValue, NestedField}
+import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{AssignUuid, SetProperties}
 import iceberglite.spec.update.Requirement.{AssertCreate, AssertTableUuid}
@@ -218,10 +221,11 @@ class RestCommitSuite extends AnyFunSuite {
 
   test("a table without rows is created with one request and without staging, and its outcome may be unknown") {
     withStub { stub =>
-      stub.on("POST /v1/namespaces/db/tables")(table(empty, first))
+      val ofVersion3 = empty.edited(formatVersion = FormatVersion.V3)
+      stub.on("POST /v1/namespaces/db/tables")(table(ofVersion3, first))
       val catalog = stub.catalog("table-default.x" -> "y")
       val created = catalog.create(id, unpartitioned("k" -> "v", "format-version" -> "3"))
-      assert(created.metadataLocation == first && created.metadata == empty)
+      assert(created.metadataLocation == first && created.metadata.formatVersion == FormatVersion.V3)
       assert(stub.lines == Vector("POST /v1/namespaces/db/tables"))
       val json = JsonValue.parse("request", stub.requests.last.body)
       assert(!json("stage-create").boolean && json.string("name") == "t" && !json.has("location"))
@@ -254,6 +258,52 @@ class RestCommitSuite extends AnyFunSuite {
         stub.on(request)(replies: _*)
         intercept[CommitStateUnknown](stub.catalog(fewRetries).create(id, unpartitioned()))
       }
+    }
+  }
+
+  test("a creation fails if the server created the table with another format version or with other columns") {
+    withStub { stub =>
+      val column = schema.fields.head
+      val withDefault = schema.copy(fields = schema.fields.updated(0, column.copy(writeDefault = default)))
+      val requested = TableCreation(withDefault, properties = Map("format-version" -> "3"))
+      val v3 = empty.edited(formatVersion = FormatVersion.V3)
+      def created(fields: Vector[NestedField]) = v3.edited(schemas = Vector(v3.schema.copy(fields = fields)))
+      val other = Seq(
+        empty,
+        v3,
+        created(v3.schema.fields.reverse),
+        created(v3.schema.fields.updated(0, column.copy(required = false, writeDefault = default))),
+        created(v3.schema.fields.updated(0, column.copy(name = "ID", writeDefault = default)))
+      )
+      other.foreach { metadata =>
+        stub.on("POST /v1/namespaces/db/tables")(table(metadata, first))
+        val error = intercept[ValidationFailed](stub.catalog().create(id, requested))
+        assert(error.getMessage.contains("table lite.db.t"))
+      }
+      val same = created(v3.schema.fields.updated(0, column.copy(writeDefault = default, doc = Some("by the server"))))
+      stub.on("POST /v1/namespaces/db/tables")(table(same, first))
+      assert(stub.catalog().create(id, requested).metadata == same)
+    }
+  }
+
+  private def default: Option[DefaultValue] = Some(DefaultValue.OfPrimitive(LongLiteral(7L)))
+
+  test("if the server assigns other field ids, the declared types of columns are committed with these ids") {
+    withStub { stub =>
+      val swapped = schema.copy(fields = schema.fields.map(f => f.copy(id = 3 - f.id)))
+      val renumbered = empty.edited(schemas = Vector(swapped))
+      stub.on("POST /v1/namespaces/db/tables")(table(renumbered, first))
+      stub.on(s"POST $path")(table(renumbered, second))
+      assert(stub.catalog().create(id, unpartitioned()).metadataLocation == first)
+      val declared = DeclaredType.key(2) -> "varchar(20)"
+      assert(stub.catalog().create(id, unpartitioned(declared)).metadataLocation == second)
+      assert(sentChange(stub.requests.last) == Change(
+        Vector(
+          SetProperties(Map(DeclaredType.key(1) -> "varchar(20)")),
+          MetadataUpdate.RemoveProperties(Set(DeclaredType.key(2)))
+        ),
+        Vector(AssertTableUuid(new UUID(0, 7)))
+      ))
     }
   }
 
