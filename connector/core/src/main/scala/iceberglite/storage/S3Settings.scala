@@ -31,6 +31,9 @@ object S3Settings {
   private val StorageClass = "s3.write.storage-class"
   private val DeleteEnabled = "s3.delete-enabled"
 
+  /** The keys of the settings that together identify a user. */
+  private[iceberglite] val IdentityKeys = Set(AccessKey, SecretKey, SessionToken)
+
   /** Prefix of a key that sets a tag. The name of the tag follows the prefix. All written objects get the tag. */
   val TagPrefix = "s3.write.tags."
 

@@ -173,8 +173,8 @@ final private[catalog] class RestTables(
     )
     val response = server.send(request)(creationErrors(id))
     def registered(text: String) =
-      s"$text. Table ${name(id)} is registered, but cannot be used with these settings; drop it without PURGE if it is " +
-        "not needed"
+      s"$text. Table ${name(id)} is registered, but cannot be used with these settings; drop it without PURGE if it " +
+        "is not needed"
     try readLoaded(server, id, request, response, refsOnly = false)
     catch {
       case e: Unsupported => throw e.copy(advice = registered(e.advice))

@@ -26,14 +26,14 @@ private[catalog] object TableAccess {
   /**
    * Returns the access to a table's files. The settings that the server sent for the table are used in addition to the
    * settings of the catalog. If the server sent several credentials, the bucket of the table's location is accessed
-   * with the credential for this location, and each other bucket with its own credential.
+   * with the credential for this location, and each other bucket with its own credential. If no credential belongs to
+   * the location and the settings have no keys, the credential with the shortest prefix in the bucket is used.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
-    val location = table.metadata.location
     val others = ofOtherBuckets(table)
-    val config = table.config ++ credentialFor(table.credentials, location).fold(Map.empty[String, String])(_.config)
+    val config = ofOwnBucket(table).fold(table.config)(merged(table.config, _))
     val settings = accepted(config) ++ others.flatMap { case (bucket, c) =>
-      S3Settings.ofBucket(bucket, accepted(table.config ++ c.config))
+      S3Settings.ofBucket(bucket, accepted(merged(table.config, c)))
     }
     if (settings.isEmpty) TableAccess(None, None)
     else TableAccess(
@@ -41,6 +41,23 @@ private[catalog] object TableAccess {
       (config +: others.values.map(_.config).toVector).flatMap(expiry)
         .reduceOption(_ min _)
     )
+  }
+
+  /** Selects the credential for the bucket of the table's location. */
+  private def ofOwnBucket(table: LoadedTable): Option[Credential] = {
+    val own = S3Settings.bucketOf(table.metadata.location)
+    val inBucket = table.credentials.filter(c => own.isDefined && S3Settings.bucketOf(c.prefix) == own)
+    credentialFor(table.credentials, table.metadata.location).orElse(
+      if (inBucket.isEmpty || table.config.contains(S3Settings.AccessKey)) None
+      else Some(inBucket.minBy(_.prefix.length))
+    )
+  }
+
+  /** Adds the settings of a credential to those of the table. Keys of two identities are not mixed. */
+  private def merged(config: Map[String, String], credential: Credential): Map[String, String] = {
+    val replaced =
+      if (credential.config.contains(S3Settings.AccessKey)) S3Settings.IdentityKeys + ExpiresAtMs else Set.empty[String]
+    config -- replaced ++ credential.config
   }
 
   private def accepted(config: Map[String, String]): Map[String, String] =
@@ -73,10 +90,11 @@ private[catalog] object TableAccess {
 
   /**
    * Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). The schemes `s3`,
-   * `s3a` and `s3n` are the same.
+   * `s3a` and `s3n` are the same. A prefix may end with the slash that follows the directory.
    */
   private[rest] def credentialFor(credentials: Vector[Credential], location: String): Option[Credential] = {
-    val matching = credentials.filter(c => withS3Scheme(location).startsWith(withS3Scheme(c.prefix)))
+    val directory = withS3Scheme(location).stripSuffix("/") + "/"
+    val matching = credentials.filter(c => directory.startsWith(withS3Scheme(c.prefix)))
     if (matching.isEmpty) None else Some(matching.maxBy(_.prefix.length))
   }
 

@@ -96,6 +96,38 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
+  test("a credential may end with a slash after the location, and else the shortest prefix in the bucket is used") {
+    withStub { stub =>
+      def keyFor(prefixes: String*): Option[String] = {
+        val credentials = prefixes.zipWithIndex.map { case (prefix, i) =>
+          s"""{"prefix":"$prefix","config":${config(s"AK$i")}}"""
+        }.mkString("[", ",", "]")
+        stub.on(path)(table(metadata, file, s""","storage-credentials":$credentials"""))
+        Option(settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id)).get("fs.s3a.access.key"))
+      }
+      assert(keyFor("s3://bucket/", s"$location/").contains("AK1"))
+      assert(keyFor(s"$location/data/", s"$location/metadata").contains("AK0"))
+      assert(keyFor("s3://other/", "s3://bucket/db/t2/").contains("AK1"))
+      assert(keyFor("s3://bucket/", s"${location}2/").contains("AK0"))
+    }
+  }
+
+  test("the keys of a credential are not mixed with the session token in the settings of the table") {
+    withStub { stub =>
+      def credential(prefix: String, key: String) =
+        s"""{"prefix":"$prefix","config":{"s3.access-key-id":"$key","s3.secret-access-key":"x"}}"""
+      val credentials = s"[${credential("s3://bucket/", "AK2")},${credential("s3://other/", "AK3")}]"
+      stub.on(path)(table(metadata, file, s""","config":${config("AK1")},"storage-credentials":$credentials"""))
+      val conf = settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id))
+      Seq("fs.s3a" -> "AK2", "fs.s3a.bucket.other" -> "AK3").foreach { case (prefix, key) =>
+        assert(conf.get(s"$prefix.access.key") == key && conf.get(s"$prefix.secret.key") == "x")
+        assert(Option(conf.get(s"$prefix.session.token")).isEmpty)
+        assert(conf.get(s"$prefix.aws.credentials.provider").endsWith(".SimpleAWSCredentialsProvider"))
+      }
+      assert(conf.get("fs.s3a.endpoint.region") == "eu-west-1")
+    }
+  }
+
   test("CREATE TABLE drops the new table again if it cannot be used, and a registered table is kept") {
     withStub { stub =>
       val onlyAccessKey = """{"s3.access-key-id":"AK1"}"""
