@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.spark.IcebergTable
+import iceberglite.spark.{IcebergTable, SharedSession, SparkCatalog}
 import iceberglite.spark.error.{Causes, StatementError}
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError
@@ -159,6 +159,28 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     assert(renamed.asInstanceOf[InvalidArgument].name.contains("small"))
     val invalid = errorOf(sql(s"CREATE TABLE ${newTable()} (a INT) USING iceberg $property"))
     assert(invalid.asInstanceOf[InvalidArgument].name.contains("small"))
+  }
+
+  test("CREATE TABLE fails if a constraint that the catalog sets on new tables is invalid for the columns") {
+    val key = "iceberg-lite.constraints.positive"
+    for ((prefix, i) <- Seq("table-default", "table-override").zipWithIndex) {
+      val catalog = s"constrained$i"
+      val settings = SharedSession.catalogConf(
+        catalog,
+        classOf[SparkCatalog].getName,
+        "type" -> "hadoop",
+        "warehouse" -> newDirectory("constraints").toUri.toString,
+        s"$prefix.$key" -> "n > 0"
+      )
+      withConf(settings.toSeq: _*) {
+        sql(s"CREATE NAMESPACE $catalog.db")
+        errorOf(sql(s"CREATE TABLE $catalog.db.t (id BIGINT) USING iceberg")) match {
+          case _: InvalidArgument => assert(rows(s"SHOW TABLES IN $catalog.db").isEmpty)
+          case other => fail(other)
+        }
+        sql(s"CREATE TABLE $catalog.db.t (n BIGINT) USING iceberg")
+      }
+    }
   }
 
   test("ADD CONSTRAINT fails if a row of any branch violates the condition, and stores nothing") {
