@@ -41,18 +41,29 @@ object CommitTogetherProcedure extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val names = arguments(Parameter.table) +: arguments(others)
     val target = arguments.get(to).getOrElse(SnapshotRef.Main)
-    val shared = names.map(context.table)
+    val shared = context.table(names.head) +: arguments(others).map(context.tableIn(others, _))
     val before = shared.map(_.current)
-    before.groupBy(_.id).collectFirst { case (id, tables) if tables.size > 1 => id }.foreach { id =>
-      throw InvalidArgument("argument others", id.toString, "The table is named twice; name each table once")
+    requireDistinct(before)
+    val changes =
+      before.map(_.changeBy(new FastForward(target, arguments(branch)))).filter(_.change.updates.nonEmpty).toVector
+    if (changes.nonEmpty) {
+      try context.catalog.commitAll(changes)
+      finally shared.foreach(announce)
     }
-    val changes = before.map(_.changeBy(new FastForward(target, arguments(branch)))).toVector
-    try context.catalog.commitAll(changes.filter(_.change.updates.nonEmpty))
-    finally shared.foreach(announce)
     val after = shared.map(_.current)
     names.indices.foreach(i => context.refreshCachedPlans(names(i), before(i), after(i)))
     before.zip(after).map { case (old, now) => ResultRow(now.name, head(old, target), head(now, target)) }
   }
+
+  /** Rejects a table that is named twice, possibly with names that differ in case. */
+  private def requireDistinct(tables: Seq[Table]): Unit =
+    tables.groupBy(t => t.metadata.uuid.fold(t.id.toString)(_.toString)).values.find(_.size > 1).foreach { same =>
+      throw InvalidArgument(
+        s"argument ${others.name}",
+        same.last.id.toString,
+        "The table is named twice; name each table once"
+      )
+    }
 
   /** Makes the next access to the table load it, under each of its names. The table may have changed. */
   private def announce(table: SharedTable): Unit = {

@@ -20,11 +20,13 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
    *
    * @throws InvalidArgument if the text is not a name, or names a table of another catalog
    */
-  def identifier(table: String): Identifier = {
-    val (resolvedCatalog, ident) = resolve(Parameter.table, table)
+  def identifier(table: String): Identifier = identifierIn(Parameter.table, table)
+
+  private def identifierIn(parameter: Parameter[_], table: String): Identifier = {
+    val (resolvedCatalog, ident) = resolve(parameter, table)
     if (resolvedCatalog.name != catalog.name) {
       val name = resolvedCatalog.name
-      reject(Parameter.table, table, s"The table is in the catalog $name; use CALL $name.system. ... instead")
+      reject(parameter, table, s"The table is in the catalog $name; use CALL $name.system. ... instead")
     }
     ident
   }
@@ -45,19 +47,26 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
     }
   }
 
-  private def resolve(parameter: Parameter[String], table: String): (CatalogPlugin, Identifier) = {
+  private def resolve(parameter: Parameter[_], table: String): (CatalogPlugin, Identifier) = {
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
       reject(parameter, table, "It must be a table name in SQL, such as db.t")
     )
     CatalogNames.resolveIn(session, catalog, parts)
   }
 
-  private def reject(parameter: Parameter[String], table: String, hint: String): Nothing =
+  private def reject(parameter: Parameter[_], table: String, hint: String): Nothing =
     throw InvalidArgument(s"argument ${parameter.name}", table, hint)
 
   /** Returns the table after loading its current version. */
-  def table(name: String): SharedTable = {
-    val shared = catalog.sharedTable(identifier(name))
+  def table(name: String): SharedTable = tableIn(Parameter.table, name)
+
+  /**
+   * Returns the table after loading its current version.
+   *
+   * @param parameter the parameter whose argument contains the name, for messages
+   */
+  def tableIn(parameter: Parameter[_], name: String): SharedTable = {
+    val shared = catalog.sharedTable(identifierIn(parameter, name))
     shared.refresh()
     shared
   }

@@ -82,16 +82,20 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
     withTables {
       val twice = s"CALL together.system.commit_together('$ns.a', array('$ns.a'), 'audit')"
       assert(intercept[Exception](sql(twice)).getMessage.contains("named twice"))
+      val elsewhere = s"CALL together.system.commit_together('$ns.a', array('lite.$ns.b'), 'audit')"
+      assert(intercept[Exception](sql(elsewhere)).getMessage.contains("argument others"))
     }
     val local = Seq("x", "y").map(name => s"litejdbc.$ns.$name")
     local.foreach(createWithBranch)
-    try intercept[Throwable](
-        sql(s"CALL litejdbc.system.commit_together('$ns.x', array('$ns.y'), 'audit')")
-      ) match {
+    def publish(): Seq[Row] = rows(s"CALL litejdbc.system.commit_together('$ns.x', array('$ns.y'), 'audit')")
+    try {
+      intercept[Throwable](publish()) match {
         case e: SparkThrowable => assert(e.getErrorClass == "ICEBERG_LITE.UNSUPPORTED")
         case other => fail(other)
       }
-    finally local.foreach(t => sql(s"DROP TABLE $t"))
+      local.foreach(t => sql(s"CALL litejdbc.system.fast_forward('$t', 'main', 'audit')"))
+      assert(publish().map(row => row.get(1) == row.get(2)) == Seq(true, true), "there is nothing to do")
+    } finally local.foreach(t => sql(s"DROP TABLE $t"))
   }
 
   test("after a commit with unknown outcome, the next statement loads all tables") {
