@@ -43,6 +43,10 @@ final private[catalog] case class RestFailure(
 
   /** Whether the catalog sent the response, and not a proxy. */
   def isFromCatalog: Boolean = errorType.nonEmpty
+
+  /** Returns an advice, with the message of the server if it has one. */
+  def withMessage(advice: String): String =
+    if (message.isEmpty) advice else s"$advice (the server responded: $message)"
 }
 
 /** Sends requests with authentication to a configured server, and converts rejections to errors. */

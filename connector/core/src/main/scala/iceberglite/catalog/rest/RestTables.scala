@@ -183,10 +183,15 @@ final private[catalog] class RestTables(
   }
 
   private def creationErrors(id: TableIdentifier): PartialFunction[RestFailure, iceberglite.spec.IcebergError] = {
-    case r if r.status == 409 && !r.earlierOutcomeUnknown =>
-      AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
+    case r if r.status == 409 && !r.earlierOutcomeUnknown => alreadyExists(id, r)
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
+
+  private def alreadyExists(id: TableIdentifier, errorResponse: RestFailure): AlreadyExists = AlreadyExists(
+    ObjectKind.Table,
+    name(id),
+    errorResponse.withMessage("Drop the table first, replace it, or choose another name")
+  )
 
   private def noNamespace(id: TableIdentifier, errorResponse: RestFailure): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
@@ -275,7 +280,7 @@ final private[catalog] class RestTables(
     if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
       CommitStateUnknown(name(id), None, reason, None)
     } else if (base.isEmpty && errorResponse.errorType == "AlreadyExistsException") {
-      AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
+      alreadyExists(id, errorResponse)
     } else CommitConflict(name(id), reason)
   }
 

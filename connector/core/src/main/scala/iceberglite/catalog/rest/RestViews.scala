@@ -36,7 +36,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     val response = CommitOutcome[RestResponse](name(id), server, request) {
       case r if r.status == 409 && r.earlierOutcomeUnknown =>
         CommitStateUnknown(name(id), None, r.message, None)
-      case r if r.status == 409 && base.isEmpty => alreadyExists(id)
+      case r if r.status == 409 && base.isEmpty => alreadyExists(id, r)
       case r if r.status == 409 => CommitConflict(name(id), s"the server responded: ${r.message}")
       case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
     }(PartialFunction.empty).merge
@@ -80,7 +80,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       body = Some(RestRequestJson.register(id.name, metadataFile))
     )
     val response = server.send(request) {
-      case r if r.status == 409 && !r.earlierOutcomeUnknown => alreadyExists(id)
+      case r if r.status == 409 && !r.earlierOutcomeUnknown => alreadyExists(id, r)
       case r if r.errorType == "NoSuchNamespaceException" => noNamespace(id, r)
     }
     readView(server, request, response)
@@ -104,15 +104,18 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     server.send(request) {
       case r if r.earlierOutcomeUnknown && (r.status == 409 || r.status == 404) =>
         server.client.earlierUnknown(request, r)
-      case r if r.status == 409 => alreadyExists(to)
+      case r if r.status == 409 => alreadyExists(to, r)
       case r if r.errorType == "NoSuchViewException" => notFound(from)
       case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)
     }
     ()
   }
 
-  private def alreadyExists(id: TableIdentifier): AlreadyExists =
-    AlreadyExists(ObjectKind.View, name(id), "Replace the view, drop it first, or choose another name")
+  private def alreadyExists(id: TableIdentifier, errorResponse: RestFailure): AlreadyExists = AlreadyExists(
+    ObjectKind.View,
+    name(id),
+    errorResponse.withMessage("Replace the view, drop it first, or choose another name")
+  )
 
   private def notFound(id: TableIdentifier): IcebergError =
     NotFound(

@@ -311,7 +311,7 @@ class RestCommitSuite extends AnyFunSuite {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
       stub.on("POST /v1/namespaces/db/tables")(refuse(409, "AlreadyExistsException", "a view"))
-      intercept[AlreadyExists](stub.catalog().create(id, unpartitioned()))
+      assert(intercept[AlreadyExists](stub.catalog().create(id, unpartitioned())).advice.contains("a view"))
       stub.on("POST /v1/namespaces/db/tables")(refuse(404, "NoSuchNamespaceException", "none"))
       assert(intercept[NotFound](stub.catalog().create(id, unpartitioned())).getMessage.contains("lite.db"))
     }

@@ -146,7 +146,7 @@ class RestProtocolSuite extends AnyFunSuite {
       val catalog = stub.catalog()
       val request = "POST /v1/namespaces/db/register-view"
       stub.on(request)(refuse(409, "AlreadyExistsException", "there"))
-      intercept[AlreadyExists](catalog.registerView(id, file))
+      assert(intercept[AlreadyExists](catalog.registerView(id, file)).advice.contains("the server responded: there"))
       stub.on(request)(refuse(404, "NoSuchNamespaceException", "none"))
       intercept[NotFound](catalog.registerView(id, file))
       assert(stub.lines.last == request)

@@ -151,6 +151,8 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
       assert(rows(s"CALL together.system.register_view('$ns.w', '$file')") == Seq(Row(1)))
       assert(rows(s"SELECT n FROM together.$ns.w") == Seq(Row(1)))
       intercept[AnalysisException](sql(s"CALL together.system.register_view('$ns.w', '$file')"))
+      val empty = intercept[Exception](sql(s"CALL together.system.register_view('$ns.x', ' ')"))
+      assert(empty.getMessage.contains("argument metadata_file"))
     } finally Seq("v", "w").foreach(name => sql(s"DROP VIEW IF EXISTS together.$ns.$name"))
   }
 }
