@@ -130,19 +130,19 @@ class TableAccessSuite extends AnyFunSuite {
 
   test("CREATE TABLE drops the new table again if it cannot be used, and a registered table is kept") {
     withStub { stub =>
-      val onlyAccessKey = """{"s3.access-key-id":"AK1"}"""
-      stub.on(s"DELETE ${path.stripPrefix("GET ")}")(answer(204))
-      Seq("""{"s3.remote-signing-enabled":"true"}""", """{"scan-planning-mode":"server"}""", onlyAccessKey).foreach {
-        config =>
-          val unusable = table(metadata, file, s""","config":$config""")
-          stub.on("POST /v1/namespaces/db/tables")(unusable).on("POST /v1/namespaces/db/register")(unusable)
-          val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
-          val created = intercept[IcebergError](catalog.create(id, unpartitioned()))
-          assert(isUnusable(created), config)
-          assert(stub.lines.last == s"DELETE ${path.stripPrefix("GET ")}?purgeRequested=false", config)
-          val registered = intercept[IcebergError](catalog.register(id, file))
-          assert(isUnusable(registered) && registered.getMessage.contains("Table lite.db.t is registered"), config)
-          assert(stub.lines.last == "POST /v1/namespaces/db/register", config)
+      val drop = path.replace("GET", "DELETE")
+      stub.on(drop)(answer(204))
+      val settingsOfServer =
+        Seq("s3.remote-signing-enabled" -> "true", "scan-planning-mode" -> "server", "s3.access-key-id" -> "AK1")
+      settingsOfServer.foreach { case (key, value) =>
+        val unusable = table(metadata, file, s""","config":{"$key":"$value"}""")
+        stub.on("POST /v1/namespaces/db/tables")(unusable).on("POST /v1/namespaces/db/register")(unusable)
+        val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
+        assert(isUnusable(intercept[IcebergError](catalog.create(id, unpartitioned()))), key)
+        assert(stub.lines.last == s"$drop?purgeRequested=false", key)
+        val registered = intercept[IcebergError](catalog.register(id, file))
+        assert(isUnusable(registered) && registered.getMessage.contains("Table lite.db.t is registered"), key)
+        assert(stub.lines.last == "POST /v1/namespaces/db/register", key)
       }
     }
   }
