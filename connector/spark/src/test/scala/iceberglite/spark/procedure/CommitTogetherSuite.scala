@@ -101,18 +101,14 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
   test("after a commit with unknown outcome, the next statement loads all tables") {
     StubServer.withStub { stub =>
       val directory = newDirectory("together")
-      val settings =
+      val database =
         Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/catalog.db", "warehouse" -> directory.toUri.toString)
-      val behind = Catalogs.open("behind", settings, new HadoopFileIO(spark.sessionState.newHadoopConf()))
+      val behind = Catalogs.open("behind", database, new HadoopFileIO(spark.sessionState.newHadoopConf()))
       behind.createNamespace(Vector("db"), Map.empty)
       new StubCatalog(stub, behind, "{}")
       stub.on("POST /v1/transactions/commit")(new LostResponse(stub, behind))
-      withConf(SharedSession.catalogConf(
-        "stubbed",
-        classOf[SparkCatalog].getName,
-        "type" -> "rest",
-        "uri" -> stub.uri
-      ).toSeq: _*) {
+      val conf = SharedSession.catalogConf("stubbed", classOf[SparkCatalog].getName, "type" -> "rest", "uri" -> stub.uri)
+      withConf(conf.toSeq: _*) {
         val stubbed = Seq("stubbed.db.a", "stubbed.db.b")
         stubbed.foreach(createWithBranch)
         intercept[Exception](sql("CALL stubbed.system.commit_together('db.a', array('db.b'), 'audit')"))
