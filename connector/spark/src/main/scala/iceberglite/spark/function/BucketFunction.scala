@@ -33,8 +33,10 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     if (cached.buckets == buckets) cached
     else {
       if (buckets <= 0) throw InvalidArgument("number of buckets", buckets.toString, s"It must be 1 to ${Int.MaxValue}")
-      latest = Bucket(buckets)
-      latest
+      // Another task may change `latest` at any time, so it is not read again.
+      val created = Bucket(buckets)
+      latest = created
+      created
     }
   }
 

@@ -28,8 +28,10 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     if (cached.width == width) cached
     else {
       if (width <= 0) throw InvalidArgument("width of truncate", width.toString, s"It must be 1 to ${Int.MaxValue}")
-      latest = Truncate(width)
-      latest
+      // Another task may change `latest` at any time, so it is not read again.
+      val created = Truncate(width)
+      latest = created
+      created
     }
   }
 

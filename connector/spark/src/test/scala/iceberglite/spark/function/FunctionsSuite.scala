@@ -6,13 +6,14 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.ApplyFunctionExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rules.CompileFunctionCalls
 import iceberglite.spec.partition.{Bucket, Day, Hour, Month, Transform, Truncate, Year}
-import iceberglite.spec.types.Literal
+import iceberglite.spec.types.{Literal, Murmur3}
 import iceberglite.spec.types.Literal._
 
 class FunctionsSuite extends AnyFunSuite with SharedSession {
@@ -53,6 +54,17 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     check(v => s"lite.system.months($v)", Month)
     check(v => s"lite.system.days($v)", Day)
     check(v => s"lite.system.hours($v)", Hour)
+  }
+
+  test("tasks that call a function with different parameters at the same time do not affect each other") {
+    val wrong = (2 to 5).par.map { parameter =>
+      val (bucket, truncate) = (Bucket(parameter), Truncate(parameter))
+      (0 until 100000).count { i =>
+        BucketFunction.OfLong(LongType).invoke(parameter, i.toLong) != bucket.ofHash(Murmur3.hashLong(i.toLong)) ||
+        TruncateFunction.OfLong.invoke(parameter, i.toLong) != truncate.ofLong(i.toLong)
+      }
+    }
+    assert(wrong.sum == 0)
   }
 
   test("the functions return the same results for columns as the functions of Apache Iceberg") {
