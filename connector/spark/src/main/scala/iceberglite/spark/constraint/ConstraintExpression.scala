@@ -45,7 +45,7 @@ private[iceberglite] object ConstraintExpression {
         val parsed = CatalystSqlParser.parseExpression(constraint.expression)
         unresolvedFault(parsed).foreach(reject)
         BuiltInAnalyzer.executeAndCheck(Filter(parsed, LocalRelation(columns)), new QueryPlanningTracker) match {
-          case Filter(resolved, _: LocalRelation) => replaced(resolved)
+          case Filter(resolved, _: LocalRelation) => replaced(withDeclaredNames(resolved, columns))
           case _ => reject("It must be a condition on the columns of one row")
         }
       } catch {
@@ -54,6 +54,12 @@ private[iceberglite] object ConstraintExpression {
       }
     resolvedFault(condition).foreach(reject)
     condition
+  }
+
+  /** Replaces the names as written in the condition, possibly in another case, by the names in the schema. */
+  private def withDeclaredNames(condition: Expression, columns: Seq[Attribute]): Expression = condition.transform {
+    case column: AttributeReference => columns.find(_.exprId == column.exprId).getOrElse(column)
+    case field: GetStructField => field.copy(name = None)
   }
 
   private def unresolvedFault(parsed: Expression): Option[String] = parsed.collectFirst {

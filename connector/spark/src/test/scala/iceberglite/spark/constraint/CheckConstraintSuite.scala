@@ -320,6 +320,18 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
+  test("a constraint with names in another case does not prevent changes of other columns") {
+    val t = create("n BIGINT, s STRUCT<x: INT, y: INT>", 2, "copy-on-write")
+    sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK (N > 0 AND S.X > 0)")
+    sql(s"ALTER TABLE $t ADD COLUMN extra INT")
+    sql(s"ALTER TABLE $t RENAME COLUMN s.y TO z")
+    Seq("n TO m", "s.x TO w", "s TO r").foreach { renamed =>
+      val error = errorOf(sql(s"ALTER TABLE $t RENAME COLUMN $renamed"))
+      assert(error.asInstanceOf[Unsupported].what.contains("N > 0"), renamed)
+    }
+    assertViolated(t, "c", "n = 1, s.x = -1")(sql(s"INSERT INTO $t VALUES (1, named_struct('x', -1, 'z', 1), 1)"))
+  }
+
   test("files whose rows are not checked cannot be added to a table with a constraint") {
     val t = constrained("copy-on-write")
     val directory = newDirectory()
