@@ -155,7 +155,7 @@ final private[iceberglite] class RowLevelStatement(
     merge.map(_.action),
     AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
     rerun,
-    Some(CheckConstraint.of(table.properties))
+    if (command == Command.DELETE) None else Some(CheckConstraint.of(table.properties))
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)

@@ -216,6 +216,15 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     assert(stale.reason.contains("snapshot of main"))
   }
 
+  test("a DELETE during which a constraint is added succeeds, because it adds no rows") {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val t = filled(2, mode)
+      val commits = commitWhenCalled(t)(addConstraint)
+      sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN commit_and_return(n) = 3 ELSE n = 3 END")
+      assert(commits() == 1 && count(t) == 900 && CheckConstraint.of(live(t).properties).size == 1)
+    }
+  }
+
   private def addConstraint(table: Table): Unit = {
     val constraint = CheckConstraint("positive", "n >= 0")
     table.transaction().add(new iceberglite.table.action.AddCheckConstraint(constraint, table.metadata)).commit()
