@@ -1,6 +1,7 @@
 package iceberglite.spark.write
 
 import org.apache.spark.sql.catalyst.expressions.{
+  ArrayTransform,
   AttributeReference,
   BoundReference,
   Cast,
@@ -9,16 +10,20 @@ import org.apache.spark.sql.catalyst.expressions.{
   GetStructField,
   If,
   IsNull,
-  Literal
+  LambdaFunction,
+  Literal,
+  NamedLambdaVariable,
+  TransformKeys,
+  TransformValues
 }
-import org.apache.spark.sql.types.{DataType, StructType => SparkStruct}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
 import iceberglite.spark.constraint.{ConstraintExpression, RowCheck, RowCondition}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spec.property.CheckConstraint
 import iceberglite.spec.types.NestedField
-import iceberglite.spec.types.Type.StructType
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 import iceberglite.table.Table
 
 /** Binds the CHECK constraints of a table to the rows of a write. */
@@ -65,7 +70,10 @@ private[write] object WriteConstraints {
     }
   }
 
-  /** Converts a value of the rows to the type of its column. The rows may have narrower types or omit nested fields. */
+  /**
+   * Converts a value of the rows to the type of its column. The rows may have narrower types, and the fields of structs
+   * may be in another order or missing. A cast would match these fields by position.
+   */
   private def converted(value: Expression, field: InputField, column: NestedField, target: DataType): Expression =
     (column.fieldType, field.dataType) match {
       case (_, same) if DataType.equalsIgnoreNullability(same, target) => value
@@ -75,6 +83,27 @@ private[write] object WriteConstraints {
         }
         val struct = CreateNamedStruct(parts)
         If(IsNull(value), Literal(null, struct.dataType), struct)
+      case (list: ListType, _: ArrayType) if field.parts.nonEmpty =>
+        val element = variable(field.parts.head)
+        ArrayTransform(value, LambdaFunction(convertedPart(element, field.parts.head, list.elementField), Seq(element)))
+      case (map: MapType, _: SparkMap) if field.parts.nonEmpty =>
+        convertedMap(value, map, field.parts.head, field.parts.last)
       case _ => Cast(value, target)
     }
+
+  private def convertedPart(value: Expression, part: InputField, column: NestedField): Expression =
+    converted(value, part, column, SparkTypes.toSpark(column.fieldType))
+
+  /** Converts the values of a map and then its keys. */
+  private def convertedMap(map: Expression, column: MapType, keyPart: InputField, valuePart: InputField): Expression = {
+    val (key, value) = (variable(keyPart), variable(valuePart))
+    val convertedValue = convertedPart(value, valuePart, column.valueField)
+    val values = TransformValues(map, LambdaFunction(convertedValue, Seq(key, value)))
+    val newValue = NamedLambdaVariable("value", convertedValue.dataType, nullable = true)
+    TransformKeys(values, LambdaFunction(convertedPart(key, keyPart, column.keyField), Seq(key, newValue)))
+  }
+
+  /** Returns the variable of a function that is applied to all elements of a list, or to all entries of a map. */
+  private def variable(part: InputField): NamedLambdaVariable =
+    NamedLambdaVariable(part.field.name, part.dataType, nullable = true)
 }

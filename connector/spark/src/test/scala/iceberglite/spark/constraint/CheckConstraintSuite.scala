@@ -138,6 +138,25 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 2)
   }
 
+  test("constraints on structs in arrays and maps check the fields by name in tables that accept any schema") {
+    val t = newTable()
+    sql(
+      s"CREATE TABLE $t (a ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRUCT<x: INT, y: INT>, STRUCT<x: BIGINT, y: INT>>) " +
+        "USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true', " +
+        "'iceberg-lite.constraints.c' = 'forall(a, e -> e.x > 0) " +
+        "AND forall(map_keys(m), k -> k.x > 0) AND forall(map_values(m), v -> v.x > 0)')"
+    )
+    def append(element: Int, key: Int, value: Int): Unit = spark.range(1).selectExpr(
+      s"array(NULL, named_struct('y', ${-element}, 'x', $element)) AS a",
+      s"map(named_struct('y', ${-key}, 'x', $key), named_struct('y', ${-value}, 'x', $value)) AS m"
+    ).writeTo(t).append()
+    append(1, 2, 3)
+    Seq((-1, 2, 3), (1, -2, 3), (1, 2, -3)).foreach { case (element, key, value) =>
+      assert(errorOf(append(element, key, value)).isInstanceOf[CheckViolated])
+    }
+    assert(sorted(s"SELECT a[1].x, map_keys(m)[0].x, map_values(m)[0].x FROM $t") == Seq("[1,2,3]"))
+  }
+
   test("a MERGE that adds columns enforces a constraint") {
     val t = constrained("copy-on-write")
     val merge = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT 6L AS id, -6L AS n, 1 AS w) s ON t.id = s.id"
