@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.iceberglite.BuiltInAnalyzer
 import org.apache.spark.sql.types.StructType
 
@@ -45,7 +46,7 @@ private[iceberglite] object ConstraintExpression {
         val parsed = CatalystSqlParser.parseExpression(constraint.expression)
         unresolvedFault(parsed).foreach(reject)
         BuiltInAnalyzer.executeAndCheck(Filter(parsed, LocalRelation(columns)), new QueryPlanningTracker) match {
-          case Filter(resolved, _: LocalRelation) => replaced(withDeclaredNames(resolved, columns))
+          case Filter(resolved, _: LocalRelation) => replaced(padded(withDeclaredNames(resolved, columns), columns))
           case _ => reject("It must be a condition on the columns of one row")
         }
       } catch {
@@ -61,6 +62,13 @@ private[iceberglite] object ConstraintExpression {
     case column: AttributeReference => columns.find(_.exprId == column.exprId).getOrElse(column)
     case field: GetStructField => field.copy(name = None)
   }
+
+  /** Pads the values to which a condition compares CHAR columns, as Spark does for the conditions of queries. */
+  private def padded(condition: Expression, columns: Seq[Attribute]): Expression =
+    ApplyCharTypePadding(Filter(condition, LocalRelation(columns))) match {
+      case Filter(withPadding, _) => withPadding
+      case other => throw new IllegalStateException(s"Not a filter: $other")
+    }
 
   private def unresolvedFault(parsed: Expression): Option[String] = parsed.collectFirst {
     case _: Alias => "It must not have an alias"

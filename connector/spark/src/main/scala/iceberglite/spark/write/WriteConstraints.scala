@@ -1,5 +1,6 @@
 package iceberglite.spark.write
 
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.expressions.{
   ArrayTransform,
   AttributeReference,
@@ -16,7 +17,16 @@ import org.apache.spark.sql.catalyst.expressions.{
   TransformKeys,
   TransformValues
 }
-import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
+import org.apache.spark.sql.catalyst.util.{CharVarcharCodegenUtils, CharVarcharUtils}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{
+  ArrayType,
+  CharType,
+  DataType,
+  MapType => SparkMap,
+  StringType,
+  StructType => SparkStruct
+}
 
 import iceberglite.spark.constraint.{ConstraintExpression, RowCheck, RowCondition}
 import iceberglite.spark.convert.SparkTypes
@@ -42,7 +52,7 @@ private[write] object WriteConstraints {
       val columns = ConstraintExpression.columns(table.schema, table.properties)
       val fieldOf = columns.map(_.exprId).zip(table.schema.fields).toMap
       def bind(expression: Expression): Expression = expression.transform { case column: AttributeReference =>
-        valueOf(fieldOf(column.exprId), input, (i, t) => BoundReference(i, t, nullable = true))
+        padded(valueOf(fieldOf(column.exprId), input, (i, t) => BoundReference(i, t, nullable = true)), column)
       }
       val conditions = constraints.map { constraint =>
         RowCondition.of(constraint, ConstraintExpression.resolve(constraint, columns, table.name))(bind)
@@ -50,6 +60,19 @@ private[write] object WriteConstraints {
       Some(RowCheck(table.name, conditions))
     }
   }
+
+  /** Pads the value of a CHAR column as reads do. Spark does not pad values for tables that accept any schema. */
+  private def padded(value: Expression, column: AttributeReference): Expression =
+    CharVarcharUtils.getRawType(column.metadata) match {
+      case Some(CharType(length)) if !SQLConf.get.charVarcharAsString =>
+        StaticInvoke(
+          classOf[CharVarcharCodegenUtils],
+          StringType,
+          "readSidePadding",
+          Seq(value, Literal(length))
+        )
+      case _ => value
+    }
 
   /**
    * Returns the value of a column in the rows, with the type of the column.

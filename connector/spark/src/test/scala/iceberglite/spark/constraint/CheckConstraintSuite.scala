@@ -360,6 +360,20 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     assertViolated(t, "c", "n = 1, s.x = -1")(sql(s"INSERT INTO $t VALUES (1, named_struct('x', -1, 'z', 1), 1)"))
   }
 
+  test("a constraint compares CHAR columns like the condition of a query, without regard to padding") {
+    val t = create("id INT, c CHAR(5)", 2, "copy-on-write")
+    sql(s"INSERT INTO $t VALUES (1, 'a')")
+    sql(s"ALTER TABLE $t ADD CONSTRAINT letters CHECK (c IN ('a', 'b'))")
+    sql(s"ALTER TABLE $t ADD CONSTRAINT equal CHECK (c = 'a' OR 'b' = c)")
+    sql(s"INSERT INTO $t VALUES (2, 'b')")
+    sql(s"UPDATE $t SET c = 'b' WHERE id = 1")
+    val error = errorOf(sql(s"INSERT INTO $t VALUES (3, 'c')"))
+    assert(error.isInstanceOf[CheckViolated] && count(t, "c = 'b'") == 2)
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    spark.sql("SELECT 4 AS id, 'a' AS c").writeTo(t).append()
+    assert(count(t) == 3)
+  }
+
   test("files whose rows are not checked cannot be added to a table with a constraint") {
     val t = constrained("copy-on-write")
     val directory = newDirectory()
