@@ -5,7 +5,7 @@ import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.{Encryption, Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.spec.partition.Identity
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{CheckConstraint, TableProperty}
 import iceberglite.spec.table.TableClone
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.table.{StagedTable, Table, TableCreation, UsedDirectories}
@@ -119,6 +119,13 @@ object CloneTable {
     TableProperty.check(properties)
     properties.keys.find(TableProperty.Reserved).foreach { key =>
       throw InvalidArgument("argument properties", key, "The clone takes this value from its source")
+    }
+    properties.keys.find(CheckConstraint.isKey).foreach { key =>
+      throw InvalidArgument(
+        "argument properties",
+        key,
+        "A clone does not read rows: use ALTER TABLE ... ADD CONSTRAINT after the clone"
+      )
     }
     properties.get(TableProperty.Gc.key).filterNot(_ == "false").foreach { value =>
       throw InvalidArgument(

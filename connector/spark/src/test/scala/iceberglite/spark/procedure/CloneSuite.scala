@@ -255,6 +255,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
         (t, s"properties => map('write.data.path', '$location/data')", "write.data.path"),
         (t, "properties => map('gc.enabled', 'true')", "gc.enabled"),
         (t, "properties => map('format-version', '3')", "format-version"),
+        (t, "properties => map('iceberg-lite.constraints.c', 'n > 5')", "ADD CONSTRAINT after the clone"),
         (t, "properties => map('write.format.default', 'csv')", "write.format.default"),
         (s"$t.snapshots", "", "Only a table itself"),
         (s"lite.$ns.nothing", "", "nothing"),
