@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Alias, Cast, EqualNullSafe, EvalMode, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Cast, EvalMode, Literal, Not}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Limit, LogicalPlan, Project}
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -67,7 +67,8 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
     val texts = ConstraintExpression.used(condition).map { case (path, value) =>
       Alias(Cast(value, StringType, zone, EvalMode.LEGACY), path.mkString("."))()
     }
-    val violations = Filter(EqualNullSafe(condition, Literal.FalseLiteral), relation)
+    // Null does not pass the filter. Spark pushes this form down, so that files without violations are not read.
+    val violations = Filter(Not(condition), relation)
     val rows = Statements.dataset(session, Limit(Literal(1), Project(texts, violations))).collect()
     rows.headOption.foreach { row =>
       val values = texts.indices.map(i => texts(i).name -> Option(row.getString(i)))

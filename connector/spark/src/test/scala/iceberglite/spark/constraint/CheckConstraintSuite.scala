@@ -1,5 +1,8 @@
 package iceberglite.spark.constraint
 
+import java.nio.file.{Files, Paths}
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
@@ -217,6 +220,17 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     val branch = errorOf(sql(s"INSERT INTO $t.branch_work VALUES (3, -3)"))
     assert(branch == CheckViolated(t, "positive", "n > 0", "n = -3"))
     assert(errorOf(sql(add.replace("positive", "POSITIVE"))).isInstanceOf[AlreadyExists])
+  }
+
+  test("ADD CONSTRAINT does not read files whose bounds satisfy the condition") {
+    val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
+    sql(s"INSERT INTO $t VALUES (1, 1), (2, NULL), (3, 3)")
+    rows(s"SELECT file_path FROM $t.files").foreach { file =>
+      Files.delete(Paths.get(new Path(file.getString(0)).toUri.getPath))
+    }
+    sql(s"ALTER TABLE $t ADD CONSTRAINT positive CHECK (n > 0)")
+    intercept[Exception](sql(s"ALTER TABLE $t ADD CONSTRAINT large CHECK (n > 1)"))
+    assert(CheckConstraint.of(live(t).properties).map(_.name) == Vector("positive"))
   }
 
   test(
