@@ -54,6 +54,7 @@ private[iceberglite] object ConstrainedColumns {
    */
   def checkNew(schema: Schema, properties: Map[String, String], table: String): Unit =
     CheckConstraint.of(properties).foreach { constraint =>
+      ConstraintExpression.requireSameInAllSessions(constraint, table)
       ConstraintExpression.resolve(constraint, ConstraintExpression.columns(schema, properties), table)
     }
 }

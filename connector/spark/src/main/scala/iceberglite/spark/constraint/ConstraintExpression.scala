@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.iceberglite.BuiltInAnalyzer
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
@@ -39,8 +40,7 @@ private[iceberglite] object ConstraintExpression {
    * @throws InvalidArgument if the text is not a permitted condition on the columns; the message names the constraint
    */
   def resolve(constraint: CheckConstraint, columns: Seq[Attribute], table: String): Expression = {
-    def reject(reason: String): Nothing =
-      throw InvalidArgument(s"CHECK constraint ${constraint.name} of $table", constraint.expression, reason)
+    def reject(reason: String): Nothing = throw invalid(constraint, table, reason)
     val condition =
       try {
         val parsed = CatalystSqlParser.parseExpression(constraint.expression)
@@ -50,12 +50,27 @@ private[iceberglite] object ConstraintExpression {
           case _ => reject("It must be a condition on the columns of one row")
         }
       } catch {
-        case invalid: InvalidArgument => throw invalid
+        case error: InvalidArgument => throw error
         case NonFatal(error) => reject(s"It must be a condition on the columns of the table: ${error.getMessage}")
       }
     resolvedFault(condition).foreach(reject)
+    if (used(condition).isEmpty) reject("It must use a column of the table")
     condition
   }
+
+  /**
+   * Requires that all sessions parse a new condition in the same way.
+   *
+   * @throws InvalidArgument if the text contains double quotes, and the session reads them as quotes of identifiers
+   */
+  def requireSameInAllSessions(constraint: CheckConstraint, table: String): Unit =
+    if (SQLConf.get.doubleQuotedIdentifiers && constraint.expression.contains('"')) {
+      val reason = "Write column names in backticks: a double-quoted text is a string in other sessions"
+      throw invalid(constraint, table, reason)
+    }
+
+  private def invalid(constraint: CheckConstraint, table: String, reason: String): InvalidArgument =
+    InvalidArgument(s"CHECK constraint ${constraint.name} of $table", constraint.expression, reason)
 
   /** Replaces the names as written in the condition, possibly in another case, by the names in the schema. */
   private def withDeclaredNames(condition: Expression, columns: Seq[Attribute]): Expression = condition.transform {

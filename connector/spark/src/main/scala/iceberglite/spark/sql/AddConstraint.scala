@@ -53,6 +53,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
 
   /** @throws iceberglite.spec.IcebergError.CheckViolated if a row of a branch does not satisfy the condition */
   private def checkRows(session: SparkSession, version: Table): Unit = {
+    ConstraintExpression.requireSameInAllSessions(constraint, version.name)
     val columns = ConstraintExpression.columns(version.schema, version.properties)
     ConstraintExpression.resolve(constraint, columns, version.name)
     val heads = AddCheckConstraint.heads(version.metadata).collect { case (branch, Some(id)) => id -> branch }

@@ -322,6 +322,20 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
     assert(CheckConstraint.of(live(t).properties).isEmpty)
   }
 
+  test("a condition must use a column, and must not depend on the meaning of double quotes in the session") {
+    val t = create("n BIGINT", 2, "copy-on-write")
+    def reasonOf(condition: String): String =
+      errorOf(sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK ($condition)")).asInstanceOf[InvalidArgument].reason
+    Seq("true", "1 > 0", "'n' > 'a'").foreach { condition =>
+      assert(reasonOf(condition) == "It must use a column of the table", condition)
+    }
+    withConf("spark.sql.ansi.enabled" -> "true", "spark.sql.ansi.doubleQuotedIdentifiers" -> "true") {
+      assert(reasonOf("\"n\" > 0").contains("backticks"))
+      sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK (`n` > 0)")
+    }
+    assertViolated(t, "c", "n = 0")(sql(s"INSERT INTO $t VALUES (0)"))
+  }
+
   test("a constraint in the metadata that is invalid fails writes with its name, and does not block reads and DROP") {
     val t = constrained("copy-on-write")
     val broken = Map("iceberg-lite.constraints.broken" -> "reflect('java.lang.System', 'exit', '1') = ''")
