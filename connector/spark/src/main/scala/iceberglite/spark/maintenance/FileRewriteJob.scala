@@ -132,7 +132,9 @@ final private[iceberglite] class FileRewriteJob(
     val tasks = partitions.files(group.bytes, options)
     val shufflePartitions = tasks * partitions.perFile
     val byColumns = orders.forall(_.child.isInstanceOf[Attribute])
-    val runs = if (shufflePartitions == 1 && byColumns) sortedRuns(rows, orders) else rows
+    // If only one task reads the files, a run would contain all rows, and they would be sorted twice.
+    val hasRuns = shufflePartitions == 1 && byColumns && shuffleSplits(group).size > 1
+    val runs = if (hasRuns) sortedRuns(rows, orders) else rows
     val shuffle = RepartitionByExpression(orders, runs, Some(shufflePartitions))
     val execution = session.sessionState.executePlan(Sort(orders, global = false, shuffle))
     if (partitions.perFile == 1) execution.analyzed
