@@ -51,6 +51,7 @@ private[iceberglite] object ConstraintExpression {
         }
       } catch {
         case error: InvalidArgument => throw error
+        case _: StackOverflowError => reject("It is nested too deeply")
         case NonFatal(error) => reject(s"It must be a condition on the columns of the table: ${error.getMessage}")
       }
     resolvedFault(condition).foreach(reject)

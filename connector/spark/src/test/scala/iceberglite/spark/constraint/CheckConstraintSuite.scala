@@ -3,7 +3,9 @@ package iceberglite.spark.constraint
 import java.nio.file.{Files, Paths}
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -334,6 +336,13 @@ class CheckConstraintSuite extends AnyFunSuite with StatementFixture {
       sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK (`n` > 0)")
     }
     assertViolated(t, "c", "n = 0")(sql(s"INSERT INTO $t VALUES (0)"))
+  }
+
+  test("a condition that is nested too deeply for the parser is rejected as an invalid argument") {
+    val columns = Seq(AttributeReference("n", LongType)())
+    val nested = CheckConstraint("deep", "- " * 200000 + "n > 0")
+    val error = intercept[InvalidArgument](ConstraintExpression.resolve(nested, columns, "t"))
+    assert(error.name == "CHECK constraint deep of t")
   }
 
   test("a constraint in the metadata that is invalid fails writes with its name, and does not block reads and DROP") {
