@@ -107,7 +107,8 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
       behind.createNamespace(Vector("db"), Map.empty)
       new StubCatalog(stub, behind, "{}")
       stub.on("POST /v1/transactions/commit")(new LostResponse(stub, behind))
-      val conf = SharedSession.catalogConf("stubbed", classOf[SparkCatalog].getName, "type" -> "rest", "uri" -> stub.uri)
+      val catalogClass = classOf[SparkCatalog].getName
+      val conf = SharedSession.catalogConf("stubbed", catalogClass, "type" -> "rest", "uri" -> stub.uri)
       withConf(conf.toSeq: _*) {
         val stubbed = Seq("stubbed.db.a", "stubbed.db.b")
         stubbed.foreach(createWithBranch)
