@@ -12,9 +12,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.{IcebergTable, SharedSession, SparkCatalog}
-import iceberglite.spark.error.{Causes, StatementError}
-import iceberglite.spark.rowlevel.StatementFixture
-import iceberglite.spec.IcebergError
+import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{
   AlreadyExists,
   CheckViolated,
