@@ -92,7 +92,9 @@ class ViewOperationsSuite extends AnyFunSuite {
         assert(registered.metadata == created.metadata && catalog.loadView(other) == registered)
         assert(catalog.loadView(View) == created)
       } finally catalog.dropView(other)
-      assert(catalog.loadView(View) == created, "dropping one of two names keeps the metadata file")
+      // The server of a REST catalog decides which files it deletes.
+      if (fixture.kind != "rest")
+        assert(catalog.loadView(View) == created, "dropping one of two names keeps the metadata file")
     }
   }
 
