@@ -56,12 +56,14 @@ final private[iceberglite] case class WriteRequest(
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
  * @param check the CHECK constraints of the table; absent if there are none, and for rows that are already in the table
+ * @param isChecked whether the rows must satisfy the CHECK constraints, also those that are added before the commit
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
     input: Vector[InputField],
     changeColumnIndex: Option[Int] = None,
-    check: Option[RowCheck] = None
+    check: Option[RowCheck] = None,
+    isChecked: Boolean = false
 )
 
 /**
@@ -129,7 +131,8 @@ final private[iceberglite] case class WritePlan(
 ) {
 
   /** Returns the plan for new or changed rows, which must satisfy the CHECK constraints of the table. */
-  def withConstraints: WritePlan = copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input)))
+  def withConstraints: WritePlan =
+    copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input), isChecked = true))
 
   /**
    * Returns the commit of the write.
@@ -146,7 +149,7 @@ final private[iceberglite] case class WritePlan(
       settings.merge.map(_.action),
       settings.followUp,
       settings.rerun,
-      Some(CheckConstraint.of(table.properties))
+      if (rows.isChecked) Some(CheckConstraint.of(table.properties)) else None
     )
   }
 }

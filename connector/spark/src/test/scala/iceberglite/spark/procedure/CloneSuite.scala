@@ -1,14 +1,12 @@
 package iceberglite.spark.procedure
 
-import java.nio.file.{Files, Path, Paths}
-
-import scala.collection.JavaConverters._
+import java.nio.file.{Path, Paths}
 
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.Sampling
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
@@ -64,11 +62,8 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   private def path(location: String): Path = Paths.get(new org.apache.hadoop.fs.Path(location).toUri.getPath)
 
   /** Returns the paths of all files in the table's location. */
-  private def allFiles(t: String): Set[String] = {
-    val files = Files.walk(path(live(t).location))
-    try files.iterator.asScala.filter(Files.isRegularFile(_)).map(_.toString).toSet
-    finally files.close()
-  }
+  private def allFiles(t: String): Set[String] =
+    FilesBelow.withoutHints(path(live(t).location)).map(_.toString)
 
   for (version <- Seq(1, 2, 3))
     test(
