@@ -68,8 +68,10 @@ final class RestCatalog private (
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = tables.load(id, refsOnly = false)
 
-  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    ServerExpressions.check(fullName(id), base, change, environment.nowMs())
     tables.commit(id, base, change)
+  }
 
   override def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
@@ -85,9 +87,12 @@ final class RestCatalog private (
     }
 
   /** Returns the metadata of a new table, before the server adds its settings. */
-  private def draft(id: TableIdentifier, requested: TableCreation, mode: StageMode, uuid: UUID): TableMetadata =
-    new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid)
+  private def draft(id: TableIdentifier, requested: TableCreation, mode: StageMode, uuid: UUID): TableMetadata = {
+    val metadata = new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid)
       .initialState(fullName(id), None, environment.nowMs()).metadata
+    ServerExpressions.check(fullName(id), metadata)
+    metadata
+  }
 
   /**
    * Stages a table. For a new table, the server determines the location, adds properties, and vends credentials for the

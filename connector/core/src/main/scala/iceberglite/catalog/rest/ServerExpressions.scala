@@ -1,0 +1,34 @@
+package iceberglite.catalog.rest
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.Identity
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.UpgradeFormatVersion
+import iceberglite.table.{Change, TableVersion}
+
+/**
+ * Rejects tables of version 4 with partition transforms. REST servers drop the expressions of version 4, without which
+ * the partition values of such a table cannot be read.
+ */
+private[catalog] object ServerExpressions {
+
+  /** @throws Unsupported if the metadata has expressions that a server would drop */
+  def check(table: String, metadata: TableMetadata): Unit =
+    if (metadata.expressions.exists(e => e.partitionFieldId.isDefined && e.transform != Identity)) throw Unsupported(
+      s"partition transforms in $table of format version 4",
+      "REST servers do not keep the expressions of version 4, which partition transforms need. Use format version 3, or " +
+        "a catalog of another type"
+    )
+
+  /** Checks the metadata after a change. @throws Unsupported as for [[check]] */
+  def check(table: String, base: Option[TableVersion], change: Change, nowMs: Long): Unit = {
+    val isUpgraded = change.updates.exists {
+      case UpgradeFormatVersion(version) => version >= FormatVersion.V4
+      case _ => false
+    }
+    base.map(_.metadata).filter(m => isUpgraded || m.formatVersion >= FormatVersion.V4)
+      .foreach(m => check(table, MetadataUpdate.applyAll(m, change.updates, nowMs)))
+  }
+}

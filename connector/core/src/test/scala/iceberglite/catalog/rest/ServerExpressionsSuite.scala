@@ -1,0 +1,34 @@
+package iceberglite.catalog.rest
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.partition.{Bucket, UnboundPartitionField}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.table._
+import iceberglite.table.TestTables._
+
+/** Tests [[ServerExpressions]]. */
+class ServerExpressionsSuite extends AnyFunSuite {
+  private val id = TableIdentifier(Vector("db"), "t")
+
+  test("a table of version 4 with a partition transform is rejected before any request, also by an upgrade") {
+    withStub { stub =>
+      val byBucket = Vector(UnboundPartitionField(Vector(schema.fields.head.name), Bucket(4)))
+      val creation = unpartitioned("format-version" -> "4").copy(partitioning = byBucket)
+      val catalog = stub.catalog()
+      intercept[Unsupported](catalog.create(id, creation))
+      intercept[Unsupported](catalog.stage(id, creation, StageMode.Create))
+      val (v3, now) = (creation.copy(properties = Map("format-version" -> "3")), 1L)
+      val start = new TableStart.Creation(v3, StageMode.Create, "s3://b/t", UUID.randomUUID)
+      val base = TableVersion(start.initialState("t", None, now).metadata, "s3://b/t/metadata/1.metadata.json")
+      val upgrade = Change(Vector(MetadataUpdate.UpgradeFormatVersion(FormatVersion.V4)), Vector.empty)
+      intercept[Unsupported](catalog.commit(id, Some(base), upgrade))
+      assert(!stub.lines.exists(_.startsWith("POST")))
+    }
+  }
+}
