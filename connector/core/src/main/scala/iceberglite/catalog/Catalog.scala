@@ -97,7 +97,7 @@ trait Catalog extends Committer with AutoCloseable {
   def defaultLocation(id: TableIdentifier): String
 
   /** Adds the properties that this catalog sets on new tables: `table-default.*` and `table-override.*`. */
-  protected def withCatalogProperties(creation: TableCreation): TableCreation = {
+  def withCatalogProperties(creation: TableCreation): TableCreation = {
     val defaults = CatalogProperty.TableDefault.in(properties)
     creation.copy(properties = defaults ++ creation.properties ++ CatalogProperty.TableOverride.in(properties))
   }

@@ -55,8 +55,14 @@ object S3Settings {
 
   /** Returns the bucket of a location; absent if it is not a location on S3. */
   private[iceberglite] def bucketOf(location: String): Option[String] = location match {
-    case Location(bucket) => Some(bucket)
+    case Location(path) => Some(path.takeWhile(_ != '/')).filter(_.nonEmpty)
     case _ => None
+  }
+
+  /** Returns the bucket and the key of a location on S3. Other locations are returned unchanged. */
+  private[iceberglite] def withoutScheme(location: String): String = location match {
+    case Location(path) => path
+    case other => other
   }
 
   /** Returns settings of a catalog that apply the given S3 settings to a single bucket. */
@@ -67,7 +73,7 @@ object S3Settings {
     }
 
   private val S3A = "fs.s3a."
-  private val Location = "s3[an]?://([^/]+).*".r
+  private val Location = s"(?:${StorageSettings.S3.mkString("|")})://(.*)".r
   private val Package = "org.apache.hadoop.fs.s3a"
 
   /** Keys whose values are passed to S3A unchanged, with the corresponding keys of S3A. */

@@ -112,6 +112,14 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("firstFrom returns the first position that is not before the given position") {
+    forAll(rows, position) { (deleted, from) =>
+      val expected = deleted.filter(_ >= from).toVector.sorted.headOption
+      assert(DeletionVector.of(deleted.toSeq: _*).firstFrom(from) == expected)
+    }
+    assert(DeletionVector.of(7L, 1L << 60).firstFrom(8).contains(1L << 60))
+  }
+
   test("the top bit of a position must be 0", StatisticsRules.vectorPositions) {
     intercept[InvalidArgument](DeletionVector.of(-1L))
     assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))

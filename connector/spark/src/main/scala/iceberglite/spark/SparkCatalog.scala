@@ -19,7 +19,7 @@ import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.{Catalog, CatalogProperty, ViewCatalog}
+import iceberglite.catalog.{Catalog, ViewCatalog}
 import iceberglite.spark.catalog.{
   CatalogSetup,
   CatalogTables,
@@ -31,7 +31,6 @@ import iceberglite.spark.catalog.{
   ResolvedName,
   TableChanges,
   TableDefinition,
-  TableHandle,
   DerivedTable
 }
 import iceberglite.spark.changelog.ChangelogTable
@@ -191,19 +190,11 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   ): SparkTableInterface = in(ident) {
     val creation = creationOf(ident, schema, partitions, properties)
     val handle = tables.handleOfNew(ident)
-    ConstrainedColumns.checkNew(creation.schema, propertiesOf(handle, creation), displayName(ident))
+    ConstrainedColumns.checkNew(creation.schema, handle.propertiesOf(creation), displayName(ident))
     val created = handle.create(creation)
     CommitListeners.announce(created, None)
     tables.invalidate(ident)
     loadTable(ident)
-  }
-
-  /** Returns the properties of a new table, with those that the catalog sets on tables with a name. */
-  private def propertiesOf(handle: TableHandle, creation: TableCreation): Map[String, String] = handle match {
-    case _: NamedTable =>
-      CatalogProperty.TableDefault.in(catalog.properties) ++ creation.properties ++
-        CatalogProperty.TableOverride.in(catalog.properties)
-    case _ => creation.properties
   }
 
   override def stageCreate(

@@ -16,19 +16,19 @@ private[catalog] object Lookup {
   def findWithErrors(
       server: RestServer,
       request: RestRequest
-  )(errors: PartialFunction[RestFailure, IcebergError]): Option[RestResponse] =
-    server.client.exchange(server.prepare(request)) match {
+  )(errors: PartialFunction[RestFailure, IcebergError]): Option[RestResponse] = {
+    val (client, prepared) = (server.client, server.prepare(request))
+    client.exchange(prepared) match {
       case Outcome.Succeeded(response) => Some(response)
       case Outcome.Rejected(response, earlierOutcomeUnknown) =>
-        val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)
-        if (errors.isDefinedAt(errorResponse)) throw errors(errorResponse)
-        else if (earlierOutcomeUnknown && request.endpoint.isChange)
-          throw server.client.earlierUnknown(request, errorResponse)
-        else if (isMissing(errorResponse, request)) None
-        else throw server.client.toIcebergError(request.what, errorResponse)
-      case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
-      case Outcome.Unknown(reason) => throw server.client.unanswered(request, reason)
+        val errorResponse = client.errorResponseOf(response, earlierOutcomeUnknown)
+        val isSpecific = client.isUncertain(prepared, errorResponse) || errors.isDefinedAt(errorResponse)
+        if (isMissing(errorResponse, prepared) && !isSpecific) None
+        else throw client.rejection(prepared, errorResponse)(errors)
+      case Outcome.Unsent(reason) => throw client.storageFailed(request.what, reason)
+      case Outcome.Unknown(reason) => throw client.unanswered(request, reason)
     }
+  }
 
   /**
    * Whether the response means that the object does not exist. Responses of the catalog have a body with an error type,

@@ -92,16 +92,24 @@ final private[catalog] class RestClient private (
     exchange(request) match {
       case Succeeded(response) => response
       case Rejected(response, earlierOutcomeUnknown) =>
-        val errorResponse = errorResponseOf(response, earlierOutcomeUnknown)
-        throw errors.applyOrElse(
-          errorResponse,
-          (r: RestFailure) =>
-            if (earlierOutcomeUnknown && request.endpoint.isChange) earlierUnknown(request, r)
-            else toIcebergError(request.what, r)
-        )
+        throw rejection(request, errorResponseOf(response, earlierOutcomeUnknown))(errors)
       case Unsent(reason) => throw storageFailed(request.what, reason)
       case Unknown(reason) => throw unanswered(request, reason)
     }
+
+  /** Returns the error for a rejection. @param errors the errors for rejections that have a specific meaning */
+  def rejection(request: RestRequest, errorResponse: RestFailure)(
+      errors: PartialFunction[RestFailure, IcebergError]
+  ): IcebergError =
+    if (isUncertain(request, errorResponse)) earlierUnknown(request, errorResponse)
+    else errors.applyOrElse(errorResponse, toIcebergError(request.what, _: RestFailure))
+
+  /**
+   * Whether a rejection does not show whether a change was applied: an earlier attempt may have succeeded and be the
+   * reason for the rejection. A request that may always be retried has no such effect.
+   */
+  def isUncertain(request: RestRequest, errorResponse: RestFailure): Boolean = errorResponse.earlierOutcomeUnknown &&
+    request.endpoint.isChange && !request.retryMode.contains(RetryMode.Always)
 
   /** Sends a request for a token, whose form contains secrets. */
   def requestToken(call: HttpCall, secrets: Vector[String]): RestResponse = {
@@ -153,7 +161,7 @@ final private[catalog] class RestClient private (
     storageFailed(request.what, if (request.endpoint.isChange) s"$reason. ${RestClient.MayBeApplied}" else reason)
 
   /** Returns the error for a change whose last attempt was rejected after an earlier attempt that may have succeeded. */
-  def earlierUnknown(request: RestRequest, errorResponse: RestFailure): StorageFailed =
+  private def earlierUnknown(request: RestRequest, errorResponse: RestFailure): StorageFailed =
     storageFailed(
       request.what,
       s"the server returned ${textOf(errorResponse)} to the last of several attempts. ${RestClient.MayBeApplied}"

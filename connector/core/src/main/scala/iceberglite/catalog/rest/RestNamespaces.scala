@@ -92,7 +92,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       body = Some(RestRequestJson.createNamespace(namespace, properties))
     )
     lazyServer().send(request) {
-      case r if r.status == 409 && !r.earlierOutcomeUnknown =>
+      case r if r.status == 409 =>
         AlreadyExists(ObjectKind.Namespace, name(namespace), "Use the existing namespace, or choose another name")
       case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace.dropRight(1))
     }

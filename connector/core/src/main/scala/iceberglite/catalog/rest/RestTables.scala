@@ -225,8 +225,6 @@ final private[catalog] class RestTables(
     )
     try {
       server.send(request) {
-        case r if r.earlierOutcomeUnknown && (r.status == 409 || r.status == 404) =>
-          server.client.earlierUnknown(request, r)
         case r if r.status == 409 =>
           AlreadyExists(ObjectKind.Table, name(to), "Drop the existing object first, or choose another name")
         case r if r.errorType == "NoSuchTableException" => notFound(from)

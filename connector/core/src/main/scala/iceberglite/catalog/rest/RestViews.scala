@@ -80,7 +80,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       body = Some(RestRequestJson.register(id.name, metadataFile))
     )
     val response = server.send(request) {
-      case r if r.status == 409 && !r.earlierOutcomeUnknown => alreadyExists(id, r)
+      case r if r.status == 409 => alreadyExists(id, r)
       case r if r.errorType == "NoSuchNamespaceException" => noNamespace(id, r)
     }
     readView(server, request, response)
@@ -102,8 +102,6 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     val request =
       RestRequest(s"rename view ${name(from)} to $to", Endpoint.RenameView, server.paths.renameView, body = Some(body))
     server.send(request) {
-      case r if r.earlierOutcomeUnknown && (r.status == 409 || r.status == 404) =>
-        server.client.earlierUnknown(request, r)
       case r if r.status == 409 => alreadyExists(to, r)
       case r if r.errorType == "NoSuchViewException" => notFound(from)
       case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)

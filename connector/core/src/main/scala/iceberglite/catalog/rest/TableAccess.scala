@@ -93,10 +93,8 @@ private[catalog] object TableAccess {
    * `s3a` and `s3n` are the same. A prefix may end with the slash that follows the directory.
    */
   private[rest] def credentialFor(credentials: Vector[Credential], location: String): Option[Credential] = {
-    val directory = withS3Scheme(location).stripSuffix("/") + "/"
-    val matching = credentials.filter(c => directory.startsWith(withS3Scheme(c.prefix)))
+    val directory = S3Settings.withoutScheme(location).stripSuffix("/") + "/"
+    val matching = credentials.filter(c => directory.startsWith(S3Settings.withoutScheme(c.prefix)))
     if (matching.isEmpty) None else Some(matching.maxBy(_.prefix.length))
   }
-
-  private def withS3Scheme(location: String): String = location.replaceFirst("^s3[an]://", "s3://")
 }

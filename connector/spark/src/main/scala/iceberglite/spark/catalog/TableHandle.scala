@@ -16,6 +16,9 @@ trait TableHandle {
   def exists: Boolean
   def stage(creation: TableCreation, mode: StageMode): StagedTable
 
+  /** Returns the properties that a new table would have, including those that the catalog sets. */
+  def propertiesOf(creation: TableCreation): Map[String, String]
+
   /** Creates an empty table. @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists */
   def create(creation: TableCreation): Table
 
@@ -31,6 +34,9 @@ final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends Table
 
   override def stage(creation: TableCreation, mode: StageMode): StagedTable =
     catalog.stage(id, withoutDefaultLocation(creation), mode)
+
+  override def propertiesOf(creation: TableCreation): Map[String, String] =
+    catalog.withCatalogProperties(creation).properties
 
   override def create(creation: TableCreation): Table = catalog.create(id, withoutDefaultLocation(creation))
 
@@ -59,6 +65,7 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
     paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == ownPath)), mode)
   }
 
+  override def propertiesOf(creation: TableCreation): Map[String, String] = creation.properties
   override def create(creation: TableCreation): Table = stage(creation, StageMode.Create).commit()
   override def drop(purge: Boolean): Boolean = paths.drop(path, purge)
 }

@@ -89,6 +89,14 @@ object Parameter {
   def requirePositive(parameter: Parameter[Int], number: Int): Unit =
     if (number < 1) throw InvalidArgument(s"argument ${parameter.name}", number.toString, "It must be 1 or more")
 
+  /** Returns the path of a metadata file. @param owner the object that the file describes, such as `table` */
+  def metadataFile(parameter: Parameter[String], owner: String, arguments: Arguments): String = {
+    val path = arguments(parameter)
+    if (path.trim.isEmpty)
+      throw InvalidArgument(s"argument ${parameter.name}", path, s"It must be the path of a $owner's metadata file")
+    path
+  }
+
   /** Returns the number of files to delete at the same time. @throws InvalidArgument if the number is not positive */
   def concurrentDeletes(parameter: Parameter[Int], arguments: Arguments): Int = {
     val number = arguments.get(parameter)

@@ -3,7 +3,6 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.SummaryKey
 
 /** `CALL catalog.system.register_table(table, metadata_file)` */
@@ -32,9 +31,7 @@ object RegisterTableProcedure extends Procedure {
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val ident = context.identifier(arguments(Parameter.table))
-    val path = arguments(file)
-    if (path.trim.isEmpty)
-      throw InvalidArgument(s"argument ${file.name}", path, "It must be the path of a table's metadata file")
+    val path = Parameter.metadataFile(file, "table", arguments)
     val current = context.catalog.registerTable(ident, path).currentSnapshot
     def total(key: String): Option[Long] = current.flatMap(_.count(key))
     Seq(ResultRow(current.map(_.snapshotId), total(SummaryKey.TotalRecords), total(SummaryKey.TotalDataFiles)))

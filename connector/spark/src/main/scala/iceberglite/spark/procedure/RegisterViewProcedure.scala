@@ -4,7 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
 import iceberglite.spark.view.ViewName
-import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, Unsupported}
+import iceberglite.spec.IcebergError.{AlreadyExists, Unsupported}
 import iceberglite.spec.ObjectKind
 
 /** `CALL catalog.system.register_view(table, metadata_file)` */
@@ -25,9 +25,7 @@ object RegisterViewProcedure extends Procedure {
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val ident = context.identifier(arguments(Parameter.table))
-    val path = arguments(file)
-    if (path.trim.isEmpty)
-      throw InvalidArgument(s"argument ${file.name}", path, "It must be the path of a view's metadata file")
+    val path = Parameter.metadataFile(file, "view", arguments)
     val view = ViewName.in(context.catalog, ident).getOrElse(
       throw Unsupported(s"views in catalog ${context.catalog.name}", "Use a jdbc, rest or hive catalog")
     )

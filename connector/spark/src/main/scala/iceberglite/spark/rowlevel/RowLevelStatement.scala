@@ -155,8 +155,11 @@ final private[iceberglite] class RowLevelStatement(
     merge.map(_.action),
     AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
     rerun,
-    if (command == Command.DELETE) None else Some(CheckConstraint.of(table.properties))
+    if (addsRows) Some(CheckConstraint.of(table.properties)) else None
   )
+
+  /** Whether the statement writes new or changed rows. A DELETE only writes unchanged rows again. */
+  val addsRows: Boolean = command != Command.DELETE
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
 

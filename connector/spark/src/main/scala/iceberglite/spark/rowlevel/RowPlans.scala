@@ -1,7 +1,6 @@
 package iceberglite.spark.rowlevel
 
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
-import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
@@ -32,8 +31,7 @@ private[rowlevel] object RowPlans {
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeColumnIndex = findChangeColumn(statement, info)
     val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex)
-    // A DELETE writes only unchanged rows.
-    val checked = if (statement.command == Command.DELETE) plan else plan.withConstraints
+    val checked = if (statement.addsRows) plan.withConstraints else plan
     checked.copy(
       rows = checked.rows.copy(changeColumnIndex = changeColumnIndex),
       settings = plan.settings.copy(

@@ -26,16 +26,14 @@ final private[spec] case class MetadataBuilder(
 
   private def applyUpdate(update: MetadataUpdate): MetadataBuilder = update match {
     case AssignUuid(uuid) => updateMetadata(WholeTableUpdates.assignUuid(_, uuid))
-    case UpgradeFormatVersion(version) =>
-      updateMetadata(m => WholeTableUpdates.withExpressions(WholeTableUpdates.upgrade(m, version)))
+    case UpgradeFormatVersion(version) => updateMetadata(WholeTableUpdates.upgrade(_, version))
     case AddSchema(schema, lastColumnId) =>
       val (next, id) = Schemas.add(metadata, schema, lastColumnId)
       copy(metadata = next, lastAddedSchemaId = Some(id))
     case SetCurrentSchema(id) => updateMetadata(Schemas.setCurrent(_, resolveId(id, lastAddedSchemaId, "schema")))
     case AddPartitionSpec(spec) =>
       val (next, id) = Specs.add(metadata, spec)
-      // The expressions are added at once, so that later updates of the same change cannot use their ids for columns.
-      copy(metadata = WholeTableUpdates.withExpressions(next), lastAddedSpecId = Some(id))
+      copy(metadata = next, lastAddedSpecId = Some(id))
     case SetDefaultSpec(id) => updateMetadata(Specs.setDefault(_, resolveId(id, lastAddedSpecId, "partition spec")))
     case RemovePartitionSpecs(ids) => updateMetadata(Specs.remove(_, ids))
     case RemoveSchemas(ids) => updateMetadata(Schemas.remove(_, ids))
@@ -81,8 +79,7 @@ final private[spec] case class MetadataBuilder(
           "Correct this machine's clock"
       )
     }
-    val next = WholeTableUpdates.withExpressions(metadata)
-      .copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
+    val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
     val isNew = base eq MetadataBuilder.Empty
     if (isNew || MetadataBuilder.structureOf(next) != MetadataBuilder.structureOf(base))
       MetadataBuilder.checkComplete(next)
@@ -102,7 +99,10 @@ final private[spec] case class MetadataBuilder(
 private[spec] object MetadataBuilder {
 
   def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
-    updates.foldLeft(new MetadataBuilder(base, nowMs))(_.applyUpdate(_)).result(base)
+    updates.foldLeft(new MetadataBuilder(base, nowMs)) { (builder, update) =>
+      // The expressions are added at once, so that later updates of the same change cannot use their ids for columns.
+      builder.applyUpdate(update).updateMetadata(WholeTableUpdates.withExpressions)
+    }.result(base)
 
   /** The initial state of a new table, which is not a valid table itself. */
   val Empty: TableMetadata = TableMetadata(
