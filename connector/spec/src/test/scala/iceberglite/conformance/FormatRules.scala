@@ -81,8 +81,8 @@ object FormatRules extends RuleBook("formats", "File formats") {
   val orcTimes: Rule = rule(
     "orc-timestamps",
     Orc,
-    "Timestamps are read and written with nanosecond precision, independent of the machine's time zone, also before " +
-      "1970 and before 2015; the fraction of a second is added only once; the default unit is microseconds"
+    "Timestamps are read and written with nanosecond precision and do not depend on the machine's time zone, also " +
+      "before 1970 and before 2015 (the epoch of ORC). The default unit is microseconds."
   )("core/data/orc/OrcTimestamp.scala", "core/data/orc/OrcValues.scala", "core/data/orc/OrcTail.scala")
   val orcFixed: Rule = rule(
     "orc-fixed",

@@ -86,6 +86,6 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val unknownStatistics: Rule = rule(
     "unknown-statistics",
     "Manifests",
-    "No metrics are stored for a column whose statistics are unreliable: INT96, or a row group without statistics."
+    "No metrics are stored for a column of type INT96, or if a row group has no statistics of the column."
   )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala")
 }

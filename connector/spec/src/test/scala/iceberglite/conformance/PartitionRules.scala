@@ -118,7 +118,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val truncateDecimals: Rule = rule(
     "truncate-decimals",
     "Truncate Transform Details",
-    "The width of a decimal uses the scale of the column."
+    "For a decimal column, the width is a number of units of the last decimal place of the column's scale."
   )("spec/partition/Truncate.scala")
   val truncateStrings: Rule = rule(
     "truncate-strings",

@@ -144,8 +144,9 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val partitionFileCounts: Rule = rule(
     "partition-file-counts",
     PartitionFile,
-    "A row counts the live files of a partition and partition spec: field 6 includes the positions of deletion " +
-      "vectors, field 7 excludes vectors, field 13 counts them; an unknown total record count is null."
+    "A row has the counts of live files of a partition of a partition spec. Field 6 counts position deletes, " +
+      "including those of deletion vectors; field 7 counts position delete files; field 13 counts deletion vectors. " +
+      "The total record count is null if it is not known."
   )("core/maintenance/PartitionStatistics.scala")
 
   val partitionFileFormat: Rule = rule(

@@ -197,7 +197,7 @@ class SchemaChangesSuite extends AnyFunSuite {
   }
 
   test(
-    "a rename keeps the id, may change only the case, and rejects an existing or empty name",
+    "a renamed column keeps its id; the new name may differ only in case, but must not exist or be empty",
     EvolutionRules.renameKeepsId,
     TypeRules.uniqueNames
   ) {

@@ -26,12 +26,12 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   for {
     granularity <- Seq("file", "partition")
-    partitioned <- Seq("", "PARTITIONED BY (cat)")
+    (kind, partitioning) <- Seq("an unpartitioned" -> "", "a partitioned" -> "PARTITIONED BY (cat)")
   } test(
-    s"position delete files per $granularity remove rows ${partitioned.toLowerCase}",
-    ScanRules.positionRows +: Sampling.sampledUnless(granularity == "file" && partitioned.nonEmpty): _*
+    s"position delete files per $granularity remove rows of $kind table",
+    ScanRules.positionRows +: Sampling.sampledUnless(granularity == "file" && partitioning.nonEmpty): _*
   ) {
-    val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
+    val table = create(columns, partitioning, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
     assert(deleteFileFormats(table) == Seq("[1,PARQUET]"))
     assert(sameRows(table, "SELECT id FROM %s").size < 190)
