@@ -198,14 +198,13 @@ def travel_in_time(spark: SparkSession) -> None:
                summary['total-records'] AS total
         FROM nyc.flights.snapshots ORDER BY committed_at
     """).show(truncate=False)
-    first, *_, last = table.snapshots().collect()
-    third = table.snapshots().collect()[2]
+    first, _, third, *_, last = table.snapshots()
     print(f"now: {table.to_df().count():,} rows")
-    print(f"VERSION AS OF {first['snapshot_id']}: {table.as_of(version=first['snapshot_id']).count():,} rows")
-    print(f"TIMESTAMP AS OF {third['committed_at']}: {table.as_of(timestamp=third['committed_at']).count():,} rows")
-    old = table.as_of(version=first["snapshot_id"]).columns
+    print(f"VERSION AS OF {first.snapshot_id}: {table.as_of(version=first.snapshot_id).count():,} rows")
+    print(f"TIMESTAMP AS OF {third.committed_at}: {table.as_of(timestamp=third.committed_at).count():,} rows")
+    old = table.as_of(version=first.snapshot_id).columns
     print(f"with the columns of that snapshot: {', '.join(old[:6])}, ... ({len(old)}, now {len(table.schema)})")
-    assert last["snapshot_id"] == table.current_snapshot_id
+    assert last.snapshot_id == table.current_snapshot_id
 
 
 def compare_with_pyiceberg(spark: SparkSession) -> tuple[int, int]:

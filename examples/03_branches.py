@@ -67,7 +67,7 @@ def stage(spark: SparkSession, table: Table) -> None:
 
 def undo(table: Table) -> None:
     """Roll the table back to the tag."""
-    tag = next(r["snapshot_id"] for r in table.refs().collect() if r["name"] == "before sale")
+    tag = next(ref.snapshot_id for ref in table.refs() if ref.name == "before sale")
     back = table.rollback_to_snapshot(tag)
     print(f"back at the tag ({back.current_snapshot_id}): {prices(table.to_df())}")
     print(f"ancestors: {len(table.ancestors_of())} now, {len(table.ancestors_of(back.previous_snapshot_id))} before")

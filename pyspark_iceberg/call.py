@@ -9,6 +9,8 @@ from typing import Union
 
 from pyspark.sql import Row, SparkSession
 
+from pyspark_iceberg.errors import typed_errors
+
 Timestamp = Union[str, datetime.datetime]
 
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
@@ -29,7 +31,8 @@ def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str
     """
     set_arguments = {"table": table, **{name: value for name, value in arguments.items() if value is not None}}
     text = ", ".join(f"{name} => {literal(value)}" for name, value in set_arguments.items())
-    return spark.sql(f"CALL {identifier(catalog_of(spark, table))}.system.{procedure}({text})").collect()
+    with typed_errors():
+        return spark.sql(f"CALL {identifier(catalog_of(spark, table))}.system.{procedure}({text})").collect()
 
 
 def catalog_of(spark: SparkSession, table: str) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Union
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Column, Row, SparkSession
 
 from pyspark_iceberg.call import identifier, literal, name_parts
+from pyspark_iceberg.errors import typed_errors
+
+# A condition or a value: a column, or SQL.
+Sql = Union[Column, str]
 
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"
@@ -25,9 +30,10 @@ class RowChanges:
     Attributes:
         inserted: rows that were inserted.
         updated: rows that were updated.
-        deleted: rows that were deleted; None if the number is unknown. This is possible only if position deletes or
-            equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write
-            DELETE with a subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
+        deleted: rows that were deleted; None if the number is unknown. It is unknown after an upsert, which does not
+            read the table. It may also be unknown if position deletes or equality deletes apply to the files that the
+            statement rewrites, and the statement is a copy-on-write DELETE with a subquery, or a MERGE whose only
+            action on matched rows is a DELETE without a condition.
         copied: rows that copy-on-write rewrote unchanged.
         snapshot_id: the statement's snapshot; None if the statement changed nothing.
     """
@@ -39,23 +45,29 @@ class RowChanges:
     snapshot_id: int | None = None
 
 
-def expression(text: str, subject: str = "condition") -> str:
+def expression(value: Sql, subject: str = "condition") -> str:
     """Return SQL to embed in a statement, with a line break that ends a trailing comment.
 
     Raises:
-        TypeError: the value is not a str; the SQL form of a Python value would depend on the column.
+        TypeError: the value is neither a column nor a str (the SQL form of another Python value would depend on the
+            column), or it is a column of Spark Connect.
     """
-    if not isinstance(text, str):
-        actual = type(text).__name__
-        raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", not {actual}")
-    return f"{text}\n"
+    if isinstance(value, str):
+        return f"{value}\n"
+    java_column = getattr(value, "_jc", None)
+    if java_column is not None:
+        return f"{java_column.expr().sql()}\n"
+    if hasattr(value, "alias"):
+        raise TypeError(f"Pass the {subject} as SQL in a str: Spark Connect cannot convert a column to SQL")
+    actual = type(value).__name__
+    raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", or a column, not {actual}")
 
 
-def expressions(values: Mapping[str, str]) -> dict[str, str]:
+def expressions(values: Mapping[str, Sql]) -> dict[str, str]:
     """Return the values, each as SQL to embed in a statement.
 
     Raises:
-        TypeError: a value is not a str.
+        TypeError: a value is neither a column nor a str, or it is a column of Spark Connect.
         ValueError: `values` is empty.
     """
     if not values:
@@ -63,7 +75,7 @@ def expressions(values: Mapping[str, str]) -> dict[str, str]:
     return {column: expression(value, f"value of {column}") for column, value in values.items()}
 
 
-def assignments(values: Mapping[str, str]) -> str:
+def assignments(values: Mapping[str, Sql]) -> str:
     """Return `column = expression, ...`; for errors see `expressions`."""
     return ", ".join(f"{column} = {value}" for column, value in expressions(values).items())
 
@@ -88,12 +100,13 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
     statement = str(uuid.uuid4())
     statement_options = {**options, "snapshot-property.statement-id": statement}
     option_list = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in statement_options.items())
-    spark.sql(f"{before} {table} WITH ({option_list}) {after}")
-    snapshot = _snapshot(spark, table, statement)
+    with typed_errors():
+        spark.sql(f"{before} {table} WITH ({option_list}) {after}")
+        snapshot = statement_snapshot(spark, table, statement)
     return _row_changes(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
 
 
-def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
+def statement_snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
     """Return the snapshot that the statement with the given id created; None if it created no snapshot.
 
     If the name is that of a branch, it may have no metadata table `snapshots`. In this case, the metadata table of the
@@ -107,7 +120,7 @@ def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
     except AnalysisException:
         if not last.startswith("branch_"):
             raise
-        return _snapshot(spark, ".".join(identifier(part) for part in parts), statement)
+        return statement_snapshot(spark, ".".join(identifier(part) for part in parts), statement)
 
 
 def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:

@@ -1,6 +1,23 @@
-"""Errors of the Python package. Errors of tables are raised as PySpark's own exceptions."""
+"""Errors of the Python package.
+
+An error of a table has a condition and a SQL state. PySpark raises some of these errors as `AnalysisException` and
+others as `Py4JJavaError`. The methods of this package raise them as the subclasses of `TableError`, by their condition.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.errors import AnalysisException, PySparkException
+
+# A Connect server sends the condition at the beginning of the message only.
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+
+# The maximum number of causes of a Java exception that are searched.
+_MAX_CAUSES = 20
 
 
 class IcebergLiteError(Exception):
@@ -13,3 +30,127 @@ class JarNotFoundError(IcebergLiteError):
 
 class SessionConflictError(IcebergLiteError):
     """A Spark session without the connector is already running, and jars cannot be added to it."""
+
+
+class TableError(IcebergLiteError, AnalysisException):
+    """An error of an operation on a table.
+
+    Attributes:
+        condition: the error condition, such as `ICEBERG_LITE.SNAPSHOT_NOT_FOUND`.
+        sql_state: the SQL state of the condition, such as `42704`; None if it is unknown.
+    """
+
+    def __init__(self, message: str, condition: str, sql_state: str | None) -> None:
+        # `str` of an exception of PySpark begins with the condition.
+        PySparkException.__init__(self, message=message.removeprefix(f"[{condition}] "))
+        self.condition = condition
+        self.sql_state = sql_state
+
+    def getErrorClass(self) -> str:  # noqa: N802
+        """Return the condition, as the exceptions of PySpark do."""
+        return self.condition
+
+    def getSqlState(self) -> str | None:  # type: ignore[override]  # noqa: N802
+        """Return the SQL state, as the exceptions of PySpark do."""
+        return self.sql_state
+
+
+class CommitConflictError(TableError):
+    """Another commit came first. The same operation may succeed if it runs again."""
+
+
+class CommitStateUnknownError(TableError):
+    """It is not known whether the commit happened. Read the table before the operation runs again."""
+
+
+class MissingObjectError(TableError):
+    """A table, namespace, view, column, snapshot, branch, tag or another object does not exist."""
+
+
+class ExistingObjectError(TableError):
+    """A table, namespace, view, branch, tag or another object with this name already exists."""
+
+
+class ValidationError(TableError):
+    """The state of the table does not allow the operation."""
+
+
+class RejectedValueError(TableError):
+    """An argument, an option, a property or a value of a row is not allowed."""
+
+
+class UnsupportedOperationError(TableError):
+    """This release does not support the operation or a part of the table."""
+
+
+# The class of an error by its condition. The first pattern that matches the whole condition decides.
+_CLASSES: tuple[tuple[str, type[TableError]], ...] = (
+    (r"ICEBERG_LITE\.(CONCURRENT_CHANGE|COMMIT_CONFLICT)", CommitConflictError),
+    (r"ICEBERG_LITE\.COMMIT_STATE_UNKNOWN", CommitStateUnknownError),
+    (r"(TABLE_OR_VIEW|VIEW|SCHEMA|ICEBERG_LITE\..+)_NOT_FOUND(\..+)?|UNRESOLVED_COLUMN(\..+)?", MissingObjectError),
+    (r"(TABLE_OR_VIEW|VIEW|SCHEMA|ICEBERG_LITE\..+)_ALREADY_EXISTS(\..+)?", ExistingObjectError),
+    (r"ICEBERG_LITE\.(VALIDATION_FAILED|ALREADY_COMMITTED)", ValidationError),
+    (r"INVALID_PARAMETER_VALUE(\..+)?|ICEBERG_LITE\.CHECK_CONSTRAINT_VIOLATION", RejectedValueError),
+    (r"INCOMPATIBLE_DATA_FOR_TABLE(\..+)?|NOT_NULL_ASSERT_VIOLATION", RejectedValueError),
+    (r"ICEBERG_LITE\.UNSUPPORTED|UNSUPPORTED_FEATURE(\..+)?", UnsupportedOperationError),
+    (r"ICEBERG_LITE\..+", TableError),
+)
+
+
+@contextmanager
+def typed_errors() -> Iterator[None]:
+    """Raise an error of a table as a subclass of `TableError`; raise other errors unchanged."""
+    try:
+        yield
+    except TableError:
+        raise
+    except Exception as error:
+        typed = typed_error(error)
+        if typed is None:
+            raise
+        raise typed from error
+
+
+def typed_error(error: Exception) -> TableError | None:
+    """Return the subclass of `TableError` for an error of PySpark or of Py4J; None if its condition has no class."""
+    found = _python_error(error) if isinstance(error, PySparkException) else _java_error(error)
+    if found is None:
+        return None
+    kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found[1])), None)
+    return None if kind is None else kind(*found)
+
+
+def _python_error(error: PySparkException) -> tuple[str, str, str | None] | None:
+    """Return the message, the condition and the SQL state of an error of PySpark."""
+    condition = error.getErrorClass()
+    if condition is not None:
+        return str(error), condition, error.getSqlState()  # type: ignore[func-returns-value]
+    match = _CONDITION.match(str(error))
+    return (str(error), match.group(1), None) if match else None
+
+
+def _java_error(error: Exception) -> tuple[str, str, str | None] | None:
+    """Return the message, the condition and the SQL state of an error of Py4J.
+
+    The condition is that of the first cause that has one. If a Spark job failed, the message is that of the last cause
+    with this condition, because the message of the job has a stack trace.
+    """
+    thrown = getattr(error, "java_exception", None)
+    found: tuple[str, str, str | None] | None = None
+    for _ in range(_MAX_CAUSES):
+        if thrown is None:
+            break
+        condition = thrown.getErrorClass() if _is_spark_error(thrown) else None
+        if condition is not None and (found is None or found[1] == condition):
+            found = (str(thrown.getMessage()), condition, thrown.getSqlState())
+        thrown = thrown.getCause()
+    return found
+
+
+def _is_spark_error(thrown: Any) -> bool:
+    """Return whether a Java exception is a `SparkThrowable`."""
+    from py4j.java_gateway import is_instance_of
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    return gateway is not None and bool(is_instance_of(gateway, thrown, "org.apache.spark.SparkThrowable"))

@@ -10,7 +10,7 @@ from typing import Union
 from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_iceberg.call import identifier
-from pyspark_iceberg.changes import RowChanges, assignments, expression, expressions, run
+from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, expressions, run
 
 Source = Union[DataFrame, str]
 
@@ -34,59 +34,59 @@ class Merge:
     _clauses: tuple[str, ...] = ()
     _evolves: bool = False
 
-    def when_matched_update(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
+    def when_matched_update(self, values: Mapping[str, Sql], *, condition: Sql | None = None) -> Merge:
         """Update matched rows.
 
         Args:
-            values: SQL expressions by the names of columns or of fields of structs.
-            condition: SQL that matched rows must also satisfy; without it, all matched rows are updated.
+            values: new values, as columns or as SQL, by the names of columns or of fields of structs.
+            condition: a column or SQL that matched rows must also satisfy; without it, all matched rows are updated.
 
         Raises:
-            TypeError: a value is not a str.
+            TypeError: a value is neither a column nor SQL, or it is a column of Spark Connect.
             ValueError: `values` is empty.
         """
         return self._when("MATCHED", condition, f"UPDATE SET {assignments(values)}")
 
-    def when_matched_update_all(self, *, condition: str | None = None) -> Merge:
+    def when_matched_update_all(self, *, condition: Sql | None = None) -> Merge:
         """Update all columns of matched rows with the values of the source."""
         return self._when("MATCHED", condition, "UPDATE SET *")
 
-    def when_matched_delete(self, *, condition: str | None = None) -> Merge:
+    def when_matched_delete(self, *, condition: Sql | None = None) -> Merge:
         """Delete matched rows."""
         return self._when("MATCHED", condition, "DELETE")
 
-    def when_not_matched_insert(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
+    def when_not_matched_insert(self, values: Mapping[str, Sql], *, condition: Sql | None = None) -> Merge:
         """Insert source rows that match no row of the table.
 
         Args:
-            values: SQL expressions by the names of columns; other columns get their defaults.
-            condition: SQL that the rows must also satisfy; without it, all such rows are inserted.
+            values: new values, as columns or as SQL, by the names of columns; other columns get their defaults.
+            condition: a column or SQL that the rows must also satisfy; without it, all such rows are inserted.
 
         Raises:
-            TypeError: a value is not a str.
+            TypeError: a value is neither a column nor SQL, or it is a column of Spark Connect.
             ValueError: `values` is empty.
         """
         action = f"INSERT ({', '.join(values)}) VALUES ({', '.join(expressions(values).values())})"  # noqa: S608
         return self._when("NOT MATCHED", condition, action)
 
-    def when_not_matched_insert_all(self, *, condition: str | None = None) -> Merge:
+    def when_not_matched_insert_all(self, *, condition: Sql | None = None) -> Merge:
         """Insert source rows that match no row of the table, with all their columns."""
         return self._when("NOT MATCHED", condition, "INSERT *")
 
-    def when_not_matched_by_source_update(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
+    def when_not_matched_by_source_update(self, values: Mapping[str, Sql], *, condition: Sql | None = None) -> Merge:
         """Update rows of the table that match no source row.
 
         Args:
-            values: SQL expressions by the names of columns or of fields of structs.
-            condition: SQL that the rows must also satisfy; without it, all such rows are updated.
+            values: new values, as columns or as SQL, by the names of columns or of fields of structs.
+            condition: a column or SQL that the rows must also satisfy; without it, all such rows are updated.
 
         Raises:
-            TypeError: a value is not a str.
+            TypeError: a value is neither a column nor SQL, or it is a column of Spark Connect.
             ValueError: `values` is empty.
         """
         return self._when("NOT MATCHED BY SOURCE", condition, f"UPDATE SET {assignments(values)}")
 
-    def when_not_matched_by_source_delete(self, *, condition: str | None = None) -> Merge:
+    def when_not_matched_by_source_delete(self, *, condition: Sql | None = None) -> Merge:
         """Delete rows of the table that match no source row."""
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
@@ -127,14 +127,14 @@ class Merge:
         after = " ".join((f"AS target USING {source} AS source ON {self._on}", *self._clauses))
         return run(spark, self._table, f"MERGE {evolution}INTO", after, self._options)
 
-    def _when(self, match: str, condition: str | None, action: str) -> Merge:
+    def _when(self, match: str, condition: Sql | None, action: str) -> Merge:
         extra_condition = "" if condition is None else f" AND ({expression(condition)})"
         return replace(self, _clauses=(*self._clauses, f"WHEN {match}{extra_condition} THEN {action}"))
 
 
-def equal_columns(on: str | Sequence[str]) -> str:
-    """Return the match condition of a MERGE: `on` if it is a str, else the equality of the columns that `on` names."""
-    if isinstance(on, str):
+def equal_columns(on: Sql | Sequence[str]) -> str:
+    """Return the match condition of a MERGE: `on` itself, or the equality of the columns that a list names."""
+    if isinstance(on, str) or not isinstance(on, Sequence):
         return expression(on)
     if not on:
         raise ValueError("Specify at least one column to match rows by")

@@ -5,15 +5,22 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from xml.etree import ElementTree
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
+from pyspark_iceberg.builder import TableBuilder
 from pyspark_iceberg.call import Timestamp, call, identifier, literal
-from pyspark_iceberg.changes import RowChanges, assignments, expression, run
+from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, run
+from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.merge import Merge, equal_columns
+from pyspark_iceberg.optimize import Optimize
 from pyspark_iceberg.procedures import TableProcedures
+from pyspark_iceberg.refs import TableRefs
+from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
+from pyspark_iceberg.writes import TableWrites
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -30,7 +37,7 @@ class PartitionField:
         return self.transform
 
 
-class Table(TableProcedures):
+class Table(TableProcedures, TableWrites, TableRefs):
     """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
     All methods use SQL and DataFrames, so they also work with Spark Connect.
@@ -40,13 +47,62 @@ class Table(TableProcedures):
         name: the name in SQL: `catalog.db.table`, or `db.table` in the current catalog, with backticks if needed.
 
     Raises:
-        pyspark.errors.AnalysisException: the table does not exist.
+        MissingObjectError: the table does not exist.
     """
 
     def __init__(self, spark: SparkSession, name: str) -> None:
         self._spark = spark
         self.name = name
-        self.to_df()
+        with typed_errors():
+            _ = self.schema
+
+    @classmethod
+    def for_name(cls, spark: SparkSession, name: str) -> Table:
+        """Return the table with this name in SQL; the same as `Table(spark, name)`."""
+        return cls(spark, name)
+
+    @classmethod
+    def for_path(cls, spark: SparkSession, path: str) -> Table:
+        """Return the table in a directory, which needs no configured catalog.
+
+        Args:
+            spark: a session with the connector.
+            path: the directory of the table, with a slash: a path or a URI. A relative path is resolved against the
+                working directory of Spark.
+
+        Raises:
+            ValueError: the path has no slash.
+            MissingObjectError: the directory contains no table.
+        """
+        if "/" not in path:
+            raise ValueError(f"{path!r} is a name, not a path; use Table.for_name, or begin a path with ./")
+        with typed_errors():
+            # The data source adds a catalog for paths to the session if the current catalog is none.
+            _ = spark.read.format("iceberg-lite").load(path).schema
+        current = spark.catalog.currentCatalog()
+        added = (f"iceberg_lite_paths_{current}", "iceberg_lite_paths")
+        catalog = next((name for name in added if spark.conf.get(f"spark.sql.catalog.{name}", None)), current)
+        return cls(spark, f"{identifier(catalog)}.{identifier(path)}")
+
+    @staticmethod
+    def exists(spark: SparkSession, name: str) -> bool:
+        """Return whether a table with this name in SQL exists."""
+        return spark.catalog.tableExists(name)
+
+    @classmethod
+    def create(cls, spark: SparkSession, name: str) -> TableBuilder:
+        """Begin the creation of a table, which fails if the table exists."""
+        return TableBuilder(spark, name, "CREATE TABLE", cls)
+
+    @classmethod
+    def create_if_not_exists(cls, spark: SparkSession, name: str) -> TableBuilder:
+        """Begin the creation of a table. If the table exists, it stays as it is."""
+        return TableBuilder(spark, name, "CREATE TABLE IF NOT EXISTS", cls)
+
+    @classmethod
+    def replace(cls, spark: SparkSession, name: str) -> TableBuilder:
+        """Begin the creation of a table, or its replacement if it exists. The history of the table is kept."""
+        return TableBuilder(spark, name, "CREATE OR REPLACE TABLE", cls)
 
     def to_df(self) -> DataFrame:
         """Return the current rows of the table."""
@@ -76,6 +132,11 @@ class Table(TableProcedures):
         return described["Location"]
 
     @property
+    def comment(self) -> str | None:
+        """The description of the table, or None if it has none."""
+        return dict(self._describe("DESCRIBE TABLE EXTENDED")).get("Comment")
+
+    @property
     def format_version(self) -> int:
         """The format version of the table."""
         return int(self.properties["format-version"])
@@ -86,21 +147,39 @@ class Table(TableProcedures):
         value = self.properties["current-snapshot-id"]
         return None if value == "none" else int(value)
 
-    def history(self) -> DataFrame:
+    @property
+    def sort_order(self) -> str | None:
+        """The sort order of the table in SQL, or None if the table is not sorted."""
+        return self.properties.get("sort-order")
+
+    @property
+    def identifier_fields(self) -> tuple[str, ...]:
+        """The names of the columns that identify a row."""
+        text = self.properties.get("identifier-fields", "").strip("[]")
+        return tuple(text.split(",")) if text else ()
+
+    def history(self) -> TypedRows[HistoryEntry]:
         """Return the snapshots that became current, with the times when they became current, oldest first."""
-        return self.metadata("history").orderBy("made_current_at")
+        return TypedRows(self.metadata("history").orderBy("made_current_at"), HistoryEntry.of)
 
-    def snapshots(self) -> DataFrame:
+    def snapshots(self) -> TypedRows[Snapshot]:
         """Return the snapshots of the table, oldest first."""
-        return self.metadata("snapshots").orderBy("committed_at")
+        return TypedRows(self.metadata("snapshots").orderBy("committed_at"), Snapshot.of)
 
-    def refs(self) -> DataFrame:
-        """Return the branches and tags."""
-        return self.metadata("refs").orderBy("name")
+    def refs(self) -> TypedRows[Ref]:
+        """Return the branches and tags, ordered by name."""
+        return TypedRows(self.metadata("refs").orderBy("name"), Ref.of)
 
-    def files(self) -> DataFrame:
-        """Return the files of the current snapshot, with their partitions, sizes and column metrics."""
-        return self.metadata("files")
+    def files(self) -> TypedRows[ContentFile]:
+        """Return the data files and delete files of the current snapshot.
+
+        `to_df()` has more columns, such as the metrics of the table's columns.
+        """
+        return TypedRows(self.metadata("files"), ContentFile.of)
+
+    def partitions(self) -> TypedRows[Partition]:
+        """Return the partitions of the current snapshot."""
+        return TypedRows(self.metadata("partitions"), Partition.of)
 
     def metadata(self, kind: str) -> DataFrame:
         """Return one of the table's metadata tables, such as `manifests` or `partitions`."""
@@ -162,51 +241,90 @@ class Table(TableProcedures):
                 reader = reader.option(f"{bound_name}-snapshot-id", str(value))
         return reader.table(name)
 
-    def branch(self, name: str) -> DataFrame:
-        """Return the current rows of a branch; `df.writeTo(f"{table.name}.branch_{name}")` writes to it.
-
-        Raises:
-            pyspark.errors.AnalysisException: the table has no such branch.
-        """
-        return self._spark.table(f"{self.name}.{identifier('branch_' + name)}")
-
-    def delete(self, condition: str | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
-        """Delete rows.
+    def delete(self, condition: Sql | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
+        """Delete the rows that satisfy a condition.
 
         Args:
-            condition: SQL that the rows to delete satisfy; without it, all rows.
+            condition: the condition, as a column or as SQL.
             options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
 
         Raises:
+            ValueError: the condition is missing; `delete_all` deletes all rows.
+            TypeError: the condition is neither a column nor SQL, or it is a column of Spark Connect.
             pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
+        if condition is None:
+            raise ValueError("Specify the condition of the rows to delete, or call delete_all() to delete all rows")
         return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
 
+    def delete_all(self, *, options: Mapping[str, str] | None = None) -> RowChanges:
+        """Delete all rows. Earlier snapshots keep them."""
+        return run(self._spark, self.name, "DELETE FROM", "", options or {})
+
     def update(
-        self, values: Mapping[str, str], condition: str | None = None, *, options: Mapping[str, str] | None = None
+        self,
+        values: Mapping[str, Sql],
+        condition: Sql | None = None,
+        *,
+        options: Mapping[str, str] | None = None,
     ) -> RowChanges:
         """Update rows.
 
         Args:
-            values: SQL expressions by the names of columns, or of fields of structs (`address.city`).
-            condition: SQL that the rows to update satisfy; without it, all rows.
+            values: new values, as columns or as SQL, by the names of columns, or of fields of structs (`address.city`).
+            condition: the condition of the rows to update, as a column or as SQL; without it, all rows.
             options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
 
         Raises:
-            TypeError: a value is not a str.
+            TypeError: a value is neither a column nor SQL, or it is a column of Spark Connect.
             ValueError: `values` is empty.
             pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
         after = f"SET {assignments(values)} {_where(condition)}"
         return run(self._spark, self.name, "UPDATE", after, options or {})
 
-    def merge(self, source: DataFrame | str, on: str | Sequence[str]) -> Merge:
+    def optimize(self) -> Optimize:
+        """Begin a compaction of small files, which `execute` runs."""
+        return Optimize(self._spark, self.name)
+
+    def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> list[Row]:
+        """Expire old snapshots, and then delete the files that no snapshot needs.
+
+        Args:
+            retain_hours: the age of the snapshots and files that are kept, in hours; by default as in `VACUUM`.
+            dry_run: whether to return what would be deleted, without deleting anything.
+
+        Returns:
+            The rows of the SQL statement `VACUUM`: the kind and the name of what was deleted.
+        """
+        retain = "" if retain_hours is None else f" RETAIN {int(retain_hours)} HOURS"
+        with typed_errors():
+            return self._spark.sql(f"VACUUM {self.name}{retain}{' DRY RUN' if dry_run else ''}").collect()
+
+    def set_properties(self, properties: Mapping[str, object]) -> None:
+        """Set table properties; `True` and `False` are written as `true` and `false`."""
+        texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in properties.items()}
+        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in texts.items())
+        with typed_errors():
+            self._spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
+
+    def unset_properties(self, *keys: str) -> None:
+        """Remove table properties. A property that is not set is ignored."""
+        with typed_errors():
+            self._spark.sql(f"ALTER TABLE {self.name} UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
+
+    def to_pandas(self) -> Any:
+        """Return the current rows as a DataFrame of pandas, which must be installed."""
+        return self.to_df().toPandas()
+
+    def merge(self, source: DataFrame | str, on: Sql | Sequence[str]) -> Merge:
         """Begin a MERGE, which `execute` runs.
 
         Args:
             source: the rows to merge, or the name of a table or view. Conditions and values refer to it as `source`,
                 and to this table as `target`.
-            on: the condition for matching rows, as SQL, or the names of columns that are equal in matching rows.
+            on: the condition for matching rows, as a column or as SQL, or a list of the names of columns that are
+                equal in matching rows.
 
         Raises:
             ValueError: `on` names no column.
@@ -243,7 +361,7 @@ class Table(TableProcedures):
         return ElementTree.tostring(root, encoding="unicode", method="html")
 
 
-def _where(condition: str | None) -> str:
+def _where(condition: Sql | None) -> str:
     return "" if condition is None else f"WHERE {expression(condition)}"
 
 

@@ -23,7 +23,7 @@ def events(spark: SparkSession, table: str) -> Table:
 
 
 def snapshots(table: Table) -> list[int]:
-    return [row["snapshot_id"] for row in table.snapshots().collect()]
+    return [snapshot.snapshot_id for snapshot in table.snapshots()]
 
 
 def changed(frame: DataFrame) -> list[tuple[int, str, int]]:
@@ -47,7 +47,7 @@ def test_appended_rows_come_from_append_commits_only(events: Table) -> None:
     assert events.appended(after=second).count() == 0
     committed = events.snapshots().first()
     assert committed is not None
-    assert events.appended(after=committed["committed_at"]).count() == 1
+    assert events.appended(after=committed.committed_at).count() == 1
 
 
 def test_read_options_give_the_same_result(spark: SparkSession, events: Table) -> None:

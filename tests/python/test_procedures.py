@@ -28,7 +28,7 @@ def ids(table: Table) -> list[int]:
 
 
 def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
-    first, second, third = (r["snapshot_id"] for r in three_commits.snapshots().collect())
+    first, second, third = (s.snapshot_id for s in three_commits.snapshots())
     back = three_commits.rollback_to_snapshot(first)
     assert (back.previous_snapshot_id, back.current_snapshot_id) == (third, first)
     assert ids(three_commits) == [0]
@@ -52,7 +52,7 @@ def test_the_error_of_a_procedure_has_a_condition_and_a_sql_state(spark: SparkSe
 
 
 def test_a_state_is_restored_with_a_report_of_what_changed(spark: SparkSession, three_commits: Table) -> None:
-    first, _, third = (r["snapshot_id"] for r in three_commits.snapshots().collect())
+    first, _, third = (s.snapshot_id for s in three_commits.snapshots())
     report = three_commits.restore(first)
     assert (report.previous_snapshot_id, report.current_snapshot_id) == (third, first)
     assert (report.added_data_files_count, report.removed_data_files_count) == (0, 2)
@@ -65,12 +65,12 @@ def test_a_state_is_restored_with_a_report_of_what_changed(spark: SparkSession, 
 
 
 def test_a_timestamp_can_be_a_datetime_or_text(three_commits: Table) -> None:
-    first, second, third = three_commits.snapshots().collect()
-    aware = datetime.datetime.fromtimestamp(second["committed_at"].timestamp(), datetime.timezone.utc)
-    assert three_commits.rollback_to_timestamp(aware).current_snapshot_id == first["snapshot_id"]
-    three_commits.set_current_snapshot(third["snapshot_id"])
+    first, second, third = three_commits.snapshots()
+    aware = datetime.datetime.fromtimestamp(second.committed_at.timestamp(), datetime.timezone.utc)
+    assert three_commits.rollback_to_timestamp(aware).current_snapshot_id == first.snapshot_id
+    three_commits.set_current_snapshot(third.snapshot_id)
     text = aware.strftime("%Y-%m-%d %H:%M:%S.%fZ")
-    assert three_commits.rollback_to_timestamp(text).current_snapshot_id == first["snapshot_id"]
+    assert three_commits.rollback_to_timestamp(text).current_snapshot_id == first.snapshot_id
     with pytest.raises(AnalysisException, match="It must be TIMESTAMP"):
         three_commits.rollback_to_timestamp("last week")
 
@@ -98,7 +98,7 @@ def test_staged_snapshots_are_published_by_wap_id_or_snapshot_id(spark: SparkSes
     assert ids(three_commits) == [0, 1, 2]
     published = three_commits.publish_changes("a\\b 'c'")
     assert published.current_snapshot_id == three_commits.current_snapshot_id
-    staged = three_commits.snapshots().where("summary['wap.id'] = 'two'").collect()[0]["snapshot_id"]
+    staged = next(s.snapshot_id for s in three_commits.snapshots() if s.summary.get("wap.id") == "two")
     assert three_commits.cherrypick_snapshot(staged).source_snapshot_id == staged
     assert ids(three_commits) == [0, 1, 2, 10, 11]
 

@@ -36,7 +36,7 @@ def test_delete_and_update_return_the_number_of_changed_rows(numbers: Table) -> 
     assert numbers.to_df().where('n = 104 AND note = "it\'s {new}"').count() == 10
     assert numbers.delete("id = -1") == RowChanges() == numbers.update({"n": "1"}, "id = -1")
     assert numbers.update({"n": "0"}).updated == 90
-    assert numbers.delete().deleted == 90
+    assert numbers.delete_all().deleted == 90
     assert numbers.to_df().count() == 0
 
 
@@ -56,9 +56,9 @@ def test_a_merge_with_all_clauses_returns_its_row_counts(spark: SparkSession, nu
         .execute()
     )
     assert (changes.inserted, changes.updated, changes.deleted) == (5, 8, 4)
-    last = numbers.snapshots().collect()[-1]
-    assert last["snapshot_id"] == changes.snapshot_id
-    assert last["summary"]["job"] == "nightly"
+    last = numbers.snapshots().to_list()[-1]
+    assert last.snapshot_id == changes.snapshot_id
+    assert last.summary["job"] == "nightly"
     rows = numbers.to_df().where("id IN (1, 91, 92, 100, 104)").orderBy("id").collect()
     assert [tuple(row) for row in rows] == [
         (1, 1, "alone"),

@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from pyspark_iceberg import PartitionField, Table
+from pyspark_iceberg import MissingObjectError, PartitionField, Ref, Table
 
 
 @pytest.fixture
@@ -31,20 +31,37 @@ def test_a_table_has_its_schema_partitioning_and_properties(events: Table) -> No
     assert events.location.endswith(events.name.replace(".", "/"))
 
 
-def test_snapshots_history_refs_and_files_are_ordered_data_frames(events: Table) -> None:
-    assert [r["operation"] for r in events.snapshots().collect()] == ["append", "append"]
-    assert [r["is_current_ancestor"] for r in events.history().collect()] == [True, True]
-    assert [(r["name"], r["type"], r["snapshot_id"]) for r in events.refs().collect()] == [
-        ("main", "BRANCH", events.current_snapshot_id)
+def test_snapshots_history_refs_files_and_partitions_are_typed_rows(events: Table) -> None:
+    first, second = events.snapshots()
+    assert (first.operation, second.operation, second.parent_id) == ("append", "append", first.snapshot_id)
+    assert (first.parent_id, first.summary["added-records"]) == (None, "2")
+    assert [(h.snapshot_id, h.is_current_ancestor) for h in events.history()] == [
+        (first.snapshot_id, True),
+        (second.snapshot_id, True),
     ]
-    assert sum(r["record_count"] for r in events.files().collect()) == 3
+    assert events.refs().to_list() == [Ref("main", "BRANCH", second.snapshot_id, None, None, None)]
+    assert {(f.content, f.format) for f in events.files()} == {("data", "PARQUET")}
+    assert sum(f.records for f in events.files()) == 3
+    assert all(f.bytes > 0 for f in events.files())
+    days = sorted(str(p.values["ts_day"]) for p in events.partitions())
+    assert days == ["2024-01-01", "2024-01-02", "None"]
+    assert sum(p.records for p in events.partitions()) == 3
+    assert events.snapshots().first() == first
+    assert "manifest_list" in events.snapshots().to_df().columns
+
+
+def test_an_unpartitioned_table_has_one_partition_without_values(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} AS SELECT 1 AS id")
+    only = Table(spark, table).partitions().to_list()
+    assert [(p.values, p.records, p.data_files) for p in only] == [({}, 1, 1)]
+    assert [f.partition for f in Table(spark, table).files()] == [{}]
 
 
 def test_as_of_reads_a_snapshot_or_a_timestamp(events: Table) -> None:
     first = events.snapshots().first()
     assert first is not None
-    assert events.as_of(version=first["snapshot_id"]).count() == 2
-    assert events.as_of(timestamp=first["committed_at"]).count() == 2
+    assert events.as_of(version=first.snapshot_id).count() == 2
+    assert events.as_of(timestamp=first.committed_at).count() == 2
     assert events.as_of(version="main").count() == 3
     assert events.as_of(timestamp=datetime.datetime.now() + datetime.timedelta(days=1)).count() == 3
 
@@ -60,8 +77,23 @@ def test_as_of_before_the_history_reports_when_it_starts(events: Table) -> None:
 
 
 def test_a_missing_table_is_reported(spark: SparkSession) -> None:
-    with pytest.raises(AnalysisException, match="no_such_table"):
+    with pytest.raises(MissingObjectError, match="no_such_table") as error:
         Table(spark, "tests.no_such_table")
+    assert error.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
+    assert isinstance(error.value, AnalysisException)
+    assert not Table.exists(spark, "tests.no_such_table")
+
+
+def test_a_table_can_be_opened_by_its_path(spark: SparkSession, events: Table) -> None:
+    by_path = Table.for_path(spark, events.location)
+    assert by_path.to_df().count() == 3
+    assert by_path.append([(4, None, "d")]).inserted == 1
+    assert by_path.current_snapshot_id == events.current_snapshot_id
+    assert by_path.rewrite_data_files().failed_data_files_count == 0
+    with pytest.raises(ValueError, match="is a name, not a path"):
+        Table.for_path(spark, "db.t")
+    with pytest.raises(MissingObjectError):
+        Table.for_path(spark, events.location + "/nothing")
 
 
 def test_an_empty_table_has_no_current_snapshot(spark: SparkSession, table: str) -> None:

@@ -1,0 +1,41 @@
+"""A builder for compactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Row, SparkSession
+
+from pyspark_iceberg.changes import Sql, expression
+from pyspark_iceberg.errors import typed_errors
+
+
+@dataclass(frozen=True)
+class Optimize:
+    """A builder of a compaction: each method returns a new builder, and `execute` runs it.
+
+    Create it with `Table.optimize`. `Table.rewrite_data_files` has more options.
+    """
+
+    _spark: SparkSession
+    _table: str
+    _condition: str = ""
+    _columns: tuple[str, ...] = ()
+
+    def where(self, condition: Sql) -> Optimize:
+        """Compact only the files that may have rows that satisfy a condition."""
+        return replace(self, _condition=f" WHERE {expression(condition)}")
+
+    def zorder_by(self, *columns: str) -> Optimize:
+        """Sort the rows along a Z-order of these columns, so that filters of any of them skip files."""
+        return replace(self, _columns=columns)
+
+    def execute(self) -> Row:
+        """Run the compaction.
+
+        Returns:
+            The row of the SQL statement `OPTIMIZE`, with the numbers of rewritten and added files.
+        """
+        order = f" ZORDER BY ({', '.join(self._columns)})" if self._columns else ""
+        with typed_errors():
+            return self._spark.sql(f"OPTIMIZE {self._table}{self._condition}{order}").collect()[0]

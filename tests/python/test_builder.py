@@ -1,0 +1,71 @@
+"""Creation and replacement of tables with the builders of `Table`."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from pyspark_iceberg import ExistingObjectError, Table, bucket, days
+
+
+def test_a_created_table_has_everything_that_was_declared(spark: SparkSession, table: str) -> None:
+    created = (
+        Table.create(spark, table)
+        .column("id", LongType(), nullable=False, comment="it's the key")
+        .column("ts", "timestamp")
+        .column("note", "string", default="'none'")
+        .partitioned_by(days("ts"), bucket(4, "id"))
+        .sorted_by("id DESC")
+        .identifier_fields("id")
+        .property("format-version", 3)
+        .property("owner-team", "data")
+        .property("write.spark.accept-any-schema", True)
+        .comment("events of one day")
+        .execute()
+    )
+    assert [(f.name, f.nullable) for f in created.schema.fields] == [("id", False), ("ts", True), ("note", True)]
+    assert created.schema["id"].metadata["comment"] == "it's the key"
+    assert [p.transform for p in created.partitioning] == ["days(ts)", "bucket(4, id)"]
+    assert created.sort_order == "id DESC NULLS LAST"
+    assert created.identifier_fields == ("id",)
+    assert created.properties["owner-team"] == "data"
+    assert created.properties["write.spark.accept-any-schema"] == "true"
+    assert created.comment == "events of one day"
+    spark.sql(f"INSERT INTO {table} (id) VALUES (1)")
+    assert [row["note"] for row in created.to_df().collect()] == ["none"]
+
+
+def test_a_table_is_created_only_once(spark: SparkSession, table: str) -> None:
+    schema = StructType([StructField("id", LongType()), StructField("name", StringType(), True, {"comment": "n"})])
+    Table.create(spark, table).columns(schema).execute().append([(1, "a")])
+    with pytest.raises(ExistingObjectError) as error:
+        Table.create(spark, table).columns(schema).execute()
+    assert error.value.condition == "TABLE_OR_VIEW_ALREADY_EXISTS"
+    same = Table.create_if_not_exists(spark, table).column("other", "int").sorted_by("other").execute()
+    assert same.schema.names == ["id", "name"]
+    assert same.sort_order is None
+    assert same.to_df().count() == 1
+    assert Table.exists(spark, table)
+
+
+def test_a_table_is_created_and_replaced_from_a_query(spark: SparkSession, table: str) -> None:
+    rows = spark.range(10).selectExpr("id", "id % 2 AS p")
+    created = Table.create(spark, table).partitioned_by("p").as_select(rows)
+    assert created.to_df().count() == 10
+    assert [p.values for p in created.partitions()] in ([{"p": 0}, {"p": 1}], [{"p": 1}, {"p": 0}])
+    replaced = Table.replace(spark, table).as_select("SELECT 'x' AS name -- a comment")
+    assert [tuple(row) for row in replaced.to_df().collect()] == [("x",)]
+    assert len(replaced.snapshots().to_list()) == 2
+    assert spark.catalog.listTables("spark_catalog.default") == []
+
+
+def test_a_builder_without_columns_and_one_with_too_many_are_rejected(spark: SparkSession, table: str) -> None:
+    with pytest.raises(ValueError, match="Add at least one column"):
+        Table.create(spark, table).execute()
+    with pytest.raises(ValueError, match="those of the query"):
+        Table.create(spark, table).column("id", "int").as_select("SELECT 1 AS id")
+    with pytest.raises(AnalysisException, match="no_such_column"):
+        Table.create(spark, table).column("id", "int").partitioned_by("no_such_column").execute()
+    assert not Table.exists(spark, table)

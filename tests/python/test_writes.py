@@ -1,0 +1,158 @@
+"""Writes of rows with the methods of `Table`, branches, audits and compactions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession, functions
+
+from pyspark_iceberg import (
+    CommitConflictError,
+    ExistingObjectError,
+    MissingObjectError,
+    RejectedValueError,
+    RowChanges,
+    Table,
+    TableError,
+    ValidationError,
+    typed_errors,
+)
+
+
+@pytest.fixture
+def items(spark: SparkSession, table: str) -> Table:
+    """Return a table with four rows in two partitions."""
+    built = Table.create(spark, table).column("id", "bigint", nullable=False).column("p", "string").column("n", "int")
+    created = built.partitioned_by("p").identifier_fields("id").execute()
+    created.append([(1, "a", 10), (2, "a", 20), (3, "b", 30), (4, "b", 40)])
+    return created
+
+
+def rows(table: Table) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in table.to_df().orderBy("id").collect()]
+
+
+def test_appends_match_columns_by_name_and_return_the_number_of_rows(spark: SparkSession, items: Table) -> None:
+    changes = items.append(spark.sql("SELECT 50 AS n, 'c' AS p, 5L AS id"), options={"snapshot-property.job": "j"})
+    assert changes == RowChanges(inserted=1, snapshot_id=items.current_snapshot_id)
+    assert items.snapshots().to_list()[-1].summary["job"] == "j"
+    assert items.append(pd.DataFrame({"id": [6], "p": ["c"], "n": [60]})).inserted == 1
+    assert items.append(pa.table({"n": [70], "id": [7], "p": ["c"]})).inserted == 1
+    assert rows(items)[4:] == [(5, "c", 50), (6, "c", 60), (7, "c", 70)]
+    with pytest.raises(AnalysisException, match="unknown"):
+        items.append(pd.DataFrame({"id": [6], "p": ["c"], "n": [1], "unknown": [1]}))
+
+
+def test_overwrites_return_the_numbers_of_new_and_removed_rows(spark: SparkSession, items: Table) -> None:
+    by_partition = items.overwrite_partitions(spark.sql("SELECT 9L AS id, 'b' AS p, 90 AS n"))
+    assert (by_partition.inserted, by_partition.deleted) == (1, 2)
+    where = items.replace_where(spark.sql("SELECT 8L AS id, 'a' AS p, 80 AS n"), "p = 'a'")
+    assert (where.inserted, where.deleted) == (1, 2)
+    column = items.replace_where(spark.sql("SELECT 7L AS id, 'a' AS p, 70 AS n"), functions.col("p") == "a")
+    assert (column.inserted, column.deleted) == (1, 1)
+    assert rows(items) == [(7, "a", 70), (9, "b", 90)]
+    everything = items.overwrite(spark.sql("SELECT 1L AS id, 'z' AS p, 1 AS n"))
+    assert (everything.inserted, everything.deleted) == (1, 2)
+    assert rows(items) == [(1, "z", 1)]
+
+
+def test_upserts_replace_rows_by_key(spark: SparkSession, items: Table) -> None:
+    changes = items.upsert(spark.sql("SELECT 2L AS id, 'a' AS p, 21 AS n UNION ALL SELECT 5L, 'b', 50"))
+    assert (changes.inserted, changes.deleted) == (2, None)
+    assert items.upsert([(5, "b", 51)], keys=["id"]).inserted == 1
+    assert rows(items) == [(1, "a", 10), (2, "a", 21), (3, "b", 30), (4, "b", 40), (5, "b", 51)]
+
+
+def test_conditions_and_values_can_be_columns(spark: SparkSession, items: Table) -> None:
+    assert items.update({"n": functions.col("n") + 1}, functions.col("p").isin("a")).updated == 2
+    assert items.delete((functions.col("id") == 1) | (functions.col("p") == functions.lit("it's"))).deleted == 1
+    source = spark.sql("SELECT 3L AS id, 33 AS m")
+    merged = items.merge(source, functions.col("target.id") == functions.col("source.id")).when_matched_update(
+        {"n": functions.col("m")}
+    )
+    assert merged.execute().updated == 1
+    assert rows(items) == [(2, "a", 21), (3, "b", 33), (4, "b", 40)]
+
+
+def test_a_delete_without_a_condition_is_rejected(items: Table) -> None:
+    with pytest.raises(ValueError, match=r"call delete_all\(\)"):
+        items.delete()
+    assert items.delete_all().deleted == 4
+
+
+def test_branches_and_tags_are_created_written_and_dropped(items: Table) -> None:
+    items.create_tag("before")
+    work = items.create_branch("work")
+    assert work.append([(5, "c", 50)]).inserted == 1
+    assert (items.branch("work").count(), items.tag("before").count(), items.to_df().count()) == (5, 4, 4)
+    with pytest.raises(ExistingObjectError):
+        items.create_branch("work")
+    with pytest.raises(MissingObjectError):
+        items.branch("other")
+    items.drop_branch("work")
+    items.drop_tag("before")
+    items.drop_tag("before", if_exists=True)
+    assert [ref.name for ref in items.refs()] == ["main"]
+
+
+def test_an_audit_publishes_its_commits_together_or_keeps_them_for_inspection(items: Table) -> None:
+    with items.audit() as staged:
+        staged.append([(5, "c", 50)])
+        staged.delete("id = 1")
+        assert items.to_df().count() == 4
+        items.append([(6, "d", 60)])
+    assert [row[0] for row in rows(items)] == [2, 3, 4, 5, 6]
+    assert [ref.name for ref in items.refs()] == ["main"]
+    with pytest.raises(ZeroDivisionError), items.audit("nightly") as staged:
+        print(1 // (staged.append([(7, "e", None)]).inserted - 1))
+    assert items.to_df().count() == 5
+    assert items.branch("nightly").count() == 6
+
+
+def test_optimize_and_vacuum_run_their_statements(items: Table) -> None:
+    for i in range(5, 11):
+        items.append([(i, "a", i)])
+    result = items.optimize().where(functions.col("p") == "a").execute()
+    assert (result["rewritten_data_files_count"], result["added_data_files_count"]) == (7, 1)
+    assert items.optimize().zorder_by("id", "n").execute()["added_data_files_count"] == 2
+    assert items.vacuum(retain_hours=1000, dry_run=True) == []
+
+
+def test_properties_are_set_and_unset(items: Table) -> None:
+    items.set_properties({"owner-team": "it's data", "write.object-storage.enabled": False})
+    assert items.properties["owner-team"] == "it's data"
+    assert items.properties["write.object-storage.enabled"] == "false"
+    items.unset_properties("owner-team", "not-set")
+    assert "owner-team" not in items.properties
+
+
+def test_errors_have_classes_by_their_condition(items: Table) -> None:
+    with pytest.raises(MissingObjectError) as missing:
+        items.rollback_to_snapshot(1)
+    assert (missing.value.condition, missing.value.sql_state) == ("ICEBERG_LITE.SNAPSHOT_NOT_FOUND", "42704")
+    assert missing.value.__cause__ is not None
+    items.set_properties({"gc.enabled": False})
+    with pytest.raises(ValidationError, match=r"gc\.enabled"):
+        items.expire_snapshots()
+    items.set_properties({"gc.enabled": True})
+    with pytest.raises(TableError) as rejected:
+        items.append([(1, "a", 1)], options={"isolation-level": "none"})
+    assert rejected.value.getErrorClass() == rejected.value.condition
+
+
+def test_a_conflict_and_a_rejected_row_have_their_classes(spark: SparkSession, items: Table) -> None:
+    first = items.current_snapshot_id
+    items.append([(5, "a", 50)])
+    options = {"validate-from-snapshot-id": first, "isolation-level": "serializable"}
+    with pytest.raises(CommitConflictError) as conflict:
+        items.replace_where([(1, "a", 1)], "p = 'a'", options=options)
+    assert conflict.value.sql_state == "40001"
+    spark.sql(f"ALTER TABLE {items.name} ADD CONSTRAINT positive CHECK (n > 0)")
+    with pytest.raises(RejectedValueError, match="positive") as rejected:
+        items.append([(6, "a", -1)])
+    assert rejected.value.condition == "ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION"
+    assert len(str(rejected.value)) < 1000
+    with pytest.raises(AnalysisException), typed_errors():
+        spark.sql("SELECT no_such_column FROM VALUES (1) AS t(a)")
