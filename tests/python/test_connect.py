@@ -1,0 +1,76 @@
+"""The Python package on Spark Connect: the tests of `Table` run again in a program without a JVM."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from servers.process import HOST, ROOT, answers, free_port, jars, running
+
+from pyspark_iceberg import catalog_settings, connector_jars
+from pyspark_iceberg.session import EXTENSIONS_CLASS
+
+SPARK_HOME = Path(pyspark.__file__).parent
+# Spark Connect 3.5 has no `newSession`, and does not send the conditions of errors whose messages do not contain them.
+SELECTED = "not of_another_session and not error_class"
+MODULES = ("test_builder", "test_table", "test_writes", "test_row_changes")
+
+
+@pytest.fixture(scope="module")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a server of Spark Connect with the connector; return its URI."""
+    directory = tmp_path_factory.mktemp("connect")
+    port = free_port()
+    class_path = ":".join([*map(str, connector_jars()), *jars("connect")])
+    settings = {
+        **catalog_settings(directory / "warehouse"),
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.bindAddress": HOST,
+        "spark.driver.host": HOST,
+        "spark.sql.extensions": EXTENSIONS_CLASS,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+    }
+    command = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
+    command += ["--driver-class-path", class_path, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += [argument for key, value in settings.items() for argument in ("--conf", f"{key}={value}")]
+    ready = functools.partial(answers, port)
+    with running([*command, "spark-internal"], directory / "connect.log", ready, {"SPARK_HOME": str(SPARK_HOME)}):
+        yield f"sc://{HOST}:{port}"
+
+
+@pytest.mark.slow
+def test_the_methods_of_tables_work_on_spark_connect(connect_server: str, tmp_path: Path) -> None:
+    modules = [str(ROOT / "tests" / "python" / f"{name}.py") for name in MODULES]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        SELECTED,
+        f"--basetemp={tmp_path / 'tests'}",
+    ]
+    completed = subprocess.run(
+        [*command, *modules],
+        cwd=ROOT,
+        env={**os.environ, "ICEBERG_LITE_CONNECT": connect_server},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stdout[-5000:] + completed.stderr[-3000:]
+    passed = re.search(r"(\d+) passed", completed.stdout)
+    assert passed is not None
+    assert int(passed.group(1)) >= 30
+    assert "skipped" not in completed.stdout.splitlines()[-1]
