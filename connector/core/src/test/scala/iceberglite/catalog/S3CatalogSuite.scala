@@ -16,7 +16,10 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Tests the file-system catalog on a real S3 server, without any other service. */
+/**
+ * Tests the file-system catalog on a server with the interface of S3, without any other service. The server is moto
+ * behind a lock that makes conditional writes atomic. It shows what the catalog needs from S3, not how S3 behaves.
+ */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8
   private val Appends = 2

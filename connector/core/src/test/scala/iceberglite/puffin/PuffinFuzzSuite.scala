@@ -104,6 +104,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
     val entry = DeletionVectorFiles.write(io, path, Seq(DeletedRows("d", 0, PartitionTuple.Empty, vectors(2)))).head
     val numbers =
       IndexedSeq(-1L, 0L, 3L, 4L, 100L, Int.MaxValue.toLong, Int.MaxValue + 1L, Long.MaxValue, Long.MinValue)
+    DeletionVectorFiles.read(io, entry) // The undamaged entry can be read.
     Fuzz.run("entry of a deletion vector", 300) { random =>
       def number(usual: Long): Long = if (random.nextInt(3) == 0) numbers(random.nextInt(numbers.size)) else usual
       entry.copy(
