@@ -28,8 +28,24 @@ object Tiers {
   val slow: Seq[Argument] =
     Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", leftOutTag))
 
-  /** Options for JVMs that run most code only a few times. Code that C1 compiles needs a larger stack. */
-  val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m")
+  /**
+   * Options for the JVMs of Spark's tests, which run most code only a few times: no optimizing compiler (C2), and no
+   * verification of classes, which the Python tests load with verification. Code that C1 compiles needs a larger stack.
+   * Without C2, the code cache has only 48 MiB. Spark fills it in two minutes, and the JVM then interprets all further
+   * code. A metaspace of 21 MiB and a small heap would cause many collections at the start. Spark keeps the classes
+   * that it generates for 2000 instead of 100 expressions, because many statements of the tests are alike.
+   */
+  val quickStart: Seq[String] = Seq(
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Xss4m",
+    "-Xms1g",
+    "-XX:ReservedCodeCacheSize=512m",
+    "-XX:MetaspaceSize=512m",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+    "-Dspark.sql.codegen.cache.maxEntries=2000"
+  )
 
   /** The JVM option for the directory of temporary files, if the environment sets one. */
   def temporary: Seq[String] = sys.env.get("TMPDIR").filter(_.nonEmpty).map(d => s"-Djava.io.tmpdir=$d").toSeq

@@ -21,9 +21,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 300
 
 # Options for the JVMs of PySpark, spark-submit and the cluster. Most of their code runs only a few times, so they are
-# faster without the optimizing compiler (C2).
+# faster without the optimizing compiler (C2). Without C2, the code cache has only 48 MiB by default, which is too small
+# for Spark: if it is full, the JVM interprets all further code.
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
-    os.environ.setdefault(_variable, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault(
+        _variable,
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=256m",
+    )
 if os.environ.get("TMPDIR"):
     os.environ["SPARK_SUBMIT_OPTS"] += f" -Djava.io.tmpdir={os.environ['TMPDIR']}"
     os.environ.setdefault("SPARK_LOCAL_DIRS", os.environ["TMPDIR"])
