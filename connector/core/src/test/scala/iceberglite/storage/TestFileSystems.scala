@@ -5,12 +5,12 @@ import java.net.URI
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
 /** A local file system that records its calls. It represents a custom file system class that a user configures. */
-class CountingFileSystem extends LocalFileSystem {
+class CountingFileSystem extends LocalFileSystem(new RawLocalDisk) {
   private def record(name: String): Unit = {
     CountingFileSystem.calls.add(name)
     ()
@@ -45,7 +45,7 @@ object CountingFileSystem {
 }
 
 /** A file system on the local disk for any scheme. As on HDFS, a rename fails if the target exists. */
-class RenamingFileSystem extends RawLocalFileSystem {
+class RenamingFileSystem extends RawLocalDisk {
   import RenamingFileSystem._
   private var uri = Option.empty[URI]
 

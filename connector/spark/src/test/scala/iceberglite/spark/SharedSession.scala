@@ -11,6 +11,8 @@ import org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
+import iceberglite.storage.LocalDisk
+
 /**
  * A suite that uses the Spark session that all suites of the JVM share. The session has pairs of catalogs on the same
  * storage. In each pair, one catalog is from iceberg-lite and one from Apache Iceberg (the peer), and each reads
@@ -94,6 +96,8 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 }
 
 object SharedSession {
+  LocalDisk.install()
+
   val counter = new AtomicInteger
 
   /** The directory of all files that the tests of this JVM write. It is deleted at the end of the JVM. */

@@ -12,6 +12,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.storage.RawLocalDisk
 
 /** Checks that a write to full storage fails with a message that contains the file, the table and what to do. */
 class FullDiskSuite extends AnyFunSuite with WriteFixture {
@@ -71,7 +72,7 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
 }
 
 /** The local file system with a simulated limit on the space for data files. */
-class FullDisk extends LocalFileSystem {
+class FullDisk extends LocalFileSystem(new RawLocalDisk) {
   override def create(
       path: Path,
       permission: FsPermission,

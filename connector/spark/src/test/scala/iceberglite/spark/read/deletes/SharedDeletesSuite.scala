@@ -12,6 +12,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.scan.deletes.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.storage.RawLocalDisk
 
 /** Checks how often the tasks on one executor open the delete files that they share, and which rows they return. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
@@ -148,7 +149,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 }
 
 /** A local file system that counts how often each file is opened. */
-class OpenCounts extends LocalFileSystem {
+class OpenCounts extends LocalFileSystem(new RawLocalDisk) {
   override def open(path: Path, bufferSize: Int): FSDataInputStream = {
     OpenCounts.add(path)
     super.open(path, bufferSize)
