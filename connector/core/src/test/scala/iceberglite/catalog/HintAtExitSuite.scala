@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.JvmOptions
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.TestTables._
@@ -27,7 +28,7 @@ object CommitAndEnd {
 class HintAtExitSuite extends AnyFunSuite {
   private def java(warehouse: Path): Process = {
     val program = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val options = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"))
+    val options = JvmOptions.quickStart ++ Seq("-cp", System.getProperty("java.class.path"))
     new ProcessBuilder(program +: options :+ "iceberglite.catalog.CommitAndEnd" :+ warehouse.toString: _*)
       .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
   }

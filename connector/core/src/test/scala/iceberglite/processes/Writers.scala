@@ -10,6 +10,7 @@ import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
 
+import iceberglite.JvmOptions
 import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
@@ -82,7 +83,7 @@ final class Writers(
       case _ => 0
     }
     val java = Path.of(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") ++
+    val command = Seq(java, "-Xmx256m") ++ JvmOptions.quickStart ++
       Seq("--add-opens=java.base/java.net=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")) ++
       Seq(program, properties.toString, writer, commits.toString, step.toString)
     val log = directory.resolve(s"$writer.log")

@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.{FSDataOutputStream, Path}
 import org.apache.hadoop.util.Progressable
 import org.apache.spark.sql.SparkSession
 
+import iceberglite.JvmOptions
 import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionExtensions}
 import iceberglite.storage.RenamingFileSystem
 
@@ -201,7 +202,7 @@ private[rowlevel] object DriverProcess {
     val opens =
       ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, "-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") ++ opens ++
+    val command = Seq(java, "-Xmx1g") ++ JvmOptions.quickStart ++ opens ++
       Seq("-cp", System.getProperty("java.class.path"), program, name, warehouse, scratch.toString, file.toString)
     val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
     try {

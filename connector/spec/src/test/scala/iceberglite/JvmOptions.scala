@@ -1,0 +1,17 @@
+package iceberglite
+
+/** Options of the JVMs that tests start as separate processes. */
+object JvmOptions {
+
+  /**
+   * Options for programs that run only for seconds: no optimizing compiler (C2), no verification of classes, and no
+   * collection of garbage until the metaspace has its usual size.
+   */
+  val quickStart: Seq[String] = Seq(
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=256m",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote"
+  )
+}
