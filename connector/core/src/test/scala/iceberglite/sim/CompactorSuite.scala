@@ -21,14 +21,12 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, 
  */
 @MoreRounds
 class CompactorSuite extends AnyFunSuite {
-  private val histories = if (Sampling.isFast) 6 else 100
+  private def histories: Seq[Int] =
+    if (Sampling.isFast) 0 until 6 else Sampling.half(0 until 100, "histories of CompactorSuite")
   private val quarterMinutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
-  private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
   test("a compactor among eight writers that delete and update rows loses no delete and never starves") {
-    val end = System.nanoTime + TimeUnit.SECONDS.toNanos(quarterMinutes.getOrElse(0L) * 15)
-    def shouldRun(round: Int): Boolean = quarterMinutes.fold(round < histories)(_ => System.nanoTime < end)
-    val seeds = replayedSeed.fold(Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed))(Iterator(_))
+    val seeds = SimulationSuite.seeds(histories, quarterMinutes.map(n => TimeUnit.SECONDS.toNanos(n * 15)))
     val operations = seeds.flatMap(seed => run(seed).filter(_.writer == CompactorSuite.Compactor)).toVector
     val committed = operations.count(_.outcome.isInstanceOf[Outcome.Acknowledged])
     info(s"${operations.size} compactions, of which $committed committed")

@@ -17,18 +17,19 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
 
-  /** The number of histories, except in the fast tier, which runs fewer. */
+  /** The number of histories from which the slow tier selects half. */
   protected def allHistories: Int = 1000
 
-  private val histories = if (Sampling.isFast) 60 else allHistories
+  /** The numbers of the histories to run. The fast tier always runs the same few. */
+  private def histories: Seq[Int] =
+    if (Sampling.isFast) 0 until 60
+    else Sampling.half(0 until allHistories, s"histories of ${getClass.getSimpleName}")
+
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
-  private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
   test("concurrent writers on a failing storage and catalog violate no rule of the checker") {
-    val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
-    def shouldRun(round: Int): Boolean = minutes.fold(round < histories)(_ => System.nanoTime < end)
-    val rounds = Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed)
-    val checked = replayedSeed.fold(rounds)(Iterator(_)).map(SimulationSuite.check).size
+    val seeds = SimulationSuite.seeds(histories, minutes.map(TimeUnit.MINUTES.toNanos(_)))
+    val checked = seeds.map(SimulationSuite.check).size
     info(s"$checked histories")
   }
 }
@@ -37,6 +38,17 @@ object SimulationSuite {
   def number(variable: String): Option[Long] = sys.env.get(variable).filter(_.nonEmpty).map(_.toLong)
 
   def seed(round: Int): Long = Fuzz.seed * 1000003L + round
+
+  /**
+   * Returns the seeds of the histories to run: the one that `ICEBERG_LITE_HISTORY` sets, as many as can start within
+   * the given time, or those with the given numbers.
+   */
+  def seeds(numbers: => Seq[Int], nanos: Option[Long]): Iterator[Long] = {
+    val start = System.nanoTime
+    def ofRun: Iterator[Long] =
+      nanos.fold(numbers.iterator)(n => Iterator.from(0).takeWhile(_ => System.nanoTime - start < n)).map(seed)
+    number("ICEBERG_LITE_HISTORY").fold(ofRun)(Iterator(_))
+  }
 
   /** Runs the history of a seed and fails if it violates a rule. */
   def check(seed: Long): Unit = {
