@@ -91,7 +91,7 @@ object ForeignCatalogProperties {
       "s3.delete.tags.*",
       "Objects would be deleted without the tags. Remove it, or set s3.delete-enabled=false"
     ),
-    warned("s3.delete.*", "Files are deleted one by one"),
+    warned("s3.delete.*", "One request deletes up to 1,000 files, and 16 requests run at the same time"),
     warned("s3.write.table-tag-enabled", "Set tags with s3.write.tags.*", "false"),
     warned("s3.write.namespace-tag-enabled", "Set tags with s3.write.tags.*", "false"),
     warned("s3.multipart.num-threads", "Set hadoop.fs.s3a.threads.max"),

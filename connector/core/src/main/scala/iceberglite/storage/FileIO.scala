@@ -114,6 +114,21 @@ trait FileIO extends FileSink with Serializable {
   /** Deletes a file. Does nothing if the file does not exist. */
   def delete(path: String): Unit
 
+  /**
+   * Splits files into groups, each of which [[deleteAll]] deletes by one request. A storage without requests that
+   * delete several files returns one group for each file.
+   */
+  def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = paths.map(Vector(_))
+
+  /**
+   * Deletes files. A file that cannot be deleted does not prevent the deletion of the other files. Files that do not
+   * exist are ignored.
+   *
+   * @return the files that could not be deleted
+   */
+  def deleteAll(paths: Vector[String]): Vector[FailedDeletion] =
+    paths.flatMap(path => FailedDeletion.of(path)(delete(path)))
+
   /** Lists a directory in no particular order. The result is empty if the directory does not exist. */
   def list(directory: String): Vector[FileInfo]
 

@@ -100,6 +100,17 @@ final class HadoopFileIO(
     wrapErrors("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
   }
 
+  override def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = {
+    val (locals, others) = paths.partition(local(_).isDefined)
+    super.deletionGroups(locals) ++ hadoop.deletionGroups(others)
+  }
+
+  override def deleteAll(paths: Vector[String]): Vector[FailedDeletion] = {
+    val (locals, others) = paths.partition(local(_).isDefined)
+    others.foreach(writeBehind.discard)
+    super.deleteAll(locals) ++ hadoop.deletionGroups(others).flatMap(hadoop.deleteGroup)
+  }
+
   override def list(directory: String): Vector[FileInfo] =
     wrapErrors("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
 

@@ -1,6 +1,7 @@
 package iceberglite.storage
 
 import java.io.{FileNotFoundException, InputStream}
+import java.net.URI
 import java.nio.file.{Files, Path => LocalPath, Paths}
 
 import scala.util.control.NonFatal
@@ -101,6 +102,38 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     if (mayDelete(fs)) fs.delete(file, false)
     ()
   }
+
+  /** Splits files into groups that can be deleted by one request. Only S3 has requests that delete several files. */
+  def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = {
+    val byBucket = paths.groupBy(bucketWithBulkDeletion)
+    val single = byBucket.getOrElse(None, Vector.empty).map(Vector(_))
+    single ++ (byBucket - None).values.flatMap(_.grouped(S3Objects.MaxDeletedTogether))
+  }
+
+  /** Returns the bucket of a file if files of the bucket can be deleted together. */
+  private def bucketWithBulkDeletion(path: String): Option[URI] =
+    try {
+      val fs = fileSystem(pathOf(path))
+      Some(fs.getUri).filter(_ => s3Of(fs).exists(_.deletesTogether))
+    } catch {
+      // The deletion of the file will report this error.
+      case NonFatal(_) => None
+    }
+
+  /** Deletes the files of a group of [[deletionGroups]]. @return the files that were not deleted */
+  def deleteGroup(group: Vector[String]): Vector[FailedDeletion] =
+    group.headOption.flatMap(bucketWithBulkDeletion) match {
+      case Some(_) =>
+        try {
+          val files = group.map(path => path -> pathOf(path))
+          val fs = fileSystem(files.head._2)
+          if (mayDelete(fs)) s3Of(fs).fold(Vector.empty[FailedDeletion])(_.deleteTogether(files)) else Vector.empty
+        } catch {
+          case NonFatal(e) => group.map(path => FailedDeletion(path, StorageErrors.storageFailed("delete", path, e)))
+        }
+      case None =>
+        group.flatMap(path => FailedDeletion.of(path)(StorageErrors.wrapErrors("delete", path)(delete(path))))
+    }
 
   /**
    * Returns whether files may be deleted. The setting `s3.delete-enabled` can disable deletes on S3, for example for a

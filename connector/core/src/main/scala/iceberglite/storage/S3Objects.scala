@@ -4,19 +4,21 @@ import java.io.{ByteArrayInputStream, FileNotFoundException}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.{Collections, UUID, WeakHashMap}
 
+import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import com.amazonaws.services.s3.AmazonS3
-import com.amazonaws.services.s3.model.PutObjectRequest
+import com.amazonaws.services.s3.model.DeleteObjectsRequest.KeyVersion
+import com.amazonaws.services.s3.model.{MultiObjectDeleteException, PutObjectRequest}
 import com.amazonaws.{AmazonClientException, AmazonServiceException}
-import org.apache.hadoop.fs.s3a.S3AFileSystem
+import org.apache.hadoop.fs.s3a.{Constants, S3AFileSystem}
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile, Unsupported}
 
 /**
- * Reads and writes whole S3 objects with one request for each object. The requests use S3A's client, which has S3A's
+ * Reads and writes whole S3 objects with one request for each object, and deletes many objects with one request. The requests use S3A's client, which has S3A's
  * settings. S3A's own operations are not used, because they send additional requests that check for directories. An
  * object is created exclusively by a `PUT` with `If-None-Match: *`, which the store rejects if the key exists. S3A in
  * this Hadoop release cannot send such a request.
@@ -55,6 +57,36 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     val key = fs.pathToKey(path)
     requireSupport(path, key)
     putExclusively(path, key, contents)
+  }
+
+  /**
+   * Whether several objects can be deleted by one request. S3A's setting `fs.s3a.multiobjectdelete.enable` turns these
+   * requests off for stores that do not support them.
+   */
+  def deletesTogether: Boolean = fs.getConf.getBoolean(Constants.ENABLE_MULTI_DELETE, true)
+
+  /**
+   * Deletes objects by one request.
+   *
+   * @param objects the paths of at most [[MaxDeletedTogether]] objects, each as text and as a Hadoop path
+   * @return the objects that were not deleted
+   */
+  def deleteTogether(objects: Vector[(String, Path)]): Vector[FailedDeletion] = {
+    val keys = objects.map { case (text, path) => text -> fs.pathToKey(path) }
+    try {
+      val versions = keys.map { case (_, key) => new KeyVersion(key) }
+      // In quiet mode, the response contains only the keys that were not deleted.
+      client.deleteObjects(fs.getRequestFactory.newBulkDeleteRequest(versions.asJava, true))
+      Vector.empty
+    } catch {
+      case partial: MultiObjectDeleteException =>
+        val errors = partial.getErrors.asScala.map(error => error.getKey -> error).toMap
+        keys.flatMap { case (text, key) =>
+          errors.get(key).map { error =>
+            FailedDeletion(text, StorageFailed.at("delete", text, s"${error.getMessage} (${error.getCode})"))
+          }
+        }
+    }
   }
 
   private def request(key: String, contents: Array[Byte]): PutObjectRequest = {
@@ -136,6 +168,9 @@ private[storage] object S3Objects {
     case s3a: S3AFileSystem => Some(new S3Objects(s3a))
     case _ => None
   }
+
+  /** The maximum number of objects that S3 deletes by one request. */
+  val MaxDeletedTogether = 1000
 
   private val PreconditionFailed = 412
 

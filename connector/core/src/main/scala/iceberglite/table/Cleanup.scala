@@ -19,7 +19,10 @@ object Cleanup {
 
   /** Deletes files. @return the paths of the files that could not be deleted */
   def deleteOrList(io: FileIO, paths: Iterable[String]): Vector[String] =
-    paths.iterator.filterNot(path => succeeds(s"delete $path")(io.delete(path))).toVector
+    io.deleteAll(paths.toVector).map { failed =>
+      log.warn(Redaction(s"Could not delete ${failed.path}: ${failed.error.getMessage}"))
+      failed.path
+    }
 
   /** Runs an operation whose failure is only logged. @param what completes the log message "Could not ..." */
   def quietly(what: String)(body: => Unit): Unit = {

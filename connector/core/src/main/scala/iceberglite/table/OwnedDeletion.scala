@@ -9,10 +9,10 @@ import iceberglite.tree.MetadataPool
  * Deletes files, except those that the table does not own. A file that cannot be deleted is reported, and the remaining
  * files are still deleted.
  *
- * Each file is deleted by a separate request, because the file system interface of Hadoop 3.3, which Spark 3.5 uses,
- * cannot delete several files by one request.
+ * On S3, one request deletes up to 1,000 files. On other storages, each file is deleted by a separate request, because
+ * the file system interface of Hadoop 3.3, which Spark 3.5 uses, cannot delete several files by one request.
  *
- * @param maxConcurrent the maximum number of files that are deleted at the same time
+ * @param maxConcurrent the maximum number of requests at the same time
  * @param environment waits before failed deletions are repeated, and runs the deletions
  */
 final class OwnedDeletion(
@@ -60,7 +60,7 @@ final class OwnedDeletion(
    */
   @tailrec
   private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {
-    val failed = environment.pool.map(paths, maxConcurrent)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
+    val failed = environment.pool.map(io.deletionGroups(paths), maxConcurrent)(Cleanup.deleteOrList(io, _)).flatten
     if (failed.isEmpty || !mayRetry(retries)) failed else deleteWithRetries(failed, retries)
   }
 

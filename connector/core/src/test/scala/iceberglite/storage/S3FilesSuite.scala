@@ -33,6 +33,15 @@ class S3FilesSuite extends AnyFunSuite {
     }
   }
 
+  test("several files are deleted together on S3, and missing files are ignored") {
+    val paths = (1 to 5).map(i => s"s3://$bucket/many/a b/c%20d/ü&<$i>.txt").toVector
+    paths.init.foreach(io.write(_, content("x")))
+    val kept = s"s3://$bucket/many/kept.txt"
+    io.write(kept, content("x"))
+    assert(io.deletionGroups(paths) == Vector(paths))
+    assert(io.deleteAll(paths).isEmpty && paths.forall(!io.exists(_)) && io.exists(kept))
+  }
+
   test("an exclusive create on S3 succeeds once, even with concurrent writers") {
     val path = s"s3://$bucket/wh/t/metadata/v1.metadata.json"
     assert(io.createExclusively(path, content("first")))

@@ -24,6 +24,9 @@ final class StubS3 extends AutoCloseable {
   /** The key of each delete request, or the body of each bulk delete request. */
   val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 
+  /** For each object whose deletion is refused, the number of bulk delete requests that still refuse it. */
+  val refusedDeletions: ConcurrentHashMap[String, Int] = new ConcurrentHashMap[String, Int]
+
   /** The headers of the last PUT of each key, with names in lower case. */
   val headers: ConcurrentHashMap[String, Map[String, String]] = new ConcurrentHashMap[String, Map[String, String]]
 
@@ -62,11 +65,29 @@ final class StubS3 extends AutoCloseable {
         objects.remove(key)
         deleted.add(key)
         send(exchange, 204, Array.emptyByteArray, body = false)
-      case _ =>
-        deleted.add(new String(exchange.getRequestBody.readAllBytes()))
-        send(exchange, 200, "<DeleteResult/>".getBytes)
+      case _ => deleteTogether(exchange, key)
     }
   }
+
+  /** Stores empty objects. @param keys each begins with a slash and the bucket */
+  def add(keys: Iterable[String]): Unit = keys.foreach(objects.put(_, Array.emptyByteArray))
+
+  /** Responds to a request that deletes several objects. */
+  private def deleteTogether(exchange: HttpExchange, bucket: String): Unit = {
+    val request = new String(exchange.getRequestBody.readAllBytes(), "UTF-8")
+    deleted.add(request)
+    val names = "<Key>(.*?)</Key>".r.findAllMatchIn(request).map(_.group(1)).toVector
+    val (refused, accepted) = names.partition { name =>
+      refusedDeletions.getOrDefault(pathOf(bucket, name), 0) > 0
+    }
+    accepted.foreach(name => objects.remove(pathOf(bucket, name)))
+    refused.foreach(name => refusedDeletions.computeIfPresent(pathOf(bucket, name), (_, count) => count - 1))
+    val errors =
+      refused.map(name => s"<Error><Key>$name</Key><Code>SlowDown</Code><Message>Reduce the rate</Message></Error>")
+    send(exchange, 200, errors.mkString("<DeleteResult>", "", "</DeleteResult>").getBytes("UTF-8"))
+  }
+
+  private def pathOf(bucket: String, name: String): String = s"${bucket.stripSuffix("/")}/$name"
 
   private def withObject(exchange: HttpExchange, key: String)(respond: Array[Byte] => Unit): Unit =
     Option(objects.get(key)).fold(error(exchange, 404, "NoSuchKey"))(respond)
