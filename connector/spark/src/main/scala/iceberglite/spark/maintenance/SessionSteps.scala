@@ -175,14 +175,14 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     val deleted = result.deleted
     val deleteFiles = deleted.positionDeleteFiles + deleted.equalityDeleteFiles
     val kept = result.kept.map(_.count).sum
+    val message =
+      s"Deleted ${deleted.dataFiles} data files, $deleteFiles delete files, ${deleted.manifests} manifests and " +
+        s"${deleted.manifestLists} manifest lists; kept $kept files"
     StepResult(
       table.metadata.snapshots.size.toLong,
       after.metadata.snapshots.size.toLong,
       after.io.info(after.metadataLocation).fold(0L)(_.length),
-      Some(
-        s"Deleted ${deleted.dataFiles} data files, $deleteFiles delete files, ${deleted.manifests} manifests and " +
-          s"${deleted.manifestLists} manifest lists; kept $kept files"
-      )
+      Some((message +: result.reads.warning.toSeq).mkString("; "))
     )
   }
 

@@ -62,15 +62,27 @@ object VacuumTable extends TableStatement {
   private val Snapshot = "snapshot"
   private val Ref = "branch or tag"
 
+  /** The kind of the row with the warning about running queries that read expired snapshots. */
+  private val Warning = "warning"
+
   private val columns: StructType = StructType(Seq(
-    Procedure.column("kind", StringType, "Kind of the removed objects"),
-    Procedure.column("count", LongType, "Number of objects"),
-    Procedure.column("kept_because", StringType, "Why the files were not deleted; null if they were", nullable = true)
+    Procedure.column("kind", StringType, "Kind of the removed objects, or warning"),
+    Procedure.column("count", LongType, "Number of objects; for a warning, the number of running queries"),
+    Procedure.column(
+      "kept_because",
+      StringType,
+      "Why the files were not deleted, or the text of the warning; null if the objects were removed",
+      nullable = true
+    )
   ))
 
   private val dryRunColumns: StructType = StructType(Seq(
-    Procedure.column("kind", StringType, "Kind of the object that would be removed"),
-    Procedure.column("name", StringType, "Id of the snapshot, name of the branch or tag, or path of the file")
+    Procedure.column("kind", StringType, "Kind of the object that would be removed, or warning"),
+    Procedure.column(
+      "name",
+      StringType,
+      "Id of the snapshot, name of the branch or tag, path of the file, or text of the warning"
+    )
   ))
 
   override val name = "VACUUM"
@@ -88,7 +100,10 @@ object VacuumTable extends TableStatement {
     VacuumTable(table, hours, dryRun)
   }
 
-  /** Returns one row for each kind of removed object, and one row for each reason why files were not deleted. */
+  /**
+   * Returns one row for each kind of removed object, one row for each reason why files were not deleted, and a row with
+   * the warning if running queries read expired snapshots.
+   */
   private def rows(result: VacuumResult): Seq[Row] = {
     val (expired, files) = (result.expired, result.expired.deleted)
     val counts = Seq(
@@ -104,13 +119,15 @@ object VacuumTable extends TableStatement {
     )
     val kept = expired.kept.map("unreferenced file" -> _) ++ result.orphans.kept.map(FileKind.OrphanFile.name -> _)
     counts.map { case (kind, count) => Row(kind, count, null) } ++
-      kept.map { case (kind, group) => Row(kind, group.count, Redaction(group.reason.text)) }
+      kept.map { case (kind, group) => Row(kind, group.count, Redaction(group.reason.text)) } ++
+      expired.reads.warning.map(Row(Warning, expired.reads.queries.toLong, _))
   }
 
   private def plannedRows(vacuum: Vacuum): Seq[Row] = {
     val files = Vector.newBuilder[Row]
     val result = vacuum.dryRun((kind, path) => files += Row(kind.name, path))
     result.expired.snapshotIds.toSeq.sorted.map(id => Row(Snapshot, id.toString)) ++
-      result.expired.refs.toSeq.sorted.map(Row(Ref, _)) ++ files.result()
+      result.expired.refs.toSeq.sorted.map(Row(Ref, _)) ++ files.result() ++
+      result.expired.reads.warning.map(Row(Warning, _))
   }
 }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.functions.{call_udf, col}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Millis, Seconds, Span}
 
+import iceberglite.maintenance.health.MaintenanceAction
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.maintenance.SessionRunningReads
 import iceberglite.spark.rowlevel.StatementFixture
@@ -88,6 +89,29 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     whileReading(t, ids(0)) {
       val reads = IcebergTable.forName(spark, t).expireSnapshots(options, dryRun = true).reads
       assert(reads.warning == warning(t, "retain_last => 1, dry_run => true") && reads.queries == 1)
+    }
+  }
+
+  test("VACUUM and its dry run return a row with the warning") {
+    val (t, ids) = changed()
+    def warnings(statement: String): Seq[Row] = rows(statement).filter(_.getString(0) == "warning")
+    assert(warnings(s"VACUUM $t RETAIN 0 HOURS DRY RUN").isEmpty)
+    whileReading(t, ids(0), ids(2)) {
+      val Seq(planned) = warnings(s"VACUUM $t RETAIN 0 HOURS DRY RUN")
+      val Seq(done) = warnings(s"VACUUM $t RETAIN 0 HOURS")
+      assert(planned.getString(1).startsWith("1 running query reads 2 of the 3 snapshots that expire"))
+      assert(done.getLong(1) == 1 && done.getString(2) == planned.getString(1))
+    }
+    assert(warnings(s"VACUUM $t RETAIN 0 HOURS").isEmpty)
+  }
+
+  test("the message of maintain contains the warning") {
+    val (t, ids) = changed()
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('history.expire.max-snapshot-age-ms' = '1')")
+    whileReading(t, ids(0)) {
+      val steps = IcebergTable.forName(spark, t).maintain()
+      val expiry = steps.find(_.step.action == MaintenanceAction.ExpireSnapshots).get
+      assert(expiry.message.exists(_.contains("; 1 running query reads 1 of the 3 snapshots that expire")))
     }
   }
 
