@@ -1,6 +1,8 @@
 package iceberglite.spark.procedure
 
 import java.nio.file.Files
+import java.nio.file.attribute.FileTime
+import java.util.concurrent.TimeUnit.DAYS
 
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
@@ -213,6 +215,22 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val t = neglected(2)
     val done = call(t, "options => map('remove-orphan-files', 'true')")
     assert(statusOf(done, "remove_orphan_files") == "done" && statusOf(call(t), "remove_orphan_files") == "absent")
+  }
+
+  test("an old orphan file is removed and counted once, and a young one is kept", Slow) {
+    val t = neglected(2)
+    val data = dataFilesOf(t).minBy(_.toString).getParent
+    val Seq(old, young) = Seq("old.parquet", "young.parquet").map(data.resolve)
+    Seq(old, young).foreach(Files.write(_, Array[Byte](1)))
+    Files.setLastModifiedTime(old, FileTime.fromMillis(System.currentTimeMillis - DAYS.toMillis(4)))
+    def filesBeforeAndAfter() = {
+      val step = call(t, "options => map('remove-orphan-files', 'true')")
+        .find(_.getString(0) == "remove_orphan_files").get
+      (step.getString(1), step.getLong(3), step.getLong(4))
+    }
+    assert(filesBeforeAndAfter() == (("done", 1L, 0L)))
+    assert(!Files.exists(old) && Files.exists(young))
+    assert(filesBeforeAndAfter() == (("done", 0L, 0L)))
   }
 
   test("invalid arguments are rejected, and nothing changes", Slow) {
