@@ -45,7 +45,8 @@ final class IcebergTable private (
     parts: Seq[String],
     val options: Map[String, String]
 ) extends ErrorBoundary
-    with TableMaintenanceCalls {
+    with TableMaintenanceCalls
+    with TableRelocationCalls {
 
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)

@@ -2,7 +2,7 @@ package iceberglite.spark
 
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.maintenance.ComputePartitionStatistics
+import iceberglite.maintenance.{ComputePartitionStatistics, LiveEqualityDeletes}
 import iceberglite.maintenance.compact.{
   DeleteRewriteResult,
   GroupOptions,
@@ -27,6 +27,7 @@ import iceberglite.spark.maintenance.{
   SessionUnreachableFiles,
   TableStatistics
 }
+import iceberglite.spark.write.upsert.DeleteConversionJob
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -36,8 +37,8 @@ import iceberglite.table.action.ExpireOptions
 import iceberglite.tree.MetadataPool
 
 /**
- * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, on the
- * branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that it
+ * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, by default
+ * on the branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that it
  * would have without `dryRun`.
  */
 trait TableMaintenanceCalls {
@@ -137,18 +138,20 @@ trait TableMaintenanceCalls {
    *   uses the sort order of the table
    * @param where a condition in SQL. Only files that may have a row that satisfies the condition are rewritten, with
    *   all their rows
+   * @param branch the branch whose files are rewritten; by default `main`
    */
   def rewriteDataFiles(
       options: Map[String, String] = Map.empty,
       strategy: Option[String] = None,
       sortOrder: Option[String] = None,
       where: Option[String] = None,
-      dryRun: Boolean = false
+      dryRun: Boolean = false,
+      branch: Option[String] = None
   ): RewriteResult = change { table =>
+    val to = target(branch)
     val parsed = RewriteOptions.of(options, table.metadata, RowOrdering.optionNames)
     val ordering = RowOrdering.of(spark, table, strategy, sortOrder, options)
-    val rewrite =
-      new DataFileRewrite(spark, table, SnapshotTarget.Main, condition(table, where), parsed, ordering)
+    val rewrite = new DataFileRewrite(spark, table, to, condition(table, to, where), parsed, ordering)
     if (dryRun) (table, rewrite.dryRun()) else rewrite.run()
   }
 
@@ -159,15 +162,32 @@ trait TableMaintenanceCalls {
    * @param options the options of the procedure `rewrite_position_delete_files`
    * @param where a condition in SQL. Only delete files of partitions that may have a row that satisfies the condition
    *   are rewritten
+   * @param branch the branch whose delete files are rewritten; by default `main`
    */
   def rewritePositionDeleteFiles(
       options: Map[String, String] = Map.empty,
       where: Option[String] = None,
-      dryRun: Boolean = false
+      dryRun: Boolean = false,
+      branch: Option[String] = None
   ): DeleteRewriteResult = change { table =>
+    val to = target(branch)
     val parsed = GroupOptions.ofPositionDeletes(options, table.metadata)
-    val rewrite = new PositionDeleteRewrite(spark, table, SnapshotTarget.Main, condition(table, where), parsed)
+    val rewrite = new PositionDeleteRewrite(spark, table, to, condition(table, to, where), parsed)
     if (dryRun) (table, rewrite.dryRun()) else rewrite.run()
+  }
+
+  /**
+   * Converts equality deletes to deletion vectors or, before version 3, to position delete files.
+   *
+   * @param branch the branch whose equality deletes are converted; by default `main`
+   * @return the number of equality delete files that were removed
+   */
+  def convertEqualityDeletes(branch: Option[String] = None): Int = change { table =>
+    LiveEqualityDeletes.of(table, target(branch)).fold((table, 0)) { deletes =>
+      new DeleteConversionJob(spark, table).run(deletes) { deleteFiles =>
+        (table.transaction(EngineSummary.of(spark)).add(deletes.action(deleteFiles)).commit(), deletes.files.size)
+      }
+    }
   }
 
   /**
@@ -222,8 +242,11 @@ trait TableMaintenanceCalls {
     requested.getOrElse(MetadataPool.Width)
   }
 
-  private def condition(table: Table, where: Option[String]): Expression =
-    where.fold[Expression](AlwaysTrue)(FileCondition.parse(spark, table, SnapshotTarget.Main, _))
+  private def target(branch: Option[String]): SnapshotTarget =
+    branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+
+  private def condition(table: Table, to: SnapshotTarget, where: Option[String]): Expression =
+    where.fold[Expression](AlwaysTrue)(FileCondition.parse(spark, table, to, _))
 
   private def described[A](description: String)(work: => A): A =
     ClusterJob.withDriverWork(spark.sparkContext, description)(work)

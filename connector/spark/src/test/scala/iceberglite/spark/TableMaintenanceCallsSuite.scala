@@ -1,11 +1,14 @@
 package iceberglite.spark
 
+import java.nio.file.Files
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.maintenance.relocate.{PathPrefixes, PathRewriteOptions}
 import iceberglite.spark.rowlevel.StatementFixture
-import iceberglite.table.action.ExpireOptions
+import iceberglite.table.action.{ExpireOptions, RestorePoint}
 
 /** Compares the results of the Scala maintenance API with those of the procedures on a copy of the table. */
 class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
@@ -99,5 +102,41 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     ) assert(messages(intercept[Exception](call())).contains("maxConcurrentDeletes"))
     val tooRecent = intercept[Exception](calls.removeOrphanFiles(olderThanMs = Some(System.currentTimeMillis)))
     assert(messages(tooRecent).contains("24 hours"))
+  }
+
+  test("only the files of the given branch are rewritten and converted") {
+    val t = create("id BIGINT NOT NULL, n BIGINT", 2, "merge-on-read", "write.distribution-mode" -> "none")
+    sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
+    for (i <- 0 until 2) sql(s"INSERT INTO $t SELECT id, id FROM range(${i * 20}, ${i * 20 + 20}, 1, 1)")
+    spark.range(0, 3).selectExpr("id", "-id AS n").writeTo(t).option("upsert", "true").append()
+    sql(s"ALTER TABLE $t CREATE BRANCH b")
+    val (main, calls) = (live(t).metadata.currentSnapshotId, IcebergTable.forName(spark, t))
+    def rowsOfBranch = sorted(s"SELECT * FROM $t.branch_b")
+    val (before, b) = (rowsOfBranch, Some("b"))
+    assert(calls.convertEqualityDeletes(b) == 1 && calls.convertEqualityDeletes(b) == 0)
+    val all = Map("rewrite-all" -> "true")
+    assert(calls.rewritePositionDeleteFiles(all, branch = b, dryRun = true).rewrittenFiles >= 1)
+    assert(calls.rewriteDataFiles(all, branch = b).addedFiles == 1)
+    assert(rowsOfBranch == before && live(t).metadata.currentSnapshotId == main)
+    assert(calls.convertEqualityDeletes() == 1 && sorted(s"SELECT * FROM $t") == before)
+  }
+
+  test("a restore, an import of files and a rewrite of paths have the results of the procedures") {
+    val (t, copy) = (table(), table())
+    val calls = IcebergTable.forName(spark, t)
+    def first(of: String): Long = live(of).metadata.snapshots.minBy(_.sequenceNumber).snapshotId
+    val report = calls.restore(RestorePoint.AtSnapshot(first(t)))
+    val row = procedure(copy, "restore", s"snapshot_id => ${first(copy)}")
+    assert(report.difference.map(_.removed.dataFiles).contains(row.getLong(3)) && row.getLong(3) > 0)
+    assert(contents(t) == contents(copy) && live(t).metadata.currentSnapshotId.contains(report.currentSnapshotId))
+    val location = live(t).location
+    val paths = calls.rewriteTablePath(PathRewriteOptions(PathPrefixes.of(location, s"$location-moved")))
+    val prefixes = Seq(s"source_prefix => '$location'", s"target_prefix => '$location-moved'")
+    val rewritten = procedure(t, "rewrite_table_path", prefixes: _*)
+    assert(paths.latestVersion == rewritten.getString(0) && paths.manifests == rewritten.getInt(2))
+    val source = Files.createTempDirectory(SharedSession.root, "source")
+    spark.range(100, 105, 1, 1).selectExpr("id").write.mode("overwrite").parquet(s"file:$source/p=7")
+    val added = calls.addFiles(s"parquet.`file:$source`", Map("p" -> "7"))
+    assert(added.files == 1 && count(t, "p = 7") == 5)
   }
 }

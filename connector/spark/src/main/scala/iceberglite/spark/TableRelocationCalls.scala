@@ -1,0 +1,68 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.maintenance.importing.{FileImport, ImportResult}
+import iceberglite.maintenance.relocate.{PathRewriteOptions, PathRewriteResult, TablePathRewrite}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.maintenance.SessionDeleteFileCopies
+import iceberglite.spark.maintenance.importing.{ImportSource, SourceImport}
+import iceberglite.table.Table
+import iceberglite.table.action.{Restore, RestorePoint, RestoreReport}
+
+/**
+ * Restores a table, adds files to it and prepares its move by method calls. The methods run the same actions as the
+ * procedures with similar names, and return typed results.
+ */
+trait TableRelocationCalls {
+  def spark: SparkSession
+
+  /**
+   * Calls a function with the current version of the table, and refreshes cached queries afterwards.
+   *
+   * @param work returns the newest version of the table, and a result
+   */
+  protected def change[A](work: Table => (Table, A)): A
+
+  /**
+   * Sets any snapshot of the table as the current snapshot.
+   *
+   * @return the files that this adds to the table and removes from it
+   * @throws iceberglite.spec.IcebergError.NotFound if the table does not have the snapshot, branch or tag
+   */
+  def restore(point: RestorePoint): RestoreReport = change { table =>
+    val action = new Restore(point)
+    val after = table.transaction(EngineSummary.of(spark)).add(action).commit()
+    (after, action.report)
+  }
+
+  /**
+   * Adds the files of another table or of a directory, without copying them.
+   *
+   * @param source a Parquet, ORC or Avro table of Spark's session catalog, or a path such as `` parquet.`/data/t` ``
+   * @param partitionFilter values of partition columns; only the files of partitions with these values are added
+   * @param checkDuplicateFiles whether to fail if a file is already in the table
+   */
+  def addFiles(
+      source: String,
+      partitionFilter: Map[String, String] = Map.empty,
+      checkDuplicateFiles: Boolean = true
+  ): ImportResult = change { table =>
+    val result = new SourceImport(spark, table)
+      .run(ImportSource.of(spark, source), partitionFilter, FileImport(checkDuplicateFiles))
+    (result.table, result)
+  }
+
+  /**
+   * Writes copies of the table's metadata for another location, and lists all files to copy to this location. The table
+   * does not change.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a path does not begin with the source prefix, or a
+   *   metadata file is missing
+   */
+  def rewriteTablePath(options: PathRewriteOptions): PathRewriteResult = change { table =>
+    val rewrite = new TablePathRewrite(table, options, new SessionDeleteFileCopies(spark))
+    (table, ClusterJob.withDescription(spark.sparkContext, s"Rewriting the paths of ${table.name}")(rewrite.run()))
+  }
+}
