@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.spec.TestMetadata._
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.orphan._
 import iceberglite.scan.RandomHistory
 import iceberglite.spec.FormatVersion
@@ -218,7 +218,8 @@ class OrphanRemovalSuite extends AnyFunSuite {
     val calls = attempt(prepared(), Int.MaxValue, Fault.Refused)
     assert(calls > 10)
     val random = new Random(Fuzz.seed)
-    for (at <- random.shuffle((1 to calls).toVector).take(Fuzz.slowRounds(20, 4)); fault <- Fault.all) {
+    val rounds = if (Sampling.isOff) calls else Fuzz.slowRounds(20, 4)
+    for (at <- random.shuffle((1 to calls).toVector).take(rounds); fault <- Fault.all) {
       val actions = prepared()
       val needed = ReachableFiles.of(actions.store, actions.table.version).toSet & actions.store.paths
       attempt(actions, at, fault)

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.expire.{
   ExpireResult,
   ExpiredReads,
@@ -14,11 +14,9 @@ import iceberglite.maintenance.expire.{
   SnapshotExpiry,
   UnreachableFiles
 }
-import iceberglite.scan.RandomHistory
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, UnreadableFile, ValidationFailed}
-import iceberglite.spec.file.FileFormat
-import iceberglite.spec.metadata.{SnapshotRef, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{StatisticsFile, TableMetadata}
 import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.FileIO
 import iceberglite.table._
@@ -27,62 +25,23 @@ import iceberglite.table.action.{
   ExpireOptions,
   FastAppend,
   OverwriteFiles,
-  SetRef,
   SetStatistics,
   UpdateProperties,
   UpdateSchema,
   UpdatePartitionSpec
 }
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.tree.{SeenParts, TreeReader}
+import iceberglite.tree.TreeReader
 
 /** Tests which snapshots expire, and which files are then deleted or kept. */
 @MoreRounds
-class SnapshotExpirySuite extends AnyFunSuite {
+class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
 
   private def expiry(table: Table, options: ExpireOptions, files: UnreachableFiles = new LocalUnreachableFiles) =
     new SnapshotExpiry(table, options, files, Map.empty, environment)
 
   private def expireAll(table: Table): ExpireOptions =
     ExpireOptions(Some(table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
-
-  /**
-   * Returns the paths of all files that a version of the table needs. Files that occur only in manifest entries with
-   * the status DELETED are not needed.
-   */
-  private def needed(table: Table): Set[String] = {
-    val tree = new TreeReader(table.io, table.metadata)
-    val trees = table.metadata.snapshots.flatMap(tree.files(_).reachable(new SeenParts).metadata)
-    val content = table.metadata.snapshots.flatMap(tree.live(_)).map(_.file.path)
-    val named = table.metadata.statistics.map(_.statisticsPath) ++ table.metadata.metadataLog.map(_.metadataFile)
-    (trees ++ content ++ named :+ table.metadataLocation).toSet
-  }
-
-  private def randomHistory(version: FormatVersion, seed: Long): Actions = {
-    val random = new Random(seed)
-    val actions = new Actions(RandomHistory.creation(version, partitioned = random.nextBoolean()))
-    val history = new RandomHistory(actions.empty, random, Vector(FileFormat.Avro))
-    history.everyChange()
-    (0 until 15).foreach { i =>
-      history.step(if (i % 5 == 4) Some("branch") else None)
-      if (i == 6) {
-        val tagged = actions.table.metadata.currentSnapshotId.get
-        actions.commit(new SetRef("tag", SnapshotRef.Tag(tagged)))
-      }
-    }
-    actions
-  }
-
-  private def randomOptions(table: Table, random: Random): ExpireOptions = {
-    val metadata = table.metadata
-    val heads = metadata.refs.values.map(_.snapshotId).toSet
-    val ids = random.shuffle(metadata.snapshots.map(_.snapshotId).filterNot(heads)).take(random.nextInt(4))
-    ExpireOptions(
-      Some(metadata.snapshots(random.nextInt(metadata.snapshots.size)).timestampMs),
-      Some(1 + random.nextInt(3)),
-      ids.toSet
-    )
-  }
 
   for (version <- FormatVersion.all)
     test(s"exactly the files that no remaining snapshot needs are deleted, version ${version.number}") {
@@ -128,7 +87,8 @@ class SnapshotExpirySuite extends AnyFunSuite {
     }
     assert(calls > 20)
     val random = new Random(Fuzz.seed)
-    for (at <- random.shuffle((1 to calls).toVector).take(Fuzz.slowRounds(20, 4)); fault <- Fault.all) {
+    val rounds = if (Sampling.isOff) calls else Fuzz.slowRounds(20, 4)
+    for (at <- random.shuffle((1 to calls).toVector).take(rounds); fault <- Fault.all) {
       val actions = randomHistory(FormatVersion.V2, Fuzz.seed)
       val faulty = new FaultyFileIO(actions.store, at, fault)
       val outcome =
