@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,8 +97,47 @@ def cluster(spark: SparkSession, table: str, _: Path) -> None:
     assert spark.sql(f"SELECT 1 FROM {table}.snapshots WHERE operation = 'replace'").count() == 1
 
 
+def zorder(spark: SparkSession, table: str, _: Path) -> None:
+    result = spark.sql(
+        f"CALL system.rewrite_data_files(table => '{table}', sort_order => 'zorder(id, p)', "
+        "options => map('rewrite-all', 'true'))"
+    ).head()
+    assert result is not None
+    assert result["rewritten_data_files_count"] > 3
+
+
+def restore(spark: SparkSession, table: str, _: Path) -> None:
+    spark.sql(f"ALTER TABLE {table} CREATE TAG complete")
+    spark.sql(f"DELETE FROM {table} WHERE id >= 100")
+    result = spark.sql(f"CALL system.restore(table => '{table}', ref => 'complete')").head()
+    assert result is not None
+    assert result["current_snapshot_id"] != result["previous_snapshot_id"]
+
+
+def compute_table_stats(spark: SparkSession, table: str, _: Path) -> None:
+    spark.sql(f"CALL system.compute_table_stats(table => '{table}', columns => array('id'))")
+    metadata = newest(spark, table).metadata
+    (file,) = metadata.statistics
+    assert file.snapshot_id == metadata.current_snapshot_id
+    assert [blob.fields for blob in file.blob_metadata] == [[1]]
+
+
+def compute_partition_stats(spark: SparkSession, table: str, _: Path) -> None:
+    spark.sql(f"CALL system.compute_partition_stats('{table}')")
+    metadata = newest(spark, table).metadata
+    assert [file.snapshot_id for file in metadata.partition_statistics] == [metadata.current_snapshot_id]
+
+
 def remove_orphan_files(spark: SparkSession, table: str, _: Path) -> None:
-    spark.sql(f"CALL system.remove_orphan_files('{table}')")
+    row = spark.sql(f"SELECT file_path FROM {table}.data_files").head()
+    assert row is not None
+    orphan = Path(row["file_path"].removeprefix("file:")).with_name("orphan.parquet")
+    orphan.write_bytes(b"x")
+    four_days_ago = time.time() - 4 * 24 * 3600
+    os.utime(orphan, (four_days_ago, four_days_ago))
+    removed = [row[0] for row in spark.sql(f"CALL system.remove_orphan_files('{table}')").collect()]
+    assert [Path(path).name for path in removed] == ["orphan.parquet"]
+    assert not orphan.exists()
 
 
 def maintain(spark: SparkSession, table: str, _: Path) -> None:
@@ -112,6 +153,10 @@ STEPS: tuple[Step, ...] = (
     expire_snapshots,
     add_files,
     cluster,
+    zorder,
+    restore,
+    compute_table_stats,
+    compute_partition_stats,
     remove_orphan_files,
     maintain,
 )
