@@ -87,7 +87,8 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val rewriteConflicts: Rule = rule(
     "rewrite-conflicts",
     Numbers,
-    "Compaction fails if a file that it read has new position deletes or a new deletion vector."
+    "Compaction that does not carry deletes over to the new files fails if a file that it read has new position " +
+      "deletes or a new deletion vector."
   )(rewrite)
   val manifestsRewritten: Rule = rule(
     "manifests-rewritten",
