@@ -6,6 +6,7 @@ import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.{Encryption, Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.property.{CheckConstraint, TableProperty}
+import iceberglite.spec.schema.GeneratedColumn
 import iceberglite.spec.table.TableClone
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.table.{StagedTable, Table, TableCreation, UsedDirectories}
@@ -126,6 +127,9 @@ object CloneTable {
         key,
         "A clone does not read rows: use ALTER TABLE ... ADD CONSTRAINT after the clone"
       )
+    }
+    properties.keys.find(GeneratedColumn.isKey).foreach { key =>
+      throw InvalidArgument("argument properties", key, "The clone takes the generated columns from its source")
     }
     properties.get(TableProperty.Gc.key).filterNot(_ == "false").foreach { value =>
       throw InvalidArgument(

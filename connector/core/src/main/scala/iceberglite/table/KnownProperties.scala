@@ -1,7 +1,7 @@
 package iceberglite.table
 
 import iceberglite.spec.property.{CheckConstraint, TableProperty}
-import iceberglite.spec.schema.DeclaredType
+import iceberglite.spec.schema.{DeclaredType, GeneratedColumn}
 
 /**
  * A table property that the connector supports.
@@ -84,6 +84,7 @@ object KnownProperties {
   /** Returns the property with the given key; absent if the connector does not support the key. */
   def find(key: String): Option[KnownProperty] =
     byKey.get(key).orElse(ofColumn(key)).orElse(ofDeleteFiles(key)).orElse(ofConstraint(key))
+      .orElse(ofGeneratedColumn(key))
 
   private def ofColumn(key: String): Option[KnownProperty] = (TableProperty.ColumnPrefixes :+ DeclaredType.Prefix)
     .find(key.startsWith).map(prefix => KnownProperty(key, None, s"${prefix.stripSuffix(".")} of one column"))
@@ -97,4 +98,7 @@ object KnownProperties {
 
   private def ofConstraint(key: String): Option[KnownProperty] =
     if (CheckConstraint.isKey(key)) Some(KnownProperty(key, None, "Condition of a CHECK constraint")) else None
+
+  private def ofGeneratedColumn(key: String): Option[KnownProperty] =
+    if (GeneratedColumn.isKey(key)) Some(KnownProperty(key, None, "Expression of a generated column")) else None
 }

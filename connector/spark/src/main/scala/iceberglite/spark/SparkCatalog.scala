@@ -39,7 +39,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.maintenance.AutoCompaction
 import iceberglite.spark.rowlevel.StatementTarget
-import iceberglite.spark.session.{CommitListeners, LiteCatalog, SharedTable}
+import iceberglite.spark.session.{ColumnDefinitionCatalog, CommitListeners, LiteCatalog, SharedTable}
 import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spark.write.CommitFollowUp
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
@@ -50,7 +50,11 @@ import iceberglite.table.{StageMode, Table, TableCreation, TableIdentifier}
  * iceberglite.spark.SparkCatalog`, with `spark.sql.catalog.lite.type`, and with the other properties of this catalog
  * type.
  */
-class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
+class SparkCatalog
+    extends LiteCatalog
+    with ColumnDefinitionCatalog
+    with NamespaceOperations
+    with FunctionOperations {
 
   /** Whether the catalog may accept paths as table names. It accepts them only if its type supports paths. */
   protected def mayAllowPaths: Boolean = true
@@ -163,7 +167,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     checked(tables.handleOfNew(ident).stage(creation, StageMode.Create))
   }
 
-  /** Rejects a new table with an invalid CHECK constraint. */
+  /** Rejects a new table with an invalid CHECK constraint or generated column. */
   private def checked(staged: iceberglite.table.StagedTable): iceberglite.table.StagedTable = {
     try ConstrainedColumns.checkNew(staged.table.schema, staged.table.properties, staged.table.name)
     catch {
@@ -315,5 +319,8 @@ private object SparkCatalog {
   val followUps: Seq[CommitFollowUp] = Seq(AutoCompaction)
 
   val capabilities: util.Set[TableCatalogCapability] =
-    util.Collections.singleton(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)
+    util.Collections.unmodifiableSet(util.EnumSet.of(
+      TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE,
+      TableCatalogCapability.SUPPORTS_CREATE_TABLE_WITH_GENERATED_COLUMNS
+    ))
 }

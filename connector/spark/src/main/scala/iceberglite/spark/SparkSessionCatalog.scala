@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   NoSuchTableException,
   TableAlreadyExistsException
 }
+import org.apache.spark.sql.catalyst.util.GeneratedColumn
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction
 import org.apache.spark.sql.connector.expressions.Transform
@@ -21,7 +22,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.catalog.{CatalogProperty, ViewCatalog}
 import iceberglite.catalog.hive.HiveCatalog
 import iceberglite.spark.catalog.Providers
-import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.{ColumnDefinitionCatalog, LiteCatalog, SharedTable}
 import iceberglite.spark.table.UnstagedTable
 import iceberglite.spark.view.SessionViews
 import iceberglite.spec.IcebergError.Unsupported
@@ -35,7 +37,7 @@ import iceberglite.table.TableCreation
  * namespaces. A name cannot refer to both an iceberg-lite table and another table.
  */
 @nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to the deprecated overloads by default
-class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
+class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with CatalogExtension {
   private type DelegateCatalog = TableCatalog with SupportsNamespaces with FunctionCatalog
 
   /** The catalog of the iceberg-lite tables. It does not accept paths as table names. */
@@ -96,7 +98,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def similarName(ident: Identifier): Option[String] = icebergCatalog.similarName(ident)
 
-  override def capabilities: util.Set[TableCatalogCapability] = delegate.capabilities
+  override def capabilities: util.Set[TableCatalogCapability] =
+    (delegate.capabilities.asScala ++ icebergCatalog.capabilities.asScala).asJava
 
   // Tables
 
@@ -144,6 +147,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): Table = {
     checkNameIsUnused(ident, properties)
+    checkGeneratedColumns(ident, schema, properties)
     (if (isIcebergProvider(properties)) icebergCatalog else delegate).createTable(ident, schema, partitions, properties)
   }
 
@@ -156,6 +160,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkNameIsUnused(ident, properties)
+    checkGeneratedColumns(ident, schema, properties)
     stageByProvider(properties)(_.stageCreate(ident, schema, partitions, properties)) {
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
@@ -168,6 +173,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkSameKind(ident, properties)
+    checkGeneratedColumns(ident, schema, properties)
     stageByProvider(properties)(_.stageReplace(ident, schema, partitions, properties)) {
       if (!delegate.dropTable(ident)) throw new NoSuchTableException(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
@@ -181,6 +187,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkSameKind(ident, properties)
+    checkGeneratedColumns(ident, schema, properties)
     stageByProvider(properties)(_.stageCreateOrReplace(ident, schema, partitions, properties)) {
       delegate.dropTable(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
@@ -276,6 +283,21 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     }
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
   }
+
+  /** Rejects generated columns of tables of other providers, because Spark's catalog does not support them. */
+  private def checkGeneratedColumns(
+      ident: Identifier,
+      schema: StructType,
+      properties: util.Map[String, String]
+  ): Unit =
+    if (!isIcebergProvider(properties) && GeneratedColumn.hasGeneratedColumns(schema)) {
+      val table = (name +: ident.namespace :+ ident.name).mkString(".")
+      val unsupported = Unsupported(
+        s"generated columns in $table, which is not an Iceberg table",
+        "Create the table with USING iceberg, or remove GENERATED ALWAYS AS"
+      )
+      throw SparkErrors.of(table, unsupported)
+    }
 
   /**
    * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, and that a

@@ -12,6 +12,7 @@ import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
   CompileFunctionCalls,
+  ComputeGeneratedColumns,
   DropUnstableGroupFilters,
   MarkDeletedRows,
   AllowFilteringByMetrics,
@@ -47,9 +48,9 @@ import iceberglite.spark.view.ResolveViews
  * Spark calls the parser of the last extension first. The parser of this class passes statements that do not concern
  * iceberg-lite tables to the parser of the previous extension.
  *
- * Four features do not work without the extensions: views; the connector's own statements such as `ALTER TABLE ... ADD
- * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; and
- * changes to rows with [[IcebergTable]].
+ * Five features do not work without the extensions: views; the connector's own statements such as `ALTER TABLE ... ADD
+ * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; the
+ * computation of missing values of generated columns; and changes to rows with [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 
@@ -107,6 +108,7 @@ object SparkSessionExtensions {
     Resolution(StatementWithOptions),
     Resolution(AnalyzeTableCommand),
     Resolution(DescribeColumnStatistics),
+    AfterResolution(_ => ComputeGeneratedColumns),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),

@@ -94,6 +94,18 @@ object IcebergError {
           "or filter out such rows"
       )
 
+  /**
+   * A row has a value in a generated column that differs from the value of the column's expression.
+   *
+   * @param expression the expression of the column in SQL
+   * @param row the values of the generated column and of the columns that the expression uses, as text
+   */
+  final case class GeneratedColumnMismatch(table: String, column: String, expression: String, row: String)
+      extends IcebergError(
+        s"A row of $table has a value in the generated column $column that differs from its expression ($expression). " +
+          "The row has " + row + ". Omit the column or write null, so that the SQL extensions compute the value"
+      )
+
   /** A commit or an update would make the table invalid; the message names the rule that forbids it. */
   final case class ValidationFailed(message: String) extends IcebergError(message)
 

@@ -2,7 +2,7 @@ package iceberglite.catalog.rest
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.schema.{DeclaredType, Schema}
+import iceberglite.spec.schema.{FieldProperties, Schema}
 import iceberglite.spec.types.DefaultValue
 import iceberglite.spec.update.{FreshIds, MetadataUpdate}
 import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
@@ -31,12 +31,12 @@ private[catalog] object CreatedTable {
   }
 
   /**
-   * Returns the updates that assign the declared types of columns to the field ids of the created table (see
-   * [[DeclaredType]]). Returns no updates if the server assigned the requested ids.
+   * Returns the updates that assign the properties of columns to the field ids of the created table (see
+   * [[FieldProperties]]). Returns no updates if the server assigned the requested ids.
    */
-  def declaredTypes(requested: TableMetadata, created: TableMetadata): Vector[MetadataUpdate] = {
-    val declared = requested.properties.filter { case (key, _) => DeclaredType.isKey(key) }
-    val renumbered = DeclaredType.renumber(declared, requested.schema, created.schema)
+  def columnProperties(requested: TableMetadata, created: TableMetadata): Vector[MetadataUpdate] = {
+    val declared = requested.properties.filter { case (key, _) => FieldProperties.isKey(key) }
+    val renumbered = FieldProperties.renumber(declared, requested.schema, created.schema)
     val stale = declared.keySet -- renumbered.keySet
     if (renumbered == declared) Vector.empty
     else if (stale.isEmpty) Vector(SetProperties(renumbered))

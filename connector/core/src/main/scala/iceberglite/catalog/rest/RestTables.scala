@@ -126,7 +126,7 @@ final private[catalog] class RestTables(
 
   /** Corrects the keys of the declared types if the server assigned other field ids than those in the request. */
   private def withDeclaredTypes(id: TableIdentifier, draft: TableMetadata, created: TableVersion): TableVersion = {
-    val updates = CreatedTable.declaredTypes(draft, created.metadata)
+    val updates = CreatedTable.columnProperties(draft, created.metadata)
     if (updates.isEmpty) created
     else commit(id, Some(created), Change(updates, created.metadata.uuid.map(AssertTableUuid).toVector))
   }

@@ -4,6 +4,7 @@ import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 import iceberglite.spec.file.{ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.property.CheckConstraint
+import iceberglite.spec.schema.GeneratedColumn
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.table.conflict.BranchHistory
@@ -27,14 +28,21 @@ final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boole
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Append
 
-  /** The rows of the files are not read, so that they cannot be checked against CHECK constraints. */
-  private def rejectUncheckedRows(base: TableMetadata, context: CommitContext): Unit =
+  /** The rows of the files are not read, so that constraints and generated columns cannot be checked. */
+  private def rejectUncheckedRows(base: TableMetadata, context: CommitContext): Unit = {
+    GeneratedColumn.of(base.schema, base.properties).headOption.foreach { column =>
+      throw Unsupported(
+        s"adding files to ${context.table}, which has the generated column $column",
+        "The rows of added files are not checked: insert the rows"
+      )
+    }
     CheckConstraint.of(base.properties).headOption.foreach { constraint =>
       throw Unsupported(
         s"adding files to ${context.table}, which has the CHECK constraint $constraint",
         "The rows of added files are not checked: insert the rows, or drop the constraint and add it again afterwards"
       )
     }
+  }
 
   /** Every commit attempt checks the whole table, so that files of concurrent commits are also found. */
   private def checkDuplicates(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Unit = {

@@ -1,10 +1,11 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, NotFound}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 import iceberglite.spec.property.CheckConstraint
-import iceberglite.spec.update.MetadataUpdate.SetProperties
+import iceberglite.spec.schema.GeneratedColumn
+import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
@@ -48,18 +49,50 @@ object AddCheckConstraint {
 }
 
 /**
- * Requires that the table has only the CHECK constraints that the rows of a write were checked against. Otherwise, a
- * constraint was added concurrently, and the commit fails without a retry.
+ * Requires that the table has only the CHECK constraints and generated columns that the rows of a write were checked
+ * against. Otherwise, one was added concurrently, and the commit fails without a retry.
+ *
+ * @param checked the properties of the table that define the constraints and generated columns; see
+ *   [[RequireConstraints.propertiesOf]]
  */
-final class RequireConstraints(checked: Seq[CheckConstraint]) extends MetadataAction {
+final class RequireConstraints(checked: Map[String, String]) extends MetadataAction {
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    CheckConstraint.of(base.properties).find(!checked.contains(_)).foreach { constraint =>
+    def isUnchecked(key: String): Boolean = checked.get(key) != base.properties.get(key)
+    val constraints =
+      CheckConstraint.of(base.properties).filter(c => isUnchecked(c.key)).map(c => s"CHECK constraint $c")
+    val columns = GeneratedColumn.of(base.schema, base.properties)
+      .filter(g => isUnchecked(GeneratedColumn.key(g.field.id))).map(g => s"generated column $g")
+    (constraints ++ columns).headOption.foreach { added =>
       throw CommitConflict(
         context.table,
-        s"the CHECK constraint $constraint was added, and the rows to be written were not checked against it"
+        s"the $added was added, and the rows to be written were not checked against it"
       )
     }
     Change(Vector.empty, Vector.empty)
+  }
+}
+
+object RequireConstraints {
+
+  /** Returns the properties of a table that define its CHECK constraints and generated columns. */
+  def propertiesOf(properties: Map[String, String]): Map[String, String] =
+    properties.filter { case (key, _) => CheckConstraint.isKey(key) || GeneratedColumn.isKey(key) }
+}
+
+/** Makes a generated column an ordinary column. Its values do not change. */
+final class DropGenerationExpression(column: String, caseSensitive: Boolean) extends MetadataAction {
+
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val generated = GeneratedColumn.of(base.schema, base.properties)
+    val found = generated.find { g =>
+      if (caseSensitive) g.field.name == column else g.field.name.equalsIgnoreCase(column)
+    }
+    val dropped = found.getOrElse {
+      val names = generated.map(_.field.name).mkString(", ")
+      val advice = if (names.isEmpty) "has no generated columns" else s"has the generated columns $names"
+      throw NotFound(ObjectKind.Column, column, s"${context.table} $advice")
+    }
+    Change(Vector(RemoveProperties(Set(GeneratedColumn.key(dropped.field.id)))), Vector.empty)
   }
 }

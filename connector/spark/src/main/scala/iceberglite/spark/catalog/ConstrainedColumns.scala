@@ -1,16 +1,18 @@
 package iceberglite.spark.catalog
 
-import iceberglite.spark.constraint.ConstraintExpression
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+import iceberglite.spark.constraint.{ConstraintExpression, GenerationExpression}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.CheckConstraint
-import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.schema.{ColumnPath, GeneratedColumn, Schema}
 import iceberglite.spec.update.SchemaChanges
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Requires that changes of columns keep the columns of the CHECK constraints: a condition refers to columns by name.
- * This action precedes the action that changes the columns.
+ * Requires that changes of columns keep the columns of the CHECK constraints and of the expressions of generated
+ * columns, which refer to columns by name. This action precedes the action that changes the columns.
  *
  * @param edit applies the changes to a schema
  */
@@ -19,42 +21,72 @@ final private[catalog] class ConstrainedColumns(edit: SchemaChanges => SchemaCha
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val constraints = CheckConstraint.of(base.properties)
-    if (constraints.nonEmpty) {
+    val generated = GeneratedColumn.of(base.schema, base.properties)
+    if (constraints.nonEmpty || generated.nonEmpty) {
       val changed = edit(SchemaChanges(base, caseSensitive)).schema
       constraints.foreach(require(_, base, changed, context.table))
+      generated.foreach(require(_, base, changed, context.table))
     }
     Change(Vector.empty, Vector.empty)
   }
 
   /** Checks one constraint. A constraint that is already invalid does not prevent changes. */
-  private def require(constraint: CheckConstraint, base: TableMetadata, changed: Schema, table: String): Unit =
-    resolved(constraint, base.schema, base, table).foreach { before =>
-      val isKept = resolved(constraint, changed, base, table).isDefined && ConstraintExpression.used(before).forall {
-        case (path, _) =>
-          val id = ColumnPath.require(base.schema, path, caseSensitive = true).last.id
-          changed.paths.get(id).contains(path)
+  private def require(constraint: CheckConstraint, base: TableMetadata, changed: Schema, table: String): Unit = {
+    def condition(schema: Schema) = valid {
+      ConstraintExpression.resolve(constraint, ConstraintExpression.columns(schema, base.properties), table)
+    }
+    if (!isKept(condition(base.schema), condition(changed), base.schema, changed)) throw Unsupported(
+      s"renaming, dropping or changing a column of $table that the CHECK constraint $constraint uses",
+      s"Drop the constraint first: ALTER TABLE $table DROP CONSTRAINT ${constraint.name}"
+    )
+  }
+
+  /** Checks one generated column. A column with an invalid expression does not prevent changes. */
+  private def require(column: GeneratedColumn, base: TableMetadata, changed: Schema, table: String): Unit = {
+    def expression(schema: Schema) = valid {
+      GenerationExpression.of(column.field.id, schema, base.properties, table)
+    }.flatten.map(_.value)
+    val isDropped = !changed.fields.exists(_.id == column.field.id)
+    if (!isDropped && !isKept(expression(base.schema), expression(changed), base.schema, changed)) throw Unsupported(
+      s"renaming, dropping or changing a column of $table that the generated column $column uses",
+      s"Make it an ordinary column first: ALTER TABLE $table UNSET TBLPROPERTIES " +
+        s"('${GeneratedColumn.Prefix}${column.field.name}')"
+    )
+  }
+
+  /**
+   * Whether an expression is valid after the changes and uses the same columns.
+   *
+   * @param before the expression before the changes; absent if it was already invalid
+   */
+  private def isKept(before: Option[Expression], after: Option[Expression], base: Schema, changed: Schema): Boolean =
+    before.forall { expression =>
+      after.isDefined && ConstraintExpression.used(expression).forall { case (path, _) =>
+        val id = ColumnPath.require(base, path, caseSensitive = true).last.id
+        changed.paths.get(id).contains(path)
       }
-      if (!isKept) throw Unsupported(
-        s"renaming, dropping or changing a column of $table that the CHECK constraint $constraint uses",
-        s"Drop the constraint first: ALTER TABLE $table DROP CONSTRAINT ${constraint.name}"
-      )
     }
 
-  private def resolved(constraint: CheckConstraint, schema: Schema, base: TableMetadata, table: String) =
-    try Some(ConstraintExpression.resolve(constraint, ConstraintExpression.columns(schema, base.properties), table))
+  private def valid[A](resolved: => A): Option[A] =
+    try Some(resolved)
     catch { case _: InvalidArgument => None }
 }
 
 private[iceberglite] object ConstrainedColumns {
 
   /**
-   * Checks the CHECK constraints in the properties of a new table.
+   * Checks the CHECK constraints and the generated columns of a new table.
    *
-   * @throws InvalidArgument if a constraint is not a permitted condition on the columns
+   * @throws InvalidArgument if a constraint is not a permitted condition on the columns, or an expression is not
+   *   permitted for its column
    */
-  def checkNew(schema: Schema, properties: Map[String, String], table: String): Unit =
+  def checkNew(schema: Schema, properties: Map[String, String], table: String): Unit = {
     CheckConstraint.of(properties).foreach { constraint =>
       ConstraintExpression.requireSameInAllSessions(constraint, table)
       ConstraintExpression.resolve(constraint, ConstraintExpression.columns(schema, properties), table)
     }
+    GenerationExpression.requireSameInAllSessions(schema, properties, table)
+    GenerationExpression.all(schema, properties, table)
+    ()
+  }
 }

@@ -7,12 +7,13 @@ import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.{CheckConstraint, TableProperty}
-import iceberglite.spec.schema.ColumnPath
+import iceberglite.spec.schema.{ColumnPath, GeneratedColumn}
 import iceberglite.spec.types.{DefaultValue, Type}
 import iceberglite.spec.update.SchemaChanges
 import iceberglite.table.Action
 import iceberglite.table.action.{
   CherryPick,
+  DropGenerationExpression,
   SetCurrentSnapshot,
   UpdateLocation,
   UpdateProperties,
@@ -33,7 +34,7 @@ object TableChanges {
     def editAll(update: SchemaChanges): SchemaChanges = columns.foldLeft(update)(edit(_, _, caseSensitive))
     val schema = if (columns.isEmpty) Nil
     else Seq(new ConstrainedColumns(editAll, caseSensitive), new UpdateSchema(editAll, caseSensitive))
-    schema ++ propertyActions(changes)
+    schema ++ propertyActions(changes, caseSensitive)
   }
 
   private def edit(update: SchemaChanges, change: ColumnChange, caseSensitive: Boolean): SchemaChanges = {
@@ -103,7 +104,7 @@ object TableChanges {
     }
   }
 
-  private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
+  private def propertyActions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val (metadataKeys, otherChanges) = lastChanges(changes).partition { case (key, _) => metadataActions.contains(key) }
     val actions = metadataKeys.toSeq.map {
       case (key, Some(value)) => metadataActions(key)(value)
@@ -127,11 +128,26 @@ object TableChanges {
         "It is a CHECK constraint: use ALTER TABLE ... ADD CONSTRAINT, which checks the rows, or DROP CONSTRAINT"
       )
     }
-    if (otherChanges.isEmpty) actions
-    else {
-      val set = otherChanges.collect { case (key, Some(value)) => key -> value }
-      actions :+ new UpdateProperties(set, otherChanges.keySet -- set.keySet)
+    val (generated, stored) = otherChanges.partition { case (key, _) => GeneratedColumn.isKey(key) }
+    val allActions = actions ++ generated.toSeq.map { case (key, value) =>
+      generationAction(key, value, caseSensitive)
     }
+    if (stored.isEmpty) allActions
+    else {
+      val set = stored.collect { case (key, Some(value)) => key -> value }
+      allActions :+ new UpdateProperties(set, stored.keySet -- set.keySet)
+    }
+  }
+
+  /** Returns the action for a change to the property of a generated column, whose key ends with the column's name. */
+  private def generationAction(key: String, value: Option[String], caseSensitive: Boolean): Action = value match {
+    case None => new DropGenerationExpression(key.stripPrefix(GeneratedColumn.Prefix), caseSensitive)
+    case Some(expression) => throw InvalidArgument(
+        s"table property $key",
+        expression,
+        "An existing column cannot become a generated column, because the statement does not read the rows: create a " +
+          "table with the generated column"
+      )
   }
 
   /**

@@ -1,5 +1,6 @@
 package iceberglite.spark.catalog
 
+import org.apache.spark.sql.catalyst.util.{GeneratedColumn => SparkGeneratedColumn}
 import org.apache.spark.sql.connector.catalog.TableCatalog
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
@@ -9,7 +10,8 @@ import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.UnboundPartitionField
 import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.{DeclaredType, Schema}
+import iceberglite.spec.schema.{ColumnPath, FieldProperties, GeneratedColumn, Schema}
+import iceberglite.spec.types.NestedField
 import iceberglite.table.TableCreation
 import iceberglite.table.action.RecordApplicationVersion
 
@@ -37,9 +39,27 @@ final case class TableDefinition(
       partitions.toVector.map(PartitionTerm.of).map(term => UnboundPartitionField(term.source, term.transform)),
       location = properties.get(TableCatalog.PROP_LOCATION),
       properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ storedProperties ++
-        DeclaredTypes.properties(columns, fields),
+        DeclaredTypes.properties(columns, fields) ++ generatedColumns(fields),
       caseSensitive = caseSensitive
     )
+  }
+
+  /**
+   * Returns the expressions of the generated columns as table properties whose keys contain the field ids. They come
+   * from the clauses of the columns, or from properties whose keys contain the names of the columns.
+   */
+  private def generatedColumns(fields: Vector[NestedField]): Map[String, String] = {
+    val named = properties.collect {
+      case (key, expression) if GeneratedColumn.isKey(key) =>
+        val name = key.stripPrefix(GeneratedColumn.Prefix)
+        val column = ColumnPath.child(fields, name, caseSensitive)
+          .getOrElse(throw InvalidArgument(s"table property $key", expression, s"The table has no column $name"))
+        GeneratedColumn.key(column.id) -> expression
+    }
+    val declared = columns.fields.zip(fields).flatMap { case (column, field) =>
+      SparkGeneratedColumn.getGenerationExpression(column).map(GeneratedColumn.key(field.id) -> _)
+    }
+    named ++ declared
   }
 
   private def storedProperties: Map[String, String] = {
@@ -66,7 +86,7 @@ object TableDefinition {
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
 
   private def isOmitted(key: String): Boolean =
-    omittedKeys(key) || DeclaredType.isKey(key) ||
+    omittedKeys(key) || FieldProperties.isKey(key) ||
       Seq(TableCatalog.OPTION_PREFIX, RecordApplicationVersion.Prefix).exists(key.startsWith)
 
   private val rejectedKeys: Map[String, String] = Map(

@@ -8,7 +8,7 @@ import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{NullOrder, SortDirection, SortField}
 import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.DeclaredType
+import iceberglite.spec.schema.{FieldProperties, GeneratedColumn}
 
 /**
  * The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own properties, and properties that are
@@ -43,8 +43,13 @@ object TableDescription {
       Location -> table.location,
       FormatVersion -> table.formatVersion.toString
     ) ++ sortOrder(table).map(SortOrder -> _) ++ identifierFields(table).map(IdentifierFields -> _) ++
-      table.properties.filterKeys(key => !Computed(key) && !DeclaredType.isKey(key))
+      table.properties.filterKeys(key => !Computed(key) && !FieldProperties.isKey(key)) ++ generatedColumns(table)
   }
+
+  /** Returns the expressions of the generated columns. The keys have the names of the columns instead of their ids. */
+  private def generatedColumns(table: TableMetadata): Map[String, String] =
+    GeneratedColumn.of(table.schema, table.properties).map(g => GeneratedColumn.Prefix + g.field.name -> g.expression)
+      .toMap
 
   private def sortOrder(table: TableMetadata): Option[String] =
     Some(table.sortOrder).filter(_.isSorted).map(_.fields.map(describe(table, _)).mkString(", "))

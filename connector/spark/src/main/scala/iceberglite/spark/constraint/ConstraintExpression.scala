@@ -6,13 +6,14 @@ import org.apache.spark.sql.catalyst.{FunctionIdentifier, QueryPlanningTracker}
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.catalyst.util.{CharVarcharCodegenUtils, CharVarcharUtils}
 import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.iceberglite.BuiltInAnalyzer
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{CharType, StringType, StructType}
 
 import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -20,9 +21,20 @@ import iceberglite.spec.property.CheckConstraint
 import iceberglite.spec.schema.Schema
 
 /**
- * Resolves the conditions of CHECK constraints. The text of a condition comes from the table's metadata, which another
- * program may have written. Therefore a condition can use only the columns of the table and Spark's built-in functions
- * whose result depends only on their arguments. The functions, tables and variables of the session are not visible.
+ * The text of an expression on the columns of a row.
+ *
+ * @param name the name of the constraint or column to which the text belongs, for messages
+ * @param noun the kind of the expression, for messages
+ */
+final private[constraint] case class RowExpressionText(name: String, sql: String, noun: String) {
+  def invalid(reason: String): InvalidArgument = InvalidArgument(name, sql, reason)
+}
+
+/**
+ * Resolves the conditions of CHECK constraints and the expressions of generated columns. The texts come from the
+ * table's metadata, which another program may have written. Therefore an expression can use only the columns of the
+ * table and Spark's built-in functions whose result depends only on their arguments. The functions, tables and
+ * variables of the session are not visible.
  */
 private[iceberglite] object ConstraintExpression {
 
@@ -40,23 +52,46 @@ private[iceberglite] object ConstraintExpression {
    * @throws InvalidArgument if the text is not a permitted condition on the columns; the message names the constraint
    */
   def resolve(constraint: CheckConstraint, columns: Seq[Attribute], table: String): Expression = {
-    def reject(reason: String): Nothing = throw invalid(constraint, table, reason)
-    val condition =
+    val text = textOf(constraint, table)
+    val condition = resolved(text, columns)(Filter(_, LocalRelation(columns)))
+    if (used(condition).isEmpty) throw text.invalid("It must use a column of the table")
+    condition
+  }
+
+  /**
+   * Returns the expression of a generated column. Its type may differ from the type of the column.
+   *
+   * @throws InvalidArgument if the text is not a permitted expression on the columns
+   */
+  private[constraint] def resolveValue(text: RowExpressionText, columns: Seq[Attribute]): Expression =
+    resolved(text, columns)(parsed => Project(Seq(Alias(parsed, "value")()), LocalRelation(columns)))
+
+  private def resolved(
+      text: RowExpressionText,
+      columns: Seq[Attribute]
+  )(plan: Expression => LogicalPlan): Expression = {
+    def reject(reason: String): Nothing = throw text.invalid(reason)
+    val expression =
       try {
-        val parsed = CatalystSqlParser.parseExpression(constraint.expression)
+        val parsed = CatalystSqlParser.parseExpression(text.sql)
         unresolvedFault(parsed).foreach(reject)
-        BuiltInAnalyzer.executeAndCheck(Filter(parsed, LocalRelation(columns)), new QueryPlanningTracker) match {
-          case Filter(resolved, _: LocalRelation) => replaced(padded(withDeclaredNames(resolved, columns), columns))
-          case _ => reject("It must be a condition on the columns of one row")
+        expressionOf(BuiltInAnalyzer.executeAndCheck(plan(parsed), new QueryPlanningTracker)) match {
+          case Some(result) => replaced(padded(plan(withDeclaredNames(result, columns))))
+          case None => reject(s"It must be ${text.noun} on the columns of one row")
         }
       } catch {
         case error: InvalidArgument => throw error
         case _: StackOverflowError => reject("It is nested too deeply")
-        case NonFatal(error) => reject(s"It must be a condition on the columns of the table: ${error.getMessage}")
+        case NonFatal(error) => reject(s"It must be ${text.noun} on the columns of the table: ${error.getMessage}")
       }
-    resolvedFault(condition).foreach(reject)
-    if (used(condition).isEmpty) reject("It must use a column of the table")
-    condition
+    resolvedFault(expression).foreach(reject)
+    expression
+  }
+
+  private def expressionOf(plan: LogicalPlan): Option[Expression] = plan match {
+    case Filter(condition, _: LocalRelation) => Some(condition)
+    case Project(Seq(Alias(value, _)), _: LocalRelation) => Some(value)
+    case _ => None
   }
 
   /**
@@ -65,25 +100,32 @@ private[iceberglite] object ConstraintExpression {
    * @throws InvalidArgument if the text contains double quotes, and the session reads them as quotes of identifiers
    */
   def requireSameInAllSessions(constraint: CheckConstraint, table: String): Unit =
-    if (SQLConf.get.doubleQuotedIdentifiers && constraint.expression.contains('"')) {
-      val reason = "Write column names in backticks: a double-quoted text is a string in other sessions"
-      throw invalid(constraint, table, reason)
-    }
+    requireSameInAllSessions(textOf(constraint, table))
 
-  private def invalid(constraint: CheckConstraint, table: String, reason: String): InvalidArgument =
-    InvalidArgument(s"CHECK constraint ${constraint.name} of $table", constraint.expression, reason)
+  private[constraint] def requireSameInAllSessions(text: RowExpressionText): Unit =
+    if (SQLConf.get.doubleQuotedIdentifiers && text.sql.contains('"'))
+      throw text.invalid("Write column names in backticks: a double-quoted text is a string in other sessions")
 
-  /** Replaces the names as written in the condition, possibly in another case, by the names in the schema. */
+  private def textOf(constraint: CheckConstraint, table: String): RowExpressionText =
+    RowExpressionText(s"CHECK constraint ${constraint.name} of $table", constraint.expression, "a condition")
+
+  /** Replaces the names as written in the expression, possibly in another case, by the names in the schema. */
   private def withDeclaredNames(condition: Expression, columns: Seq[Attribute]): Expression = condition.transform {
     case column: AttributeReference => columns.find(_.exprId == column.exprId).getOrElse(column)
     case field: GetStructField => field.copy(name = None)
   }
 
-  /** Pads the values to which a condition compares CHAR columns, as Spark does for the conditions of queries. */
-  private def padded(condition: Expression, columns: Seq[Attribute]): Expression =
-    ApplyCharTypePadding(Filter(condition, LocalRelation(columns))) match {
-      case Filter(withPadding, _) => withPadding
-      case other => throw new IllegalStateException(s"Not a filter: $other")
+  /** Pads the values to which an expression compares CHAR columns, as Spark does in queries. */
+  private def padded(plan: LogicalPlan): Expression = expressionOf(ApplyCharTypePadding(plan)).getOrElse(
+    throw new IllegalStateException(s"Not an expression on the columns of one row: $plan")
+  )
+
+  /** Pads the value of a CHAR column as reads do. Spark does not pad values for tables that accept any schema. */
+  def paddedAsRead(value: Expression, column: AttributeReference): Expression =
+    CharVarcharUtils.getRawType(column.metadata) match {
+      case Some(CharType(length)) if !SQLConf.get.charVarcharAsString =>
+        StaticInvoke(classOf[CharVarcharCodegenUtils], StringType, "readSidePadding", Seq(value, Literal(length)))
+      case _ => value
     }
 
   private def unresolvedFault(parsed: Expression): Option[String] = parsed.collectFirst {

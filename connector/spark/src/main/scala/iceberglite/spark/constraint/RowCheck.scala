@@ -15,17 +15,30 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spec.IcebergError.CheckViolated
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{CheckViolated, GeneratedColumnMismatch}
 import iceberglite.spec.property.CheckConstraint
 
+/** The rule of a table that a [[RowCondition]] checks. */
+sealed private[iceberglite] trait RowRule
+
+private[iceberglite] object RowRule {
+
+  /** The row satisfies a CHECK constraint. */
+  final case class Satisfies(constraint: CheckConstraint) extends RowRule
+
+  /** The row has the value of the expression of a generated column. */
+  final case class HasValue(column: String, expression: String) extends RowRule
+}
+
 /**
- * A CHECK constraint, bound to the rows of a write.
+ * A rule of a table, bound to the rows of a write.
  *
- * @param condition the condition on a row; the row violates the constraint only if the result is false
+ * @param condition the condition on a row; the row violates the rule only if the result is false
  * @param values the columns that the condition uses, by name, as texts for messages
  */
 final private[iceberglite] case class RowCondition(
-    constraint: CheckConstraint,
+    rule: RowRule,
     condition: Expression,
     values: Vector[(String, Expression)]
 ) {
@@ -36,12 +49,23 @@ private[iceberglite] object RowCondition {
   private val MaxTextLength = 100
 
   /** @param bind replaces the columns of the table by their values in a row */
-  def of(constraint: CheckConstraint, condition: Expression)(bind: Expression => Expression): RowCondition = {
+  def of(constraint: CheckConstraint, condition: Expression)(bind: Expression => Expression): RowCondition =
+    bound(RowRule.Satisfies(constraint), condition, bind)
+
+  /** @param bind replaces the columns of the table by their values in a row */
+  def of(generated: GenerationExpression)(bind: Expression => Expression): RowCondition =
+    bound(
+      RowRule.HasValue(generated.column.field.name, generated.column.expression),
+      generated.isSatisfied,
+      bind
+    )
+
+  private def bound(rule: RowRule, condition: Expression, bind: Expression => Expression): RowCondition = {
     val zone = Some(SQLConf.get.sessionLocalTimeZone)
     val values = ConstraintExpression.used(condition).map { case (path, value) =>
       path.mkString(".") -> (Cast(bind(value), StringType, zone, EvalMode.LEGACY): Expression)
     }
-    RowCondition(constraint, bind(condition), values)
+    RowCondition(rule, bind(condition), values)
   }
 
   /**
@@ -49,20 +73,20 @@ private[iceberglite] object RowCondition {
    *
    * @param values the texts of the columns that the condition uses, in order; absent for null
    */
-  def violated(table: String, constraint: CheckConstraint, values: Seq[(String, Option[String])]): CheckViolated =
-    CheckViolated(
-      table,
-      constraint.name,
-      constraint.expression,
-      values.map { case (name, text) => s"$name = ${text.fold("null")(shortened)}" }.mkString(", ")
-    )
+  def violated(table: String, rule: RowRule, values: Seq[(String, Option[String])]): IcebergError = {
+    val row = values.map { case (name, text) => s"$name = ${text.fold("null")(shortened)}" }.mkString(", ")
+    rule match {
+      case RowRule.Satisfies(constraint) => CheckViolated(table, constraint.name, constraint.expression, row)
+      case RowRule.HasValue(column, expression) => GeneratedColumnMismatch(table, column, expression, row)
+    }
+  }
 
   private def shortened(text: String): String =
     if (text.length > MaxTextLength) text.take(MaxTextLength) + "..." else text
 }
 
 /**
- * The CHECK constraints of a table, bound to the rows of a write.
+ * The CHECK constraints and generated columns of a table, bound to the rows of a write.
  *
  * @param table the name of the table, for messages
  */
@@ -76,12 +100,12 @@ final private[iceberglite] case class RowCheck(table: String, conditions: Vector
 final private[iceberglite] class RowChecker(check: RowCheck) {
   private val predicate = Predicate.create(check.conditions.map(_.isSatisfied).reduce(And(_, _)))
 
-  /** @throws iceberglite.spark.error.StatementError if the row violates a constraint; the message shows the values */
+  /** @throws iceberglite.spark.error.StatementError if the row violates a rule; the message shows the values */
   def require(row: InternalRow): Unit = if (!predicate.eval(row)) throw SparkErrors.of(check.table, violation(row))
 
-  private def violation(row: InternalRow): CheckViolated =
+  private def violation(row: InternalRow): IcebergError =
     check.conditions.find(_.isSatisfied.eval(row) == false).map { violated =>
       val values = violated.values.map { case (name, value) => name -> Option(value.eval(row)).map(_.toString) }
-      RowCondition.violated(check.table, violated.constraint, values)
+      RowCondition.violated(check.table, violated.rule, values)
     }.getOrElse(throw new IllegalStateException("The compiled and the interpreted conditions differ"))
 }

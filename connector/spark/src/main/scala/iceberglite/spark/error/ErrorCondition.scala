@@ -45,6 +45,7 @@ private[iceberglite] object ErrorCondition {
     case ColumnWidened(table, column, from, to) =>
       own("COLUMN_WIDENED", "42825", "table" -> table, "column" -> column, "from" -> from, "to" -> to)
     case violated: CheckViolated => checkViolated(violated)
+    case mismatch: GeneratedColumnMismatch => generatedColumnMismatch(mismatch)
     case CommitConflict(table, reason) => own("COMMIT_CONFLICT", "40001", "table" -> table, "reason" -> reason)
     case CommitStateUnknown(table, file, _, _) =>
       own("COMMIT_STATE_UNKNOWN", "40003", Seq("table" -> table) ++ file.map("metadataFile" -> _): _*)
@@ -59,6 +60,15 @@ private[iceberglite] object ErrorCondition {
     "23001",
     "table" -> error.table,
     "constraint" -> error.constraint,
+    "expression" -> error.expression,
+    "row" -> error.row
+  )
+
+  private def generatedColumnMismatch(error: GeneratedColumnMismatch): ErrorCondition = own(
+    "GENERATED_COLUMN_MISMATCH",
+    "428C9",
+    "table" -> error.table,
+    "column" -> error.column,
     "expression" -> error.expression,
     "row" -> error.row
   )

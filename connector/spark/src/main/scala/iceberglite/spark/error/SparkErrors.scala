@@ -78,7 +78,7 @@ object SparkErrors {
         new OperationError(message, error, ErrorCondition.of(error))
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened |
-          _: CheckViolated =>
+          _: CheckViolated | _: GeneratedColumnMismatch =>
         new StatementError(message, error, ErrorCondition.of(error))
     }
   }

@@ -22,18 +22,11 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.property.{
-  CheckConstraint,
-  DeleteGranularity,
-  DistributionMode,
-  RowLevelMode,
-  RowLevelProperty,
-  TableProperty
-}
+import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
 import iceberglite.table.conflict.Isolation
-import iceberglite.table.action.RecordApplicationVersion
+import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
 
 /**
  * The columns of a statement's table.
@@ -155,7 +148,7 @@ final private[iceberglite] class RowLevelStatement(
     merge.map(_.action),
     AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
     rerun,
-    if (addsRows) Some(CheckConstraint.of(table.properties)) else None
+    if (addsRows) Some(RequireConstraints.propertiesOf(table.properties)) else None
   )
 
   /** Whether the statement writes new or changed rows. A DELETE only writes unchanged rows again. */

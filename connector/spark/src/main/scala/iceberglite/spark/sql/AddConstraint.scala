@@ -13,7 +13,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.conf.{EngineSummary, TimeTravel}
-import iceberglite.spark.constraint.{ConstraintExpression, RowCondition}
+import iceberglite.spark.constraint.{ConstraintExpression, RowCondition, RowRule}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.CommitConflict
@@ -73,7 +73,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
     val rows = Statements.dataset(session, Limit(Literal(1), Project(texts, violations))).collect()
     rows.headOption.foreach { row =>
       val values = texts.indices.map(i => texts(i).name -> Option(row.getString(i)))
-      throw RowCondition.violated(version.name, constraint, values)
+      throw RowCondition.violated(version.name, RowRule.Satisfies(constraint), values)
     }
   }
 }

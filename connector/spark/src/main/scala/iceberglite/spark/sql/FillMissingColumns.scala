@@ -1,6 +1,6 @@
 package iceberglite.spark.sql
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{InsertIntoStatement, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
@@ -19,8 +19,11 @@ object FillMissingColumns extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case insert @ InsertIntoStatement(relation: DataSourceV2Relation, _, _, query, _, _, _)
-        if query.resolved && namesColumns(insert) && relation.table.isInstanceOf[SparkTable] =>
-      val filled = missing(insert, relation).flatMap(valueOf(_, relation.table.name))
+        if query.resolved && namesColumns(insert) =>
+      val filled = relation.table match {
+        case table: SparkTable => missing(insert, relation).flatMap(valueOf(_, table))
+        case _ => Nil
+      }
       if (filled.isEmpty) insert
       else {
         val names = if (insert.byName) Nil else insert.userSpecifiedCols ++ filled.map(_.name)
@@ -41,7 +44,13 @@ object FillMissingColumns extends Rule[LogicalPlan] {
     relation.output.filterNot(column => writtenNames.exists(conf.resolver(_, column.name)))
   }
 
-  private def valueOf(column: Attribute, table: String): Option[NamedExpression] = {
+  /** Returns null for a generated column, because the rule ComputeGeneratedColumns replaces null by the value. */
+  private def valueOf(column: Attribute, table: SparkTable): Option[NamedExpression] =
+    if (table.generatedColumns.exists(_.target.name == column.name))
+      Some(Alias(Literal(null, column.dataType), column.name)())
+    else defaultOf(column, table.name)
+
+  private def defaultOf(column: Attribute, table: String): Option[NamedExpression] = {
     val value = ResolveDefaultColumns.getDefaultValueExprOrNullLit(column, conf.useNullsForMissingDefaultColumnValues)
     if (value.isEmpty && !column.nullable) throw SparkErrors.of(
       table,

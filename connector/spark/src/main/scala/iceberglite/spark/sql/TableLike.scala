@@ -16,7 +16,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Identity, UnboundPartitionField, UnboundSortField, Void}
 import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.{DeclaredType, Schema}
+import iceberglite.spec.schema.{FieldProperties, Schema}
 import iceberglite.table.TableCreation
 
 /**
@@ -77,10 +77,10 @@ private[sql] object TableLike {
     )
   }
 
-  /** Returns the properties of the new table: declared types, file format, distribution mode and format version. */
+  /** Returns the properties of the new table: the properties of its columns, file format, distribution mode and format version. */
   private def inherited(source: TableMetadata): Map[String, String] =
     source.properties.filterKeys { key =>
-      DeclaredType.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key
+      FieldProperties.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key
     } + (TableProperty.Version.key -> source.formatVersion.toString)
 
   /**

@@ -37,6 +37,7 @@ import iceberglite.spark.conf.{
   WriteAuditPublish,
   WriteOptions
 }
+import iceberglite.spark.constraint.GenerationExpression
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
@@ -223,6 +224,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private[iceberglite] def partitionColumns: Set[String] =
     table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
       .map(_.head).toSet
+
+  /**
+   * The generated columns with their expressions.
+   *
+   * @throws iceberglite.spark.error.StatementError if an expression is invalid; the message names the column
+   */
+  private[iceberglite] lazy val generatedColumns: Vector[GenerationExpression] =
+    in(GenerationExpression.all(table.schema, table.properties, name))
 
   /** Returns the row lineage columns that are copied with unchanged rows; empty before version 3. */
   private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))

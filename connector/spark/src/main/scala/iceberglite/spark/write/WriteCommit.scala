@@ -8,7 +8,6 @@ import org.slf4j.LoggerFactory
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
-import iceberglite.spec.property.CheckConstraint
 import iceberglite.table.{Action, DataLocations, Table}
 import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
 
@@ -22,7 +21,8 @@ import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
  * @param precedingAction an action that precedes `action` in the same commit
  * @param followUp the maintenance that follows the commit; absent for none
  * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
- * @param constraints the CHECK constraints that new rows were checked against; absent if there are no new rows
+ * @param constraints the properties of the CHECK constraints and generated columns that new rows were checked against;
+ *   absent if there are no new rows
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
@@ -32,7 +32,7 @@ final private[iceberglite] case class PendingCommit(
     precedingAction: Option[Action] = None,
     followUp: Option[FollowUpRequest] = None,
     rerun: Option[StatementRerun] = None,
-    constraints: Option[Seq[CheckConstraint]] = None
+    constraints: Option[Map[String, String]] = None
 ) {
   def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap { change =>
     constraints.map(new RequireConstraints(_)).toVector ++ precedingAction :+ change

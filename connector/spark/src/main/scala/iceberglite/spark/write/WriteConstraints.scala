@@ -1,6 +1,5 @@
 package iceberglite.spark.write
 
-import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.expressions.{
   ArrayTransform,
   AttributeReference,
@@ -17,18 +16,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   TransformKeys,
   TransformValues
 }
-import org.apache.spark.sql.catalyst.util.{CharVarcharCodegenUtils, CharVarcharUtils}
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{
-  ArrayType,
-  CharType,
-  DataType,
-  MapType => SparkMap,
-  StringType,
-  StructType => SparkStruct
-}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
-import iceberglite.spark.constraint.{ConstraintExpression, RowCheck, RowCondition}
+import iceberglite.spark.constraint.{ConstraintExpression, GenerationExpression, RowCheck, RowCondition}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spec.property.CheckConstraint
@@ -36,42 +26,32 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 import iceberglite.table.Table
 
-/** Binds the CHECK constraints of a table to the rows of a write. */
+/** Binds the CHECK constraints and generated columns of a table to the rows of a write. */
 private[write] object WriteConstraints {
 
   /**
    * Returns the check of the rows.
    *
-   * @return absent if the table has no constraints
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if a constraint is invalid; the message names it
+   * @return absent if the table has no constraints and no generated columns
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a constraint or the expression of a column is invalid; the
+   *   message names it
    */
   def of(table: Table, input: Vector[InputField]): Option[RowCheck] = {
-    val constraints = CheckConstraint.of(table.properties)
-    if (constraints.isEmpty) None
-    else {
-      val columns = ConstraintExpression.columns(table.schema, table.properties)
-      val fieldOf = columns.map(_.exprId).zip(table.schema.fields).toMap
-      def bind(expression: Expression): Expression = expression.transform { case column: AttributeReference =>
-        padded(valueOf(fieldOf(column.exprId), input, (i, t) => BoundReference(i, t, nullable = true)), column)
-      }
-      val conditions = constraints.map { constraint =>
-        RowCondition.of(constraint, ConstraintExpression.resolve(constraint, columns, table.name))(bind)
-      }
-      Some(RowCheck(table.name, conditions))
+    lazy val columns = ConstraintExpression.columns(table.schema, table.properties)
+    val checked = CheckConstraint.of(table.properties).map { constraint =>
+      val condition = ConstraintExpression.resolve(constraint, columns, table.name)
+      RowCondition.of(constraint, condition)(bind(_, table, input))
     }
+    val generated = GenerationExpression.all(table.schema, table.properties, table.name)
+      .map(RowCondition.of(_)(bind(_, table, input)))
+    Some(RowCheck(table.name, checked ++ generated)).filter(_.conditions.nonEmpty)
   }
 
-  /** Pads the value of a CHAR column as reads do. Spark does not pad values for tables that accept any schema. */
-  private def padded(value: Expression, column: AttributeReference): Expression =
-    CharVarcharUtils.getRawType(column.metadata) match {
-      case Some(CharType(length)) if !SQLConf.get.charVarcharAsString =>
-        StaticInvoke(
-          classOf[CharVarcharCodegenUtils],
-          StringType,
-          "readSidePadding",
-          Seq(value, Literal(length))
-        )
-      case _ => value
+  private def bind(expression: Expression, table: Table, input: Vector[InputField]): Expression =
+    expression.transform { case column: AttributeReference =>
+      val field = table.schema.fields.find(_.name == column.name)
+        .getOrElse(throw new IllegalStateException(s"${table.name} has no column ${column.name}"))
+      ConstraintExpression.paddedAsRead(valueOf(field, input, (i, t) => BoundReference(i, t, nullable = true)), column)
     }
 
   /**

@@ -19,13 +19,13 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
-import iceberglite.spec.property.{CheckConstraint, DistributionMode}
+import iceberglite.spec.property.DistributionMode
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.StructType
 import iceberglite.table.{Action, DataLocations, SnapshotTarget, Table}
 import iceberglite.table.conflict.Isolation
-import iceberglite.table.action.RecordApplicationVersion
+import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
 
 /**
  * The request of a statement for a write.
@@ -55,8 +55,9 @@ final private[iceberglite] case class WriteRequest(
  * @param input the columns to store, and the sources of their values
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
- * @param check the CHECK constraints of the table; absent if there are none, and for rows that are already in the table
- * @param isChecked whether the rows must satisfy the CHECK constraints, also those that are added before the commit
+ * @param check the CHECK constraints and generated columns of the table; absent if there are none, and for rows that are
+ *   already in the table
+ * @param isChecked whether the rows are checked, also against constraints that are added before the commit
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
@@ -130,7 +131,10 @@ final private[iceberglite] case class WritePlan(
     settings: CommitSettings
 ) {
 
-  /** Returns the plan for new or changed rows, which must satisfy the CHECK constraints of the table. */
+  /**
+   * Returns the plan for new or changed rows, which must satisfy the constraints of the table and have the values of its
+   * generated columns.
+   */
   def withConstraints: WritePlan =
     copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input), isChecked = true))
 
@@ -149,7 +153,7 @@ final private[iceberglite] case class WritePlan(
       settings.merge.map(_.action),
       settings.followUp,
       settings.rerun,
-      if (rows.isChecked) Some(CheckConstraint.of(table.properties)) else None
+      if (rows.isChecked) Some(RequireConstraints.propertiesOf(table.properties)) else None
     )
   }
 }

@@ -51,6 +51,7 @@ class SparkErrorsSuite extends AnyFunSuite {
       AlreadyCommitted("cat.db.t", "app", 3, 4),
       ColumnWidened("cat.db.t", "c", "int", "long"),
       CheckViolated("cat.db.t", "positive", "n > 0", "n = -1"),
+      GeneratedColumnMismatch("cat.db.t", "g", "n * 2", "g = 1, n = 1"),
       CommitStateUnknown("cat.db.t", None, "timed out", None)
     )
     (classes.map(_._1) ++ more).foreach { error =>

@@ -18,27 +18,4 @@ object DeclaredType {
 
   /** Returns the declared type of a field in a table with the given properties. */
   def of(fieldId: Int, properties: Map[String, String]): Option[String] = properties.get(key(fieldId))
-
-  /** Replaces the field ids in the property keys, if the columns of a schema get the field ids of another schema. */
-  private[iceberglite] def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
-    properties.flatMap {
-      case (property, text) if isKey(property) =>
-        from.paths.collectFirst { case (id, path) if key(id) == property => path }
-          .map(path => key(ColumnPath.require(to, path, caseSensitive = true).last.id) -> text)
-      case other => Some(other)
-    }
-
-  /**
-   * Returns the keys of existing properties that must be removed when the table is replaced. These are the properties
-   * of columns for which the new definition declares no type.
-   *
-   * @param schema the columns of the new definition
-   * @param declared the properties of the new definition
-   */
-  private[iceberglite] def staleKeys(
-      properties: Map[String, String],
-      schema: Schema,
-      declared: Map[String, String]
-  ): Set[String] =
-    schema.byId.keySet.map(key).filter(k => properties.contains(k) && !declared.contains(k))
 }

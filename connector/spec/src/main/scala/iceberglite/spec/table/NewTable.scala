@@ -13,7 +13,7 @@ import iceberglite.spec.partition.{
   Void
 }
 import iceberglite.spec.property.TableProperty
-import iceberglite.spec.schema.{DeclaredType, Schema, SchemaCheck}
+import iceberglite.spec.schema.{FieldProperties, Schema, SchemaCheck}
 import iceberglite.spec.update.{FreshIds, MetadataUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
@@ -22,8 +22,8 @@ import iceberglite.spec.update.MetadataUpdate._
  *
  * @param schema the columns. Their field ids are used only within this definition. The columns of a new table get field
  *   ids that start at 1. If a table is replaced, matching columns keep their ids (see [[FreshIds]])
- * @param properties the table properties; `format-version` sets the format version and is not stored. The properties of
- *   [[DeclaredType]] use the field ids of `schema`
+ * @param properties the table properties; `format-version` sets the format version and is not stored. The
+ *   [[FieldProperties]] use the field ids of `schema`
  * @param caseSensitive whether the column names in `partitioning` and `order` must match exactly
  */
 final case class NewTable(
@@ -73,7 +73,7 @@ final case class NewTable(
     Vector(UpgradeFormatVersion(version), RemoveSnapshotRef(SnapshotRef.Main)) ++
       structure(fresh, lastColumnId, spec) ++
       Vector(SetLocation(location.stripSuffix("/")), SetProperties(newProperties)) ++
-      Vector(RemoveProperties(DeclaredType.staleKeys(base.properties, fresh, newProperties))).filter(_.keys.nonEmpty)
+      Vector(RemoveProperties(FieldProperties.staleKeys(base.properties, fresh, newProperties))).filter(_.keys.nonEmpty)
   }
 
   /**
@@ -98,7 +98,7 @@ final case class NewTable(
   )
 
   private def storedProperties(fresh: Schema): Map[String, String] =
-    DeclaredType.renumber(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
+    FieldProperties.renumber(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
 }
 
 /** Assigns partition field ids when the definition of a table is replaced. */
