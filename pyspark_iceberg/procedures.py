@@ -262,6 +262,17 @@ class ComputeTableStats(NamedTuple):
     """Path of the statistics file; for a table without snapshots, the result has no row."""
 
 
+class ValidateTree(NamedTuple):
+    """A result row of `validate_tree`."""
+
+    snapshot_id: int
+    """Id of the snapshot."""
+    rule: str
+    """Number of a violated rule, such as I4; there are no rows for a valid tree."""
+    finding: str
+    """How the tree violates the rule."""
+
+
 class Maintain(NamedTuple):
     """A result row of `maintain`."""
 
@@ -682,6 +693,15 @@ class TableProcedures(ABC):
         """
         rows = self._call("compute_table_stats", {"snapshot_id": snapshot_id, "columns": columns})
         return [ComputeTableStats(*row) for row in rows]
+
+    def validate_tree(self, snapshot_id: int | None = None) -> list[ValidateTree]:
+        """Check the metadata tree of a snapshot of format version 4 against the rules of such trees.
+
+        Args:
+            snapshot_id: snapshot to check; by default the current one.
+        """
+        rows = self._call("validate_tree", {"snapshot_id": snapshot_id})
+        return [ValidateTree(*row) for row in rows]
 
     def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
         """Run the maintenance actions that the metadata table `health` shows as due, highest gain per byte first.

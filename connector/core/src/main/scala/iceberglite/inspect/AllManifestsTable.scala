@@ -5,7 +5,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{BinaryType, LongType}
 import iceberglite.table.Table
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{MetadataTree, SnapshotFiles}
 
 /** The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. */
 object AllManifestsTable extends MetadataTable {
@@ -20,7 +20,8 @@ object AllManifestsTable extends MetadataTable {
     )
   )
 
-  override def schema(table: Table): Schema = columns
+  override def schema(table: Table): Schema =
+    if (ManifestColumns.hasLevels(table.metadata)) Schema(0, columns.fields :+ ManifestColumns.Level) else columns
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val tree = table.tree()
@@ -28,7 +29,13 @@ object AllManifestsTable extends MetadataTable {
       s <- table.metadata.snapshots.iterator
       files = MetadataTree.at(s, tree)
       values = new ManifestValues(table.metadata, files)
-      m <- files.manifests.iterator
-    } yield MetadataRow(values.ofAllManifests(m) ++ Vector(s.snapshotId, m.keyMetadata))
+      row <- if (ManifestColumns.hasLevels(table.metadata)) levels(values, s) else manifests(values, files, s)
+    } yield MetadataRow(row)
   }
+
+  private def manifests(values: ManifestValues, files: SnapshotFiles, s: Snapshot): Iterator[Vector[Any]] =
+    files.manifests.iterator.map(m => values.ofAllManifests(m) ++ Vector[Any](s.snapshotId, m.keyMetadata))
+
+  private def levels(values: ManifestValues, s: Snapshot): Iterator[Vector[Any]] =
+    values.ofAllLevels.iterator.map { case (row, key, level) => row ++ Vector[Any](s.snapshotId, key, level) }
 }

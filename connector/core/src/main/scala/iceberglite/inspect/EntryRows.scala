@@ -19,6 +19,9 @@ sealed private[inspect] trait EntryLayout extends Product with Serializable {
   /** Whether the metadata table has a row for an entry. */
   def shows(entry: ManifestEntry): Boolean
 
+  /** Returns the parts whose entries are shown in addition to those of the parts of a tree. */
+  def partsBesides(files: SnapshotFiles): Vector[FilePart]
+
   final protected def readable(metrics: ReadableMetrics, others: Vector[NestedField]): EntryColumn =
     EntryColumn(metrics.field(ContentFileColumns.idsAbove(others)), e => metrics.value(e.file))
 }
@@ -31,6 +34,8 @@ private[inspect] object EntryLayout {
       files.columns.map(c => EntryColumn(c.field, e => c.value(e.file))) :+ readable(metrics, files.fields)
 
     override def shows(entry: ManifestEntry): Boolean = entry.isLive
+
+    override def partsBesides(files: SnapshotFiles): Vector[FilePart] = Vector.empty
   }
 
   /** One row for each entry, with the fields of `manifest_entry` as columns. */
@@ -47,6 +52,8 @@ private[inspect] object EntryLayout {
     }
 
     override def shows(entry: ManifestEntry): Boolean = true
+
+    override def partsBesides(files: SnapshotFiles): Vector[FilePart] = files.removedParts
   }
 }
 

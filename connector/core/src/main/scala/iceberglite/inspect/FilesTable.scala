@@ -32,7 +32,7 @@ final class FilesTable private[inspect] (
   override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
     val rows = new EntryRows(layout, new PartitionStruct(table.metadata), table.schema, request)
     val pruning = new EntryPruning(request, table.tree().specs)
-    Some(scope.parts(table, snapshot, contents).collect {
+    Some(scope.parts(table, snapshot, contents, layout).collect {
       case (files, part) if request.filter == AlwaysTrue || pruning.mightMatch(part) =>
         new PartRows(part, table.io, rows, Some(files))
     })
@@ -63,44 +63,45 @@ object FilesTable {
 /** The snapshots whose files a metadata table shows: one snapshot or all snapshots. */
 sealed private[inspect] trait FileScope {
 
+  /** Returns the trees of these snapshots, each with its parts. A part of several snapshots is returned only once. */
+  protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])]
+
   /**
-   * Returns the parts of the trees of these snapshots, each with a snapshot that has the part. A part that several
+   * Returns the parts whose entries a metadata table shows, each with a snapshot that has the part. A part that several
    * snapshots share is returned only once.
    */
-  def parts(
+  final def parts(
       table: Table,
       snapshot: Option[Snapshot],
-      contents: Seq[ManifestContent]
-  ): Vector[(SnapshotFiles, FilePart)]
+      contents: Seq[ManifestContent],
+      layout: EntryLayout
+  ): Vector[(SnapshotFiles, FilePart)] = trees(table, snapshot).flatMap { case (files, parts) =>
+    (parts ++ layout.partsBesides(files)).filter(p => contents.contains(p.content)).map(files -> _)
+  }
 }
 
 private[inspect] object FileScope {
   case object OneSnapshot extends FileScope {
-    override def parts(
-        table: Table,
-        snapshot: Option[Snapshot],
-        contents: Seq[ManifestContent]
-    ): Vector[(SnapshotFiles, FilePart)] = snapshot.toVector.flatMap { s =>
-      val files = MetadataTree.at(s, table.tree())
-      files.parts.filter(p => contents.contains(p.content)).map(files -> _)
-    }
+    override protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])] =
+      snapshot.toVector.map(MetadataTree.at(_, table.tree())).map(files => files -> files.parts)
 
-    /** Returns the entries of the snapshot's manifests, one manifest after the other. */
+    /** Returns the entries of the live files of the snapshot, one part of the tree after the other. */
     def entries(table: Table, snapshot: Option[Snapshot]): Iterator[ManifestEntry] =
-      parts(table, snapshot, ManifestContent.all).iterator.flatMap { case (files, part) => files.entries(part) }
+      parts(table, snapshot, ManifestContent.all, EntryLayout.LiveFiles).iterator.flatMap { case (files, part) =>
+        files.entries(part)
+      }
   }
 
   case object AllSnapshots extends FileScope {
-    override def parts(
+    override protected def trees(
         table: Table,
-        snapshot: Option[Snapshot],
-        contents: Seq[ManifestContent]
-    ): Vector[(SnapshotFiles, FilePart)] = {
+        snapshot: Option[Snapshot]
+    ): Vector[(SnapshotFiles, Vector[FilePart])] = {
       val seen = new SeenParts
       val tree = table.tree()
-      table.metadata.snapshots.flatMap { s =>
+      table.metadata.snapshots.map { s =>
         val files = MetadataTree.at(s, tree)
-        files.reachable(seen).parts.filter(p => contents.contains(p.content)).map(files -> _)
+        files -> files.reachable(seen).parts
       }
     }
   }

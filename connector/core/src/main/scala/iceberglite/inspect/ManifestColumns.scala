@@ -2,16 +2,19 @@ package iceberglite.inspect
 
 import java.nio.ByteBuffer
 
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, SingleValue, Type}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
-import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
+import iceberglite.tree.{EntryCounts, PartitionSpecs, SnapshotFiles, TreeRoot}
 
 /** The columns of metadata tables that describe a manifest (spec: `manifest_file`). */
 private[inspect] object ManifestColumns {
+  private val ContentId = 14
+  private val SpecId = 3
 
   /**
    * The columns of `manifests`. As in Apache Iceberg, all columns are required, and the fields `contains_nan`,
@@ -23,16 +26,33 @@ private[inspect] object ManifestColumns {
   val ofAllManifests: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
 
   /**
+   * The columns of `manifests` for tables of version 4, whose roots also have rows. The files of a root may have
+   * several partition specs.
+   */
+  lazy val ofTree: Vector[NestedField] = ofSnapshot.map {
+    case f if f.id == ContentId => f.copy(doc = Some("0: data, 1: deletes, 2: root"))
+    case f if f.id == SpecId => f.copy(required = false)
+    case f => f
+  } :+ Level
+
+  /** The last column of `manifests` and `all_manifests` for tables of version 4. */
+  lazy val Level: NestedField =
+    NestedField.required(20, "level", IntType, "0: root, 1: manifest to which a root or manifest list refers")
+
+  /** Returns whether the metadata tables of a table have the column `level`. */
+  def hasLevels(metadata: TableMetadata): Boolean = metadata.formatVersion >= FormatVersion.V4
+
+  /**
    * Returns the columns of one of the two metadata tables.
    *
    * @param field creates the fields that are required in only one of the two metadata tables
    * @param nanRequired whether `contains_nan` is required
    */
   private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
-    NestedField.required(14, "content", IntType, "0: data, 1: deletes"),
+    NestedField.required(ContentId, "content", IntType, "0: data, 1: deletes"),
     NestedField.required(1, "path", StringType),
     NestedField.required(2, "length", LongType),
-    field(3, "partition_spec_id", IntType),
+    field(SpecId, "partition_spec_id", IntType),
     field(4, "added_snapshot_id", LongType),
     field(5, "added_data_files_count", IntType),
     field(6, "existing_data_files_count", IntType),
@@ -52,8 +72,17 @@ private[inspect] object ManifestColumns {
   ))
 }
 
+private[inspect] object ManifestValues {
+
+  /** The value of the column `content` for a root. */
+  private val RootContent = 2
+  private val SpecIdIndex = 3
+}
+
 /** The values of the columns for the manifests of one snapshot. */
 final private[inspect] class ManifestValues(metadata: TableMetadata, files: SnapshotFiles) {
+  import ManifestValues.SpecIdIndex
+
   private val sources = PartitionSpecs.sources(metadata, metadata.schema)
 
   /**
@@ -78,6 +107,33 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       counts.map(count => if (isData) count else Some(0)) ++
       counts.map(count => if (isData) 0 else count.getOrElse(0)) :+
       summaries(m)((summary, ordinal) => summary.containsNan.getOrElse(hasNan(m, ordinal)))
+  }
+
+  /** Returns the values of [[ManifestColumns.ofTree]] for the root, if it lists files itself, and for the manifests. */
+  def ofTree: Vector[Vector[Any]] =
+    files.treeRoot.toVector.map(ofRoot(_) ++ Vector(Vector.empty, 0)) ++ files.manifests.map { m =>
+      val values = ofSnapshot(m)
+      values.updated(SpecIdIndex, Some(m.partitionSpecId)) :+ 1
+    }
+
+  /**
+   * Returns the values of the columns of `all_manifests` for tables of version 4, except those after the partition
+   * summaries, with the key metadata and the level of each row.
+   */
+  def ofAllLevels: Vector[(Vector[Any], Option[ByteBuffer], Int)] =
+    files.treeRoot.toVector.map { root =>
+      val values = ofRoot(root).zipWithIndex.map { case (value, i) => if (optional(i)) Some(value) else value }
+      (values.updated(SpecIdIndex, None) :+ None, None, 0)
+    } ++ files.manifests.map(m => (ofAllManifests(m), m.keyMetadata, 1))
+
+  /** Returns whether a column of `all_manifests` is optional. */
+  private def optional(index: Int): Boolean = ManifestColumns.ofAllManifests(index).optional
+
+  /** Returns the values of a root up to the counts. */
+  private def ofRoot(root: TreeRoot): Vector[Any] = {
+    def counts(c: EntryCounts) = Vector(c.added, c.existing, c.deleted)
+    Vector(ManifestValues.RootContent, root.path, root.length, None, files.snapshot.snapshotId) ++
+      counts(root.data) ++ counts(root.deletes)
   }
 
   private def countEntries(m: ManifestFile): Vector[Int] = {

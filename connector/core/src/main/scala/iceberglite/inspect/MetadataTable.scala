@@ -75,7 +75,7 @@ object MetadataTables {
     ManifestsTable,
     AllManifestsTable,
     PartitionsTable
-  ) ++ FilesTable.all ++ FilesTable.entries :+ PositionDeletesTable :+ HealthTable :+ PropertiesTable
+  ) ++ FilesTable.all ++ FilesTable.entries :+ PositionDeletesTable :+ NodesTable :+ HealthTable :+ PropertiesTable
 
   /** Returns a metadata table by its name, ignoring case. */
   def find(name: String): Option[MetadataTable] = all.find(_.name.equalsIgnoreCase(name))

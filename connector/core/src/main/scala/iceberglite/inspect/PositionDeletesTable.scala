@@ -37,8 +37,9 @@ object PositionDeletesTable extends MetadataTable {
   override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
     val columns = layout(table)
     val selection = new RequestedRows(columns.schema, request)
-    val entries = FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes)).iterator
-      .flatMap { case (files, part) => files.entries(part) }
+    val entries =
+      FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes), EntryLayout.LiveFiles).iterator
+        .flatMap { case (files, part) => files.entries(part) }
     val files = entries.filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
     Some(files.filter(columns.mightMatch(_, request, selection)).map { file =>
       if (file.keyMetadata.isDefined) throw Unsupported(

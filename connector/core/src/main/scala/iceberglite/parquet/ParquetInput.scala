@@ -26,8 +26,19 @@ object ParquetInput {
   private val MinLength = 12L
 
   /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
-  def of(io: FileIO, path: String): InputFile = StorageErrors.wrapReadErrors(path) {
-    try of(DataInput.of(io, path))
+  def of(io: FileIO, path: String): InputFile = checked(path)(DataInput.of(io, path))
+
+  /**
+   * Opens a file whose content is read by one request and kept in memory.
+   *
+   * @param maxBytes the maximum length of the file
+   * @throws UnreadableFile if it is not a Parquet file, is damaged, or is too long
+   */
+  private[iceberglite] def whole(io: FileIO, path: String, maxBytes: Long): InputFile =
+    checked(path)(DataInput.whole(io, path, ReadBounds("Parquet", maxBytes, _.startsWith(Magic.getBytes(US_ASCII)))))
+
+  private def checked(path: String)(open: => InputFile): InputFile = StorageErrors.wrapReadErrors(path) {
+    try of(open)
     catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
   }
 

@@ -6,7 +6,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.json.PuffinFooterJson
 import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, FileSink}
 
 /** A blob to write. @param contents the uncompressed content */
 final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Uncompressed)
@@ -36,6 +36,7 @@ object PuffinWriter {
   /**
    * Writes a new file, which becomes visible when it is complete.
    *
+   * @param io the storage, or another destination of files
    * @param blobs the blobs; each blob is compressed before the next blob is requested, so that only compressed blobs
    *   are kept in memory
    * @param properties the file properties; the property `created-by` is added
@@ -43,7 +44,7 @@ object PuffinWriter {
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
   def write(
-      io: FileIO,
+      io: FileSink,
       path: String,
       blobs: Iterator[NewBlob],
       properties: Map[String, String] = Map.empty,

@@ -23,6 +23,14 @@ object DataInput {
     }
   }
 
+  /**
+   * Returns a file whose content is read by one request and kept in memory.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, or exceeds the limits
+   */
+  private[iceberglite] def whole(io: FileIO, path: String, bounds: ReadBounds): InputFile =
+    wrapReadErrors(path)(new WholeInput(io.read(path, bounds)))
+
   final private class LocalInput(path: LocalPath) extends InputFile {
     override val getLength: Long = LocalFiles.requireRegular(path).size
 

@@ -1,7 +1,9 @@
 package iceberglite.tree
 
 import scala.annotation.nowarn
+import scala.collection.mutable
 
+import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{ManifestEntry, PartSummary}
 import iceberglite.storage.FileIO
 
@@ -72,7 +74,25 @@ object PartFilter {
 /** The ids of the parts and files that were found so far in the trees of several snapshots. Not thread-safe. */
 final class SeenParts {
   private val ids = new java.util.HashSet[String]
+  private val unlisted = mutable.Map.empty[String, DeletionVector]
 
   /** Adds the id of a part, or of a file of a part. @return false if the id was added before */
   def add(id: String): Boolean = ids.add(id)
+
+  /**
+   * Adds a manifest without the entries at the given positions. If several snapshots have the manifest, each with other
+   * removed positions, each of its entries has to be listed only once.
+   *
+   * @return the positions of the entries that no earlier call has listed, without the removed positions; absent if the
+   *   manifest was not added before, and all of its entries except the removed ones have to be listed
+   */
+  private[tree] def addWithout(path: String, removed: DeletionVector): Option[DeletionVector] = {
+    val before = if (ids.contains(path)) Some(DeletionVector.Empty) else unlisted.get(path)
+    if (removed.isEmpty) {
+      ids.add(path)
+      unlisted.remove(path)
+    } else if (!ids.contains(path))
+      unlisted(path) = before.fold(removed)(known => known.without(known.without(removed)))
+    before.map(_.without(removed))
+  }
 }

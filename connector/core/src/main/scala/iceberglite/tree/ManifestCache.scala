@@ -22,9 +22,11 @@ final class ManifestCache(
     nowMs: () => Long = LruCache.Uptime
 ) {
   private val listLimits = limits(maxBytes / ManifestCache.ListShare)
-  private val entryLimits = limits(maxBytes - listLimits.maxTotalBytes)
+  private val rootLimits = limits(maxBytes / ManifestCache.RootShare)
+  private val entryLimits = limits(maxBytes - listLimits.maxTotalBytes - rootLimits.maxTotalBytes)
   private val entries = new LruCache[PartKey, Array[ManifestEntry]](nowMs)
   private val lists = new LruCache[ListKey, Vector[ManifestFile]](nowMs)
+  private val roots = new LruCache[RootKey, CachedRoot](nowMs)
 
   /**
    * Returns the limits of a cache of the given size in bytes. A single value may use at most half of the cache, because
@@ -35,7 +37,7 @@ final class ManifestCache(
   def enabled: Boolean = maxBytes > 0
 
   /** Returns the estimated heap size of the cached values, in bytes. */
-  def bytes: Long = entries.bytes + lists.bytes
+  def bytes: Long = entries.bytes + lists.bytes + roots.bytes
 
   /**
    * Drops the entries of all files below a directory. `REFRESH TABLE` calls this method, so that files that were
@@ -45,6 +47,7 @@ final class ManifestCache(
     val below = directory.stripSuffix("/") + "/"
     entries.remove(key => (key.io eq io) && key.path.startsWith(below))
     lists.remove(key => (key.io eq io) && key.path.startsWith(below))
+    roots.remove(key => (key.io eq io) && key.path.startsWith(below))
   }
 
   /**
@@ -61,6 +64,13 @@ final class ManifestCache(
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
     lists.valueOf(key, EntrySizeEstimates.manifestHeapBytes, listLimits)(load)
 
+  /** Returns the contents of a root that lists files itself. */
+  private[tree] def rootOf(key: RootKey)(load: => CachedRoot): CachedRoot =
+    roots.valueOf(key, _.heapBytes, rootLimits)(load)
+
+  private[tree] def putRoot(key: RootKey, written: CachedRoot): Unit =
+    roots.put(key, written, written.heapBytes, rootLimits)
+
   private[tree] def putEntries(key: PartKey, written: Array[ManifestEntry]): Unit =
     if (key.length <= maxFileBytes)
       entries.put(key, written, EntrySizeEstimates.heapBytes(written, key.length), entryLimits)
@@ -75,6 +85,9 @@ object ManifestCache {
 
   /** Manifest lists may use one sixteenth of the cache (1 / `ListShare`), because they are small. */
   private val ListShare = 16
+
+  /** Roots that list files themselves may use one eighth of the cache (1 / `RootShare`). */
+  private val RootShare = 8
 
   /** A cache that is always empty, for catalogs with `io.manifest.cache-enabled=false`. */
   val Disabled: ManifestCache = new ManifestCache(0)
@@ -96,6 +109,20 @@ object ManifestCache {
     b => new ManifestCache(b.maxBytes.getOrElse(defaultBytes), b.maxFileBytes.getOrElse(Long.MaxValue), b.idleMs)
   )
 }
+
+/** The decoded contents of a root that lists files itself. */
+private[tree] trait CachedRoot {
+
+  /** The estimated heap size in bytes. */
+  def heapBytes: Long
+}
+
+/**
+ * Key of a root that lists files itself.
+ *
+ * @param inherited the values that its decoded entries depend on, such as the types of columns
+ */
+final private[tree] case class RootKey(io: FileIO, path: String, inherited: Product)
 
 /**
  * Key of a manifest list, or of a manifest that table metadata lists directly. The key includes the `FileIO`, because a

@@ -1,5 +1,7 @@
 package iceberglite.tree
 
+import scala.annotation.nowarn
+
 import iceberglite.spec.file.{EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.Snapshot
 
@@ -56,10 +58,36 @@ trait SnapshotFiles {
   def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit
 
   /**
-   * Returns the manifests of the snapshot, for the metadata tables `manifests` and `all_manifests`. Empty for a layout
-   * without manifests.
+   * Returns the manifests of the snapshot, for the metadata tables `manifests`, `all_manifests` and `tree`. If an entry
+   * of a manifest is removed without a new manifest, it is counted as deleted. Empty for a layout without manifests.
    */
   def manifests: Vector[ManifestFile] = Vector.empty
+
+  /** Returns the root of the tree, if it lists files itself; absent for other layouts. */
+  def treeRoot: Option[TreeRoot] = None
+
+  /** Returns the metadata files of the tree, the root first. */
+  final def nodes: Vector[TreeNode] = {
+    val below = manifests
+    val top = treeRoot.map(TreeNode.ofRoot(_, snapshot.snapshotId))
+      .orElse(snapshot.manifestList.map(TreeNode.ofList(_, below.size, snapshot.snapshotId)))
+    top.toVector ++ below.map(TreeNode.ofManifest)
+  }
+
+  /**
+   * Returns parts with the entries of the files that the snapshot removed, as far as [[parts]] lists no such entries.
+   * The metadata tables `entries` and `all_entries` show them. The entries have the status `Deleted`.
+   */
+  def removedParts: Vector[FilePart] = Vector.empty
+
+  /**
+   * Checks the tree against the rules of its layout.
+   *
+   * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
+   * @return the violated rules; absent if the layout has no such rules
+   */
+  @nowarn("cat=unused-params") // unused by default
+  def violations(parent: Option[SnapshotFiles]): Option[Vector[TreeViolation]] = None
 }
 
 /**

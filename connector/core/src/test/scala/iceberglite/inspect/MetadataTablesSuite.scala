@@ -97,7 +97,9 @@ class MetadataTablesSuite extends AnyFunSuite {
     v1.append(file("a"))
     val v3 = new TestTable(schema, Vector(byDay), FormatVersion.V3)
     v3.append(file("a", day(1)))
-    Seq(evolved, unpartitioned, v1, v3, new TestTable(schema)).foreach { t =>
+    val v4 = new TestTable(schema, Vector(byDay), FormatVersion.V4)
+    v4.append(file("a", day(1)))
+    Seq(evolved, unpartitioned, v1, v3, v4, new TestTable(schema)).foreach { t =>
       MetadataTables.all.foreach { m =>
         val fields = m.schema(t.table).fields
         val ids = Schema.fieldsOf(StructType(fields)).map(_.id)

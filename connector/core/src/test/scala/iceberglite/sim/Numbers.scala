@@ -58,10 +58,12 @@ object Numbers extends Check {
     val before = parent.map(e => key(e) -> numbered(e)).toMap
     val files = history.reader.files(metadata, snapshot)
     val manifests = files.manifests.map(m => m.path -> m).toMap
+    // A leaf of a root keeps its minimum sequence number when entries are removed from it.
+    val hasExactMinimum = files.treeRoot.isEmpty
     files.parts.flatMap { part =>
       val live = files.entries(part).filter(_.isLive).toVector
       live.foreach(e => e.file.firstRowId.foreach(first => seen += ((first, first + e.file.recordCount, e.file.path))))
-      manifests.get(part.path).toVector.flatMap(manifestViolations(snapshot, _, live)) ++
+      manifests.get(part.path).toVector.flatMap(manifestViolations(snapshot, _, live, hasExactMinimum)) ++
         live.flatMap(e => entryViolations(snapshot, metadata, e, before.get(key(e))))
     }.map(reason => s"snapshot ${snapshot.snapshotId}: $reason")
   }
@@ -69,7 +71,8 @@ object Numbers extends Check {
   private def manifestViolations(
       snapshot: Snapshot,
       manifest: ManifestFile,
-      live: Vector[ManifestEntry]
+      live: Vector[ManifestEntry],
+      hasExactMinimum: Boolean
   ): Vector[String] = {
     val isNew = manifest.addedSnapshotId == snapshot.snapshotId
     val least = live.flatMap(_.sequenceNumber).reduceOption[Long](math.min)
@@ -79,7 +82,7 @@ object Numbers extends Check {
         .sequenceNumber) -> s"${manifest.path} does not have the sequence number of its snapshot",
       (manifest.sequenceNumber <= snapshot.sequenceNumber) ->
         s"${manifest.path} has a higher sequence number than its snapshot",
-      least.forall(_ == manifest.minSequenceNumber) ->
+      least.forall(n => if (hasExactMinimum) n == manifest.minSequenceNumber else n >= manifest.minSequenceNumber) ->
         s"${manifest.path} has the min-sequence-number ${manifest.minSequenceNumber}, not $least",
       manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} has a wrong count of added files",
       manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} has a wrong count of existing files"

@@ -28,13 +28,20 @@ private[iceberglite] object ParquetMetadataFiles {
     def keyValues: Map[String, String]
   }
 
+  /** The maximum length of a file on remote storage that is read by one request, in bytes. */
+  private val MaxWholeBytes = 16L << 20
+
   /**
-   * Opens a file.
+   * Opens a file. If it is small and on remote storage, it is read by one request, because nearly all of it is needed.
    *
+   * @param source the file with its length, which may be inexact, or 0 if it is not known
    * @param expected the columns to read, matched by field id; see [[iceberglite.data.DataFormat.read]]
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file or a column cannot be read
    */
-  def open(source: DataSource, expected: StructType): MetadataRecords = new ParquetRecords(source, expected)
+  def open(source: DataSource, expected: StructType): MetadataRecords = {
+    val isWhole = source.length > 0 && source.length <= MaxWholeBytes / 2 && source.io.isRemote(source.path)
+    new ParquetRecords(source, expected, if (isWhole) MaxWholeBytes else 0L)
+  }
 
   /** Returns the bytes of a file. @param path the path for messages */
   def write(path: String, schema: Schema, keyValues: Map[String, String], rows: Iterator[Record]): Array[Byte] = {

@@ -12,13 +12,20 @@ import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
-/** Reads the records of a Parquet file, one row group after the other. */
-final private[parquet] class ParquetRecords(source: DataSource, expected: StructType)
+/**
+ * Reads the records of a Parquet file, one row group after the other.
+ *
+ * @param wholeUpTo the maximum length of a file that is read by one request, in bytes; 0 if only the needed columns are
+ *   read
+ */
+final private[parquet] class ParquetRecords(source: DataSource, expected: StructType, wholeUpTo: Long = 0L)
     extends ParquetMetadataFiles.MetadataRecords {
   import ParquetRecords._
 
   private val codecs = new GuardedPages.Codecs(source.path)
-  private val file: InputFile = ParquetInput.of(source.io, source.path)
+  private val file: InputFile =
+    if (wholeUpTo > 0) ParquetInput.whole(source.io, source.path, wholeUpTo)
+    else ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = openReader()
   private val plan: FileReadPlan = closingOnFailure {
     val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, expected)

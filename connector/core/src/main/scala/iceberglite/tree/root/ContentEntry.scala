@@ -100,4 +100,10 @@ final private[root] case class ContentEntry(
     firstRowId: Option[Long] = None
 ) {
   def isLive: Boolean = version.status != EntryStatus.Deleted
+
+  /** Whether the entry is a data file or a delete file. */
+  def isFile: Boolean = content match {
+    case EntryContent.Data | EntryContent.PositionDeletes | EntryContent.EqualityDeletes => true
+    case EntryContent.DataManifest | EntryContent.DeleteManifest | EntryContent.ManifestVector => false
+  }
 }

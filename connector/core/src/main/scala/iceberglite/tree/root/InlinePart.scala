@@ -35,7 +35,7 @@ final private[root] class InlinePart(
   override def metrics: Metrics = summary.metrics
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = RootManifests.guard(path) {
-    converted(loaded.getOrElse(read(io))).map(_._2).filter(e => selected.forall(_.contains(InlinePart.key(e)))).iterator
+    converted(loaded.getOrElse(read(io))).map(_._2).filter(e => selected.forall(_(InlinePart.selectionKey(e)))).iterator
   }
 
   /** The loaded entries, each as an entry of version 4 and as a [[ManifestEntry]]. */
@@ -49,11 +49,11 @@ final private[root] class InlinePart(
   }
 
   private def read(io: FileIO): Vector[ContentEntry] =
-    RootManifests.read(io, path, columns).entries.filter(InlinePart.isIn(group))
+    RootManifests.read(io, path, columns, length).entries.filter(InlinePart.isIn(group))
 
   /** Returns the part with only the entries whose keys are given. It does not keep the other entries in memory. */
   def only(keys: Set[String]): InlinePart = {
-    val kept = loaded.map(_.filter(e => keys(InlinePart.key(e))))
+    val kept = loaded.map(_.filter(e => keys(InlinePart.selectionKey(e))))
     val liveFiles = kept.fold(summary.liveFiles)(_.count(_.isLive).toLong)
     new InlinePart(path, length, group, columns, specs, summary.copy(liveFiles = liveFiles), kept, Some(keys))
   }
@@ -106,8 +106,17 @@ private[root] object InlinePart {
    */
   def key(e: ManifestEntry): String = key(e.file.path, e.file.contentOffset)
 
-  private def key(e: ContentEntry): String =
+  /** Returns the key of an entry. The entry of a live file and the entries of its removals have different keys. */
+  def selectionKey(e: ManifestEntry): String = selectionKey(key(e), e.status, e.snapshotId)
+
+  /** Returns the key of a file in an entry of a root. */
+  def key(e: ContentEntry): String =
     key(e.location, e.vector.collect { case VectorContent.InPuffin(offset, _) => offset })
+
+  private def selectionKey(e: ContentEntry): String = selectionKey(key(e), e.version.status, e.version.snapshotId)
+
+  private def selectionKey(file: String, status: EntryStatus, snapshotId: Option[Long]): String =
+    if (status == EntryStatus.Deleted) s"$file#removed#${snapshotId.mkString}" else file
 
   private def key(path: String, offset: Option[Long]): String = s"$path#${offset.mkString}"
 

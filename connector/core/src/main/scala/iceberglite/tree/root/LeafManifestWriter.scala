@@ -42,8 +42,16 @@ final private[root] class LeafManifestWriter(
       recordCount = entries.size.toLong,
       fileSizeInBytes = Some(bytes.length.toLong),
       stats = StatsAggregate.of(entries.filter(_.isLive)),
-      manifest = Some(LeafManifestWriter.count(entries, header.sequenceNumber))
+      manifest = Some(LeafManifestWriter.count(entries.iterator, header.sequenceNumber))
     )
+  }
+
+  /**
+   * Returns the root's entry for a leaf that an earlier attempt wrote, with the sequence number of this attempt.
+   */
+  def recommitted(leaf: ContentEntry): ContentEntry = {
+    val number = Some(header.sequenceNumber)
+    leaf.copy(version = leaf.version.copy(sequenceNumber = number, fileSequenceNumber = number))
   }
 }
 
@@ -57,18 +65,26 @@ private[root] object LeafManifestWriter {
   }
 
   /** Returns the counts of a leaf. @param inherited the data sequence number of entries that do not contain one */
-  def count(entries: Vector[ContentEntry], inherited: Long): ManifestStats = {
-    def of(status: EntryStatus) = entries.filter(_.version.status == status)
-    def rows(status: EntryStatus) = of(status).map(_.recordCount).sum
-    val numbers = entries.filter(_.isLive).map(_.version.sequenceNumber.getOrElse(inherited))
-    ManifestStats(
-      of(Added).size,
-      of(Existing).size,
-      of(Deleted).size,
-      rows(Added),
-      rows(Existing),
-      rows(Deleted),
-      if (numbers.isEmpty) inherited else numbers.min
-    )
+  def count(entries: Iterator[ContentEntry], inherited: Long): ManifestStats = {
+    val empty = ManifestStats(0, 0, 0, 0L, 0L, 0L, Long.MaxValue)
+    val counted = entries.foldLeft(empty) { (sum, e) =>
+      val oldest = math.min(sum.minSequenceNumber, e.version.sequenceNumber.getOrElse(inherited))
+      e.version.status match {
+        case Added =>
+          sum.copy(
+            addedFiles = sum.addedFiles + 1,
+            addedRows = sum.addedRows + e.recordCount,
+            minSequenceNumber = oldest
+          )
+        case Existing => sum.copy(
+            existingFiles = sum.existingFiles + 1,
+            existingRows = sum.existingRows + e.recordCount,
+            minSequenceNumber = oldest
+          )
+        case Deleted =>
+          sum.copy(deletedFiles = sum.deletedFiles + 1, deletedRows = sum.deletedRows + e.recordCount)
+      }
+    }
+    if (counted.minSequenceNumber == Long.MaxValue) counted.copy(minSequenceNumber = inherited) else counted
   }
 }

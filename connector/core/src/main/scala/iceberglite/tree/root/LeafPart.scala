@@ -13,14 +13,19 @@ import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
  *
  * @param leaf the entry of the manifest in the root
  * @param removed the bytes of the manifest's deletion vector; empty if it has none
+ * @param listed the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
+ *   lists all entries that are not removed
  */
 final private[root] class LeafPart(
     val leaf: ContentEntry,
     removed: Array[Byte],
     columns: StatsColumns,
-    specs: PartitionSpecs
+    specs: PartitionSpecs,
+    listed: Option[Array[Byte]] = None
 ) extends FilePart {
-  private val stats: ManifestStats = leaf.manifest.getOrElse(
+
+  /** The counts of the entries in the file. */
+  val stats: ManifestStats = leaf.manifest.getOrElse(
     throw EntryFault(s"The entry of the manifest ${leaf.location} has no manifest_stats")
   )
 
@@ -28,22 +33,29 @@ final private[root] class LeafPart(
   @transient lazy val vector: DeletionVector =
     if (removed.isEmpty) DeletionVector.Empty else DeletionVector.parse(path, path, removed)
 
+  @transient private lazy val selected: Option[DeletionVector] = listed.map(DeletionVector.parse(path, path, _))
+
   override def path: String = leaf.location
 
-  override def id: String = if (removed.isEmpty) path else s"$path#$checksum"
+  override def id: String = (removed +: listed.toVector).filter(_.nonEmpty).map(checksum) match {
+    case Vector() => path
+    case checksums => checksums.mkString(s"$path#", "#", "")
+  }
 
-  private def checksum: String = {
+  private def checksum(bytes: Array[Byte]): String = {
     val crc = new CRC32
-    crc.update(removed)
-    s"${vector.cardinality}-${java.lang.Long.toHexString(crc.getValue)}"
+    crc.update(bytes)
+    s"${bytes.length}-${java.lang.Long.toHexString(crc.getValue)}"
   }
 
   override def content: ManifestContent =
     if (leaf.content == EntryContent.DataManifest) ManifestContent.Data else ManifestContent.Deletes
   override def specId: Int = leaf.specId
   override def length: Long = leaf.fileSizeInBytes.getOrElse(0L)
-  override def liveFiles: Option[Long] =
-    Some(math.max(0L, stats.addedFiles.toLong + stats.existingFiles - vector.cardinality))
+  override def liveFiles: Option[Long] = {
+    val live = math.max(0L, stats.addedFiles.toLong + stats.existingFiles - vector.cardinality)
+    Some(selected.fold(live)(s => math.min(live, s.cardinality)))
+  }
   override def sequenceNumber: Long = leaf.version.sequenceNumber.getOrElse(0L)
   override def minSequenceNumber: Long = stats.minSequenceNumber
   override def recordCount: Long = ContentFile.UnknownRecords
@@ -51,36 +63,47 @@ final private[root] class LeafPart(
   override lazy val metrics: Metrics =
     EntryFiles.metrics(leaf.stats.byId.filterKeys(id => columns.byId.get(id).exists(_.isColumn)))
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(io).map(_._2)
+  override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(all(io)).map(_._2)
 
   /** Whether the manifest has the columns of version 4. */
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
 
-  /** Reads the entries that the deletion vector does not remove, with their positions in the file. */
-  def positioned(io: FileIO): Iterator[(Long, ManifestEntry)] = select(io, !vector.isDeleted(_))
-
-  /** Reads the entries at the given positions, even if the deletion vector removes them. */
-  def at(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] = select(io, positions.isDeleted).map(_._2)
+  /** Returns a part that lists only the entries at the given positions that are not removed. */
+  def only(positions: DeletionVector): LeafPart = new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes))
 
   /**
-   * Reads the entries at the selected positions. Row ids are assigned before entries are dropped, because the first row
-   * id of a file depends on all files before it.
+   * Returns the entries that the part lists, with their positions in the file.
+   *
+   * @param entries all entries of the file; see [[all]]
    */
-  private def select(io: FileIO, isSelected: Long => Boolean): Iterator[(Long, ManifestEntry)] = {
+  def positioned(entries: Iterator[ManifestEntry]): Iterator[(Long, ManifestEntry)] =
+    entries.zipWithIndex.collect {
+      case (e, i) if !vector.isDeleted(i.toLong) && selected.forall(_.isDeleted(i.toLong)) => i.toLong -> e
+    }
+
+  /** Reads the entries at the given positions, even if the deletion vector removes them. */
+  def at(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] =
+    all(io).zipWithIndex.collect { case (e, i) if positions.isDeleted(i.toLong) => e }
+
+  /**
+   * Reads all entries of the file, including those that the deletion vector removes, with their inherited values. Row
+   * ids are assigned before entries are dropped, because the first row id of a file depends on all files before it.
+   */
+  def all(io: FileIO): Iterator[ManifestEntry] = {
     val shared = new SharedTuples
-    all(io).zipWithIndex.collect { case (e, i) if isSelected(i.toLong) => i.toLong -> shared.share(e) }
+    val entries = leaf.format match {
+      case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), specs.byId, specs.sources)
+      case _ => readLeaf(io)
+    }
+    entries.map(shared.share)
   }
 
-  private def all(io: FileIO): Iterator[ManifestEntry] = leaf.format match {
-    case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), specs.byId, specs.sources)
-    case _ => readLeaf(io).iterator
-  }
-
-  private def readLeaf(io: FileIO): Vector[ManifestEntry] = RootManifests.guard(path) {
-    val found = contents(io)
+  private def readLeaf(io: FileIO): Iterator[ManifestEntry] = {
     val files = new EntryFiles(columns)
     val rowIds = new RowIdAssigner(leaf.firstRowId)
-    found.entries.map(e => rowIds.assign(files.toEntry(inherit(e))))
+    RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e =>
+      rowIds.assign(files.toEntry(inherit(e)))
+    ))
   }
 
   /**
@@ -89,15 +112,37 @@ final private[root] class LeafPart(
    * @throws EntryFault if the file is not the leaf that the root describes
    */
   def contents(io: FileIO): RootManifests.Contents = {
-    val found = RootManifests.read(io, path, columns)
+    val found = RootManifests.read(io, path, columns, length)
+    checkKind(found.kind)
+    found.copy(entries = counted(found.entries.iterator).toVector)
+  }
+
+  /** Reads the entries one after the other, with only the values that the file contains; see [[contents]]. */
+  def own(io: FileIO): Iterator[ContentEntry] = RootManifests.stream(io, path, columns, length, checkKind)(counted)
+
+  private def checkKind(kind: ManifestKind): Unit = {
     val expected = if (content == ManifestContent.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
-    if (found.kind != expected)
-      throw EntryFault(
-        s"The root lists the file as a ${expected.name} manifest, but it is a ${found.kind.name} manifest"
-      )
-    if (found.entries.size.toLong != leaf.recordCount)
-      throw EntryFault(s"The root states ${leaf.recordCount} entries, but the manifest has ${found.entries.size}")
-    found
+    if (kind != expected)
+      throw EntryFault(s"The root lists the file as a ${expected.name} manifest, but it is a ${kind.name} manifest")
+  }
+
+  /** Checks, while the entries are read, that the file has as many entries as the root states. */
+  private def counted(entries: Iterator[ContentEntry]): Iterator[ContentEntry] = new Iterator[ContentEntry] {
+    private var count = 0L
+
+    override def hasNext: Boolean = {
+      val more = entries.hasNext
+      if (more == (count >= leaf.recordCount)) {
+        val found = if (more) s"more than $count" else s"only $count"
+        throw EntryFault(s"The root states ${leaf.recordCount} entries, but the manifest has $found")
+      }
+      more
+    }
+
+    override def next(): ContentEntry = {
+      count += 1
+      entries.next()
+    }
   }
 
   /** Returns the entry with the values that it inherits from the manifest's entry in the root. */
@@ -116,9 +161,16 @@ final private[root] class LeafPart(
     if (isColumnar) new RootCopy(table.io, columns, copy).writeLeaf(this)
     else new ManifestPart(LeafUpgrade.manifest(leaf, stats), specs).copyTo(table, copy)
 
-  override def forReading: FilePart =
-    new LeafPart(leaf.copy(stats = ContentStats.Empty, keyMetadata = None), removed, columns, specs.only(specId))
+  override def forReading: LeafPart = {
+    val described = leaf.copy(stats = ContentStats.Empty, keyMetadata = None)
+    new LeafPart(described, removed, columns, specs.only(specId), listed)
+  }
 
-  override private[tree] def cacheKey(io: FileIO): PartKey =
-    PartKey(io, path, length, (id, sequenceNumber, leaf.firstRowId, specs.of(this).partitionType(specs.sources)))
+  /** Returns the key of all entries in the file. Snapshots with other deletion vectors share them. */
+  override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(
+    io,
+    path,
+    length,
+    (leaf.version.snapshotId, sequenceNumber, leaf.firstRowId, specs.of(this).partitionType(specs.sources))
+  )
 }

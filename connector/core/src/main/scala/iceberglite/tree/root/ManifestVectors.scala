@@ -35,14 +35,25 @@ private[root] object ManifestVectors {
    */
   def read(io: FileIO, root: String, entry: ContentEntry): DeletionVector = {
     val leaf = entry.referencedFile.mkString
-    val positions = entry.vector match {
-      case Some(Inline(bytes)) => DeletionVector.parse(root, leaf, copy(bytes))
-      case Some(InPuffin(offset, size)) if size <= MaxBytes =>
-        DeletionVector.parse(entry.location, leaf, io.readRange(entry.location, offset, size.toInt))
+    val bytes = entry.vector match {
+      case Some(Inline(inline)) => copy(inline)
+      case Some(InPuffin(offset, size)) if size <= MaxBytes => io.readRange(entry.location, offset, size.toInt)
       case Some(InPuffin(_, size)) =>
         throw EntryFault(s"The deletion vector of $leaf has $size bytes, over the limit of $MaxBytes")
       case None => throw EntryFault(s"The deletion vector of $leaf has no content")
     }
+    parse(entry, bytes, if (entry.location.isEmpty) root else entry.location)
+  }
+
+  /**
+   * Parses a vector.
+   *
+   * @param file the file with the bytes, for messages
+   * @throws EntryFault if the number of positions differs from the record count of the entry
+   */
+  def parse(entry: ContentEntry, bytes: Array[Byte], file: String): DeletionVector = {
+    val leaf = entry.referencedFile.mkString
+    val positions = DeletionVector.parse(file, leaf, bytes)
     if (positions.cardinality != entry.recordCount) throw EntryFault(
       s"The deletion vector of $leaf has ${positions.cardinality} positions, but its entry states ${entry.recordCount}"
     )
@@ -50,7 +61,7 @@ private[root] object ManifestVectors {
   }
 
   /** The maximum size of a vector in a Puffin file, in bytes; a leaf has at most a few million entries. */
-  private val MaxBytes = 16L << 20
+  val MaxBytes: Long = 16L << 20
 
   private def copy(buffer: ByteBuffer): Array[Byte] = {
     val bytes = new Array[Byte](buffer.remaining)

@@ -1,7 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.file.{ManifestContent, ManifestFile}
+import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.tree.{SnapshotFiles, TreeTable}
 import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles, ManifestPart}
 
@@ -11,16 +11,19 @@ import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestLi
  * @param entries the live entries in the root of the parent, with all inherited values
  * @param leaves the leaf manifests that the root lists
  * @param inline the files that the root lists itself
+ * @param vectors the deletion vectors of the leaves, by the location of the leaf
+ * @param read reads the entries that a leaf lists, with their positions in the file, from the cache if possible
  */
 final private[root] case class ParentEntries(
     entries: Vector[ContentEntry],
     leaves: Vector[LeafPart],
     inline: Vector[InlinePart],
-    vectors: Map[String, LeafVectors]
+    vectors: Map[String, LeafVectors],
+    read: LeafPart => Iterator[(Long, ManifestEntry)]
 )
 
 private[root] object ParentEntries {
-  private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty)
+  private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty, _ => Iterator.empty)
 
   /**
    * Returns the entries of the parent. If the parent has a manifest list, its manifests become leaves, and are not
@@ -31,7 +34,8 @@ private[root] object ParentEntries {
   def of(parent: Option[SnapshotFiles], table: TreeTable, columns: StatsColumns, rowIds: NextRowId): ParentEntries =
     parent match {
       case None => Empty
-      case Some(root: RootFiles) => ParentEntries(root.root.filter(_.isLive), root.leaves, root.inline, root.vectors)
+      case Some(root: RootFiles) =>
+        ParentEntries(root.root.filter(_.isLive), root.leaves, root.inline, root.vectors, root.positioned)
       case Some(list: ManifestListFiles) => upgraded(list, table, columns, rowIds)
       case Some(other) => throw Unsupported(
           s"a commit to ${table.name}, because the layout of the metadata of snapshot ${other.snapshot.snapshotId}",
@@ -55,7 +59,7 @@ private[root] object ParentEntries {
     }
     val entries = counted.map(m => LeafUpgrade.entry(withRowIds(m, rowIds), columns))
     val leaves = entries.map(new LeafPart(_, Array.emptyByteArray, columns, table.specs))
-    ParentEntries(entries, leaves, Vector.empty, Map.empty)
+    ParentEntries(entries, leaves, Vector.empty, Map.empty, leaf => leaf.positioned(leaf.all(table.io)))
   }
 
   /** Refuses a manifest of Apache Iceberg's draft of version 4, which has other columns than the leaves of a root. */

@@ -62,7 +62,7 @@ final private[root] class Removals(
     val leaves = base.leaves.filter(p => p.content == content && mayLose(p, obsolete))
     val found = table.pool.map(leaves) { leaf =>
       val isRemoved = removes(leaf, obsolete)
-      leaf -> table.reading(leaf.positioned(table.io).filter(e => e._2.isLive && isRemoved(e._2)).toVector)
+      leaf -> table.reading(base.read(leaf).filter(e => e._2.isLive && isRemoved(e._2)).toVector)
     }
     val inline = base.inline.filter(p => p.content == content && mayLose(p, obsolete)).flatMap { part =>
       val isRemoved = removes(part, obsolete)

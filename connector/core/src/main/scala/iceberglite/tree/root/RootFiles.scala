@@ -1,10 +1,10 @@
 package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.file.{EntryStatus, ManifestEntry}
+import iceberglite.spec.file.{EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, ManifestCache, Reachable, SeenParts, SnapshotFiles, TreeCopy, TreeTable}
+import iceberglite.tree._
 
 /** The files of a snapshot with a root manifest (version 4). */
 final private[root] class RootFiles(
@@ -18,11 +18,18 @@ final private[root] class RootFiles(
 
   /** The entries of the root with all inherited values. */
   lazy val root: Vector[ContentEntry] = table.reading(RootManifests.guard(path) {
-    val contents = RootManifests.read(io, path, columns)
+    cache.rootOf(DecodedRoot.key(io, snapshot.snapshotId, path, columns))(new DecodedRoot(readRoot())) match {
+      case decoded: DecodedRoot => decoded.entries
+      case _ => readRoot()
+    }
+  })
+
+  private def readRoot(): Vector[ContentEntry] = {
+    val contents = RootManifests.read(io, path, columns, recordedLength.getOrElse(0L))
     if (contents.kind != ManifestKind.Root)
       throw EntryFault(s"Snapshot ${snapshot.snapshotId} refers to a ${contents.kind.name} manifest, not to a root")
     contents.entries.map(inherit)
-  })
+  }
 
   /**
    * Returns the entry with its snapshot id and sequence numbers. If the root does not contain them, they are those of
@@ -41,7 +48,11 @@ final private[root] class RootFiles(
    * those in its new vector that are not in the vector that it replaced.
    */
   lazy val vectors: Map[String, LeafVectors] = table.reading(RootManifests.guard(path) {
-    root.filter(_.content == EntryContent.ManifestVector).groupBy(_.referencedFile.mkString).map { case (leaf, all) =>
+    val entries = root.filter(_.content == EntryContent.ManifestVector)
+    val positions = new StoredVectors(table, path).read(entries)
+    def union(of: Vector[ContentEntry]) = of.map(positions).foldLeft(DeletionVector.Empty)(_.union(_))
+    entries.groupBy(_.referencedFile.mkString).map { case (leaf, all) =>
+      // A reader accepts several live vectors of a leaf, although writers write at most one.
       val (live, removed) = all.partition(_.isLive)
       leaf -> LeafVectors(
         live,
@@ -53,12 +64,6 @@ final private[root] class RootFiles(
 
   private def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
-
-  /**
-   * Merges the deletion vectors of a leaf. A reader accepts several live vectors, although writers write at most one.
-   */
-  private def union(entries: Vector[ContentEntry]): DeletionVector =
-    entries.map(ManifestVectors.read(io, path, _)).foldLeft(DeletionVector.Empty)(_.union(_))
 
   lazy val leaves: Vector[LeafPart] = RootManifests.guard(path) {
     root.filter(e => e.isLive && e.manifest.isDefined).map { e =>
@@ -79,21 +84,26 @@ final private[root] class RootFiles(
 
   lazy val inline: Vector[InlinePart] = InlinePart.of(path, length, root, columns, table.specs)
 
-  /** The length of the root in bytes, from the summary of the snapshot; estimated if the summary lacks it. */
-  private def length: Long =
-    snapshot.summary.get(SummaryKey.RootLength).flatMap(text => scala.util.Try(text.toLong).toOption)
-      .filter(_ > 0).getOrElse(RootFiles.EstimatedEntryBytes * root.size)
+  /** The length of the root in bytes; estimated if the summary of the snapshot lacks it. */
+  private def length: Long = recordedLength.getOrElse(RootFiles.EstimatedEntryBytes * root.size)
+
+  private def recordedLength: Option[Long] = snapshot.count(SummaryKey.RootLength).filter(_ > 0)
 
   override lazy val parts: Vector[FilePart] = leaves ++ inline
 
-  override def entries(part: FilePart): Iterator[ManifestEntry] = table.reading {
-    part match {
-      case leaf: LeafPart if cache.canCache(leaf) =>
-        cache.entriesOf(leaf.cacheKey(io))(leaf.entries(io).toArray).iterator
-      // The entries of the root are already in memory.
-      case other => other.entries(io)
-    }
+  override def entries(part: FilePart): Iterator[ManifestEntry] = part match {
+    case leaf: LeafPart => positioned(leaf).map(_._2)
+    // The entries of the root are already in memory.
+    case other => table.reading(other.entries(io))
   }
+
+  /**
+   * Returns the entries that a leaf lists, with their positions in the file. The cache holds all entries of the file,
+   * so that snapshots with other deletion vectors use them too.
+   */
+  def positioned(leaf: LeafPart): Iterator[(Long, ManifestEntry)] = leaf.positioned(table.reading {
+    if (cache.canCache(leaf)) cache.entriesOf(leaf.cacheKey(io))(leaf.all(io).toArray).iterator else leaf.all(io)
+  })
 
   override def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart] = parts.filter {
     case leaf: LeafPart =>
@@ -104,26 +114,38 @@ final private[root] class RootFiles(
   }
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = part match {
-    case leaf: LeafPart => super.changesIn(leaf) ++ removedFrom(leaf)
+    case leaf: LeafPart => super.changesIn(leaf) ++ removedFrom(leaf).iterator.flatMap(entries)
     case other => super.changesIn(other)
   }
 
-  /**
-   * Returns the entries that the snapshot removed from a leaf, with the status `deleted` and the id of the snapshot.
-   */
-  private def removedFrom(leaf: LeafPart): Iterator[ManifestEntry] = {
-    val removed = vectors.get(leaf.path).map(_.changed).getOrElse(DeletionVector.Empty)
-    if (removed.isEmpty) Iterator.empty
-    else table.reading(leaf.at(io, removed))
-      .map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshot.snapshotId)))
+  override def removedParts: Vector[FilePart] = leaves.flatMap(removedFrom)
+
+  /** Returns the entries that the snapshot removed from a leaf; absent if it removed none. */
+  private def removedFrom(leaf: LeafPart): Option[RemovedPart] =
+    vectors.get(leaf.path).map(_.changed).filterNot(_.isEmpty)
+      .map(positions => new RemovedPart(leaf, positions.toBytes, snapshot.snapshotId))
+
+  override lazy val manifests: Vector[ManifestFile] =
+    table.pool.map(leaves)(leaf => TreeNodes.leaf(leaf, entries(leaf)))
+
+  override lazy val treeRoot: Option[TreeRoot] = {
+    val exact = recordedLength.orElse(io.info(path).map(_.length)).getOrElse(length)
+    Some(TreeNodes.root(path, exact, root))
   }
 
+  override def violations(parent: Option[SnapshotFiles]): Option[Vector[TreeViolation]] =
+    Some(new TreeInvariants(this, parent, table).violations)
+
   override def reachable(seen: SeenParts): Reachable = {
-    val newLeaves = leaves.filter(leaf => seen.add(leaf.id))
-    val newFiles =
-      inline.map(part => part.only(entries(part).filter(_.isLive).map(InlinePart.key).filter(seen.add).toSet))
+    val found = leaves.map(leaf => leaf -> seen.addWithout(leaf.path, leaf.vector))
+    val newLeaves = found.flatMap {
+      case (leaf, None) => Some(leaf)
+      case (leaf, Some(positions)) => if (positions.isEmpty) None else Some(leaf.only(positions))
+    }
+    val newFiles = inline.map(part => part.only(entries(part).map(InlinePart.selectionKey).filter(seen.add).toSet))
     val puffins = root.filter(e => e.content == EntryContent.ManifestVector && e.location.nonEmpty).map(_.location)
-    Reachable((path +: newLeaves.map(_.path)) ++ puffins.distinct, newLeaves ++ newFiles)
+    val newPaths = found.collect { case (leaf, None) => leaf.path }
+    Reachable((path +: newPaths) ++ puffins.distinct, newLeaves ++ newFiles)
   }
 
   override def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit =

@@ -1,5 +1,7 @@
 package iceberglite.tree.root
 
+import iceberglite.spec.property.{TableProperty, Version4Property}
+
 /**
  * The limits that determine which entries a root lists itself, and when leaves are rewritten. Sizes are in bytes.
  *
@@ -14,14 +16,46 @@ package iceberglite.tree.root
  * @param maxFoldBytes the maximum total size of the leaves that a commit rewrites because of `foldShare`
  * @param mergeCount the number of leaves of about the same size that are merged
  * @param maxMergeBytes the maximum total size of the leaves that a commit merges into one leaf
+ * @param inlineBytes the estimated size of the data files, or of the delete files, in a root above which the oldest
+ *   ones move to a leaf
+ * @param maxRootBytes the estimated size of a root above which all files that are carried over move to leaves, and all
+ *   deletion vectors of leaves that are carried over move to a Puffin file
+ * @param maxVectorBytes the size of a deletion vector of a leaf above which it moves to a Puffin file
+ * @param maxVectorsBytes the size of all deletion vectors in a root above which the largest ones move to a Puffin file
+ * @param maxRewriteBytes the maximum estimated heap size of the entries that a rewrite of leaves holds at the same time
  */
 final private[root] case class RootLimits(
-    maxInlineFiles: Int = 1000,
-    maxDataFiles: Int = 1000,
-    maxDeleteFiles: Int = 2000,
+    maxInlineFiles: Int = Version4Property.MaxAddedFiles.default,
+    maxDataFiles: Int = Version4Property.MaxDataFiles.default,
+    maxDeleteFiles: Int = Version4Property.MaxDeleteFiles.default,
     flushedShare: Int = 4,
     foldShare: Int = 4,
     maxFoldBytes: Long = 16L << 20,
     mergeCount: Int = 8,
-    maxMergeBytes: Long = 4L << 20
-)
+    maxMergeBytes: Long = 4L << 20,
+    inlineBytes: Long = Version4Property.InlineBytes.default,
+    maxRootBytes: Long = Version4Property.MaxRootBytes.default,
+    maxVectorBytes: Long = Version4Property.MaxVectorBytes.default,
+    maxVectorsBytes: Long = Version4Property.MaxVectorsBytes.default,
+    maxRewriteBytes: Long = RootLimits.MaxRewriteBytes
+) {
+
+  /** Returns the limits with those that the properties of a table set. */
+  def withProperties(properties: Map[String, String]): RootLimits = {
+    def set[A](property: TableProperty[A], otherwise: A): A =
+      if (properties.contains(property.key)) TableProperty.of(property, properties) else otherwise
+    copy(
+      maxInlineFiles = set(Version4Property.MaxAddedFiles, maxInlineFiles),
+      maxDataFiles = set(Version4Property.MaxDataFiles, maxDataFiles),
+      maxDeleteFiles = set(Version4Property.MaxDeleteFiles, maxDeleteFiles),
+      inlineBytes = set(Version4Property.InlineBytes, inlineBytes),
+      maxRootBytes = set(Version4Property.MaxRootBytes, maxRootBytes),
+      maxVectorBytes = set(Version4Property.MaxVectorBytes, maxVectorBytes),
+      maxVectorsBytes = set(Version4Property.MaxVectorsBytes, maxVectorsBytes)
+    )
+  }
+}
+
+private object RootLimits {
+  val MaxRewriteBytes: Long = math.max(64L << 20, Runtime.getRuntime.maxMemory / 6)
+}

@@ -2,19 +2,21 @@ package iceberglite.tree.root
 
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.file.{ManifestContent, ManifestEntry}
-import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
  * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten. The
  * rewritten entries have the status `existing`, so that the entries with the status `added` or `deleted` are still
  * exactly the changes of the commit.
+ *
+ * @param read reads the entries that a leaf lists
  */
 final private[root] class RootMaintenance(
     table: TreeTable,
     columns: StatsColumns,
     leaves: LeafManifestWriter,
-    limits: RootLimits
+    limits: RootLimits,
+    read: LeafPart => Iterator[ManifestEntry]
 ) {
   private val files = new EntryFiles(columns)
 
@@ -23,13 +25,14 @@ final private[root] class RootMaintenance(
    * files move to a delete manifest, which is affiliated with the data manifest of these data files.
    *
    * @param entries the entries that the commit carries over
+   * @param all whether to move all files
    */
-  def flush(entries: Vector[ContentEntry]): Vector[ContentEntry] = {
-    val data = oldest(entries.filter(_.content == EntryContent.Data), limits.maxDataFiles)
+  def flush(entries: Vector[ContentEntry], all: Boolean): Vector[ContentEntry] = {
+    val data = oldest(entries.filter(_.content == EntryContent.Data), limits.maxDataFiles, all)
     val flushed = data.groupBy(_.specId).values.toVector.sortBy(_.head.specId).map(flushWithVectors(_, entries))
     val moved = flushed.flatMap(_._2).toSet
     val rest = entries.filterNot(moved)
-    val deletes = oldest(rest.filter(isDelete), limits.maxDeleteFiles)
+    val deletes = oldest(rest.filter(isDelete), limits.maxDeleteFiles, all)
     val deleteLeaves = deletes.groupBy(_.specId).values.toVector.map(leaves.write(_, Existing))
     rest.filterNot(deletes.toSet) ++ flushed.flatMap(_._1) ++ deleteLeaves
   }
@@ -37,10 +40,20 @@ final private[root] class RootMaintenance(
   private def isDelete(e: ContentEntry): Boolean =
     e.content == EntryContent.PositionDeletes || e.content == EntryContent.EqualityDeletes
 
-  /** Returns the oldest entries, which move to a leaf; empty if there are at most `limit` entries. */
-  private def oldest(entries: Vector[ContentEntry], limit: Int): Vector[ContentEntry] =
-    if (entries.size <= limit) Vector.empty
-    else entries.sortBy(_.version.sequenceNumber.getOrElse(0L)).dropRight(limit / limits.flushedShare)
+  /**
+   * Returns the oldest entries, which move to a leaf; empty if there are at most `limit` entries and they are not too
+   * large together.
+   */
+  private def oldest(entries: Vector[ContentEntry], limit: Int, all: Boolean): Vector[ContentEntry] =
+    if (all) entries
+    else if (entries.size <= limit && EntrySizes.of(entries) <= limits.inlineBytes) Vector.empty
+    else {
+      val sorted = entries.sortBy(_.version.sequenceNumber.getOrElse(0L))
+      val maxBytes = limits.inlineBytes / limits.flushedShare
+      val newest = sorted.reverseIterator.take(limit / limits.flushedShare)
+      val bytes = newest.scanLeft(0L)((sum, e) => sum + EntrySizes.of(e)).drop(1)
+      sorted.dropRight(bytes.takeWhile(_ <= maxBytes).size)
+    }
 
   /** Writes leaves of data files and of their deletion vectors. @return the leaves, and the entries that they list */
   private def flushWithVectors(
@@ -80,35 +93,26 @@ final private[root] class RootMaintenance(
     leaves.filter(l => l.isColumnar || l.content == ManifestContent.Data)
 
   /**
-   * Rewrites the chosen leaves with their entries in the given order.
+   * Rewrites chosen leaves and files of the root with their entries in the given order.
    *
    * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
-   * @return absent if no leaf is chosen
+   * @param inline the files that the parent's root lists itself
+   * @param earlier the result of an earlier attempt
+   * @return the new entries of the root and the rewrite; absent if nothing is chosen
    */
   def rewriteChosen(
       entries: Vector[ContentEntry],
       unchanged: Vector[LeafPart],
-      by: ManifestRewrite
-  ): Option[RewrittenLeaves] = {
-    val chosen = by.choose(rewritable(unchanged))
-    val groups = chosen.map(l => (l.content, l.specId)).distinct
-      .map(key => chosen.filter(l => (l.content, l.specId) == key))
-    val written = groups.map(group => group -> sorted(group, by))
-    val replacements = written.flatMap { case (old, leaves) =>
-      val only = if (leaves.size == 1) leaves.headOption.map(_.location) else None
-      old.map(_.path -> only)
+      inline: Vector[InlinePart],
+      by: ManifestRewrite,
+      earlier: Option[RewrittenLeaves]
+  ): Option[(Vector[ContentEntry], RewrittenLeaves)] = {
+    def write(run: Vector[ManifestEntry]) = leaves.write(run.map(files.toContent), Existing)
+    val rewriter = new LeafRewriter(table, read, write, limits.maxRewriteBytes)
+    rewriter.rewrite(rewritable(unchanged), inline, by, earlier).map { result =>
+      val rest = entries.filterNot(e => e.isFile && result.moved(InlinePart.key(e)))
+      (replace(rest, result.groups, result.written.map(leaves.recommitted)), result)
     }
-    val leaves = written.flatMap(_._2)
-    if (chosen.isEmpty) None
-    else Some(RewrittenLeaves(replace(entries, replacements.toMap, leaves), chosen.size, leaves))
-  }
-
-  /** Writes the live entries of leaves in the given order. */
-  private def sorted(group: Vector[LeafPart], by: ManifestRewrite): Vector[ContentEntry] = {
-    val order = by.order(table.specs.of(group.head))
-    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
-    val runs = LeafManifestWriter.runs(live(group).sortBy(_.file.partition)(order), target)
-    table.pool.map(runs)(run => leaves.write(run.map(files.toContent), Existing))
   }
 
   /**
@@ -162,19 +166,6 @@ final private[root] class RootMaintenance(
   }
 
   private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>
-    table.reading(leaf.entries(table.io).filter(_.isLive).map(_.copy(status = Existing)).toVector)
+    table.reading(read(leaf).filter(_.isLive).map(_.copy(status = Existing)).toVector)
   }
 }
-
-/**
- * The result of a rewrite of chosen leaves.
- *
- * @param entries the entries of the root with the new leaves
- * @param replaced the number of replaced leaves
- * @param written the new leaves
- */
-final private[root] case class RewrittenLeaves(
-    entries: Vector[ContentEntry],
-    replaced: Int,
-    written: Vector[ContentEntry]
-)

@@ -1,5 +1,7 @@
 package iceberglite.tree.root
 
+import java.io.Closeable
+
 import iceberglite.avro.AvroFault
 import iceberglite.data.{DataSource, Record}
 import iceberglite.data.parquet.ParquetMetadataFiles
@@ -17,6 +19,11 @@ private[root] object RootManifests {
   private val VersionKey = "format-version"
   private val ContentKey = "content"
   private val Version = "4"
+
+  /**
+   * The maximum number of entries of a manifest that is read as a whole, so that a damaged file cannot exhaust memory.
+   */
+  private val MaxEntries = 2000000
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not use it"
 
   /** The kind of a manifest and its entries, in the order of the file. */
@@ -52,16 +59,62 @@ private[root] object RootManifests {
    * Reads a manifest, with only the values that the file contains.
    *
    * @param columns the columns whose statistics are read
+   * @param length the length of the file in bytes, which may be inexact; 0 if it is not known
    * @throws UnreadableFile if the file is not a manifest of version 4, or violates a rule
    */
-  def read(io: FileIO, path: String, columns: StatsColumns): Contents = guard(path) {
+  def read(io: FileIO, path: String, columns: StatsColumns, length: Long = 0L): Contents = guard(path) {
     val struct = new EntryStruct(columns)
-    val rows = ParquetMetadataFiles.open(DataSource(io, path, 0L), struct.structType)
+    val rows = ParquetMetadataFiles.open(DataSource(io, path, length), struct.structType)
     try {
       val kind = kindOf(rows.keyValues)
-      Contents(kind, rows.map(entryOf(struct, kind, _)).toVector)
+      val entries = rows.map(entryOf(struct, kind, _)).take(MaxEntries + 1).toVector
+      if (entries.size > MaxEntries) throw EntryFault(s"The manifest has more than $MaxEntries entries")
+      Contents(kind, entries)
     } finally rows.close()
   }
+
+  /**
+   * Reads the entries of a manifest one after the other, with only the values that the file contains. The file is
+   * closed when the iterator ends or throws an exception.
+   *
+   * @param length the length of the file in bytes, which may be inexact; 0 if it is not known
+   * @param check checks the kind of the manifest; throws [[EntryFault]] if it is wrong
+   * @param convert converts the entries; may throw [[EntryFault]]
+   * @throws UnreadableFile if the file is not a manifest of version 4, or violates a rule; the iterator may also throw
+   *   this error
+   */
+  def stream[A](io: FileIO, path: String, columns: StatsColumns, length: Long, check: ManifestKind => Unit)(
+      convert: Iterator[ContentEntry] => Iterator[A]
+  ): Iterator[A] = guard(path) {
+    val struct = new EntryStruct(columns)
+    val rows = ParquetMetadataFiles.open(DataSource(io, path, length), struct.structType)
+    closingOnFailure(rows) {
+      val kind = kindOf(rows.keyValues)
+      check(kind)
+      new OpenEntries(path, rows, convert(rows.map(entryOf(struct, kind, _))))
+    }
+  }
+
+  /** Entries that are read from an open file. */
+  final private class OpenEntries[A](path: String, file: Closeable, entries: Iterator[A]) extends Iterator[A] {
+    private var isOpen = true
+
+    override def hasNext: Boolean = isOpen && closingOnFailure(file) {
+      isOpen = guard(path)(entries.hasNext)
+      if (!isOpen) file.close()
+      isOpen
+    }
+
+    override def next(): A = closingOnFailure(file)(guard(path)(entries.next()))
+  }
+
+  private def closingOnFailure[A](file: Closeable)(body: => A): A =
+    try body
+    catch {
+      case e: Throwable =>
+        file.close()
+        throw e
+    }
 
   private def entryOf(struct: EntryStruct, kind: ManifestKind, row: Record): ContentEntry = {
     val entry = struct.fromRecord(row)

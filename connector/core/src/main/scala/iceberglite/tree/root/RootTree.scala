@@ -15,6 +15,7 @@ import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles
  *
  * @param expressions returns the expressions of a table. Each partition field whose transform is neither identity nor
  *   void must have one
+ * @param limits the limits of tables whose properties do not set them
  */
 final private[iceberglite] class RootTree(
     expressions: TableMetadata => Vector[TableExpression],
@@ -39,7 +40,8 @@ final private[iceberglite] class RootTree(
       cache: ManifestCache
   ): WrittenTree = {
     val earlierRoot = earlier.collect { case root: WrittenRoot => root }
-    new RootWriter(header, table, parent, changes, earlierRoot, columnsOf(table), limits).run()
+    val ownLimits = limits.withProperties(table.metadata.properties)
+    new RootWriter(header, table, parent, changes, earlierRoot, columnsOf(table), ownLimits, cache).run()
   }
 
   private def columnsOf(table: TreeTable): StatsColumns =

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{FileChanges, ParallelWriter, SnapshotFiles, TreeHeader, TreeTable}
+import iceberglite.tree.{FileChanges, ManifestCache, ParallelWriter, SnapshotFiles, TreeHeader, TreeTable}
 import iceberglite.tree.manifestlist.AddedFileCheck
 
 /** Writes the metadata tree of a snapshot in one commit attempt; see [[RootTree]]. */
@@ -14,7 +14,8 @@ final private[root] class RootWriter(
     changes: FileChanges,
     earlier: Option[WrittenRoot],
     columns: StatsColumns,
-    limits: RootLimits
+    limits: RootLimits,
+    cache: ManifestCache
 ) {
   private val files = new EntryFiles(columns)
   private val output = new ParallelWriter(table.io, header.metadataPath, table.pool)
@@ -27,14 +28,15 @@ final private[root] class RootWriter(
     val added = newEntries
     val base = ParentEntries.of(parent, table, columns, rowIds)
     val removals = new Removals(base, changes, header, table).find()
-    val (inlineFiles, newLeaves) = placeAdded(added)
+    val (inlineFiles, newLeaves) = placeAdded(added, base)
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
-    val kept = maintained(carried(base, removals), base.leaves.filterNot(l => removals.changedLeaves(l.path)))
+    val kept = maintained(base, removals)
     val rows = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
     val root = rows.sortBy(RootWriter.position)
     val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     output.write(rootPath, bytes)
+    cache.putRoot(DecodedRoot.key(table.io, header.snapshotId, rootPath, columns), new DecodedRoot(root))
     WrittenRoot(
       pointer = rootPath,
       addedRows = header.firstRowId.map(first => rowIds.next - first),
@@ -67,19 +69,31 @@ final private[root] class RootWriter(
 
   /**
    * Decides which added files the root lists itself. Returns these files, and new leaves for the other files. New
-   * leaves are written if there are too many files with the same content and partition spec.
+   * leaves are written if there are too many files with the same content and partition spec, or if they are too large
+   * for the root.
    */
-  private def placeAdded(added: Vector[ManifestEntry]): (Vector[ManifestEntry], Vector[NewLeaf]) = {
+  private def placeAdded(
+      added: Vector[ManifestEntry],
+      base: ParentEntries
+  ): (Vector[ManifestEntry], Vector[NewLeaf]) = {
     def group(e: ManifestEntry) = (e.file.specId, e.file.content == Content.Data)
     val byGroup = added.groupBy(group)
     val groups = added.map(group).distinct.map(byGroup)
-    val (small, large) = groups.partition(_.size <= limits.maxInlineFiles)
-    val runs =
-      large.flatMap(LeafManifestWriter.runs(
-        _,
-        TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
-      ))
+    val (small, large) = groups.partition { group =>
+      group.size <= limits.maxInlineFiles && EntrySizes.of(group.map(files.toContent)) <= limits.inlineBytes
+    }
+    val target = leafTarget(added, base)
+    val runs = large.flatMap(LeafManifestWriter.runs(_, target))
     (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
+  }
+
+  /** Returns the target size of new leaves in bytes. */
+  private def leafTarget(added: Vector[ManifestEntry], base: ParentEntries): Long = {
+    val configured = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
+    val count = added.size + base.leaves.iterator.flatMap(_.liveFiles).sum
+    added.headOption.fold(configured)(e =>
+      EntrySizes.leafTarget(configured, count, EntrySizes.of(files.toContent(e)))
+    )
   }
 
   private def newLeaf(entries: Vector[ManifestEntry]): NewLeaf =
@@ -90,12 +104,9 @@ final private[root] class RootWriter(
 
   /** Returns a leaf that an earlier attempt wrote, with the sequence number of this attempt in its entry. */
   private def recommitted(leaf: NewLeaf): NewLeaf = {
-    val number = Some(header.sequenceNumber)
-    val version = leaf.entry.version.copy(sequenceNumber = number, fileSequenceNumber = number)
     val oldest = leaf.files.map(_.sequenceNumber.getOrElse(header.sequenceNumber)).min
-    leaf.copy(entry =
-      leaf.entry.copy(version = version, manifest = leaf.entry.manifest.map(_.copy(minSequenceNumber = oldest)))
-    )
+    val entry = leaves.recommitted(leaf.entry)
+    leaf.copy(entry = entry.copy(manifest = entry.manifest.map(_.copy(minSequenceNumber = oldest))))
   }
 
   /**
@@ -115,19 +126,25 @@ final private[root] class RootWriter(
     else leaf.copy(firstRowId = Some(rowIds.take(leaf.manifest.fold(0L)(_.addedRows))))
 
   /**
-   * Applies [[RootMaintenance]] to the entries that are carried over.
-   *
-   * @param leaves the leaves whose deletion vectors the commit does not change
+   * Applies [[RootMaintenance]] and [[VectorSpill]] to the entries that are carried over. Only leaves whose deletion
+   * vectors the commit does not change are rewritten.
    */
-  private def maintained(entries: Vector[ContentEntry], leaves: Vector[LeafPart]): Maintained = {
-    val maintenance = new RootMaintenance(table, columns, this.leaves, limits)
-    val unchanged = leaves.filter(_.hasLiveFiles)
-    val flushed = maintenance.flush(entries)
-    val rewritten = changes.rewrite.flatMap(maintenance.rewriteChosen(flushed, unchanged, _))
-    rewritten match {
-      case Some(result) => Maintained(result.entries, Some(result))
-      case None => Maintained(if (changes.mergesManifests) maintenance.rewrite(flushed, unchanged) else flushed, None)
+  private def maintained(base: ParentEntries, removals: RemovedEntries): Maintained = {
+    val entries = carried(base, removals)
+    val maintenance = new RootMaintenance(table, columns, leaves, limits, base.read(_).map(_._2))
+    val unchanged = base.leaves.filter(l => l.hasLiveFiles && !removals.changedLeaves(l.path))
+    val isTooLarge = EntrySizes.of(entries) > limits.maxRootBytes
+    val rewritten = changes.rewrite.flatMap(
+      maintenance.rewriteChosen(entries, unchanged, base.inline, _, earlier.flatMap(_.rewritten))
+    )
+    val result = rewritten match {
+      case Some((replaced, rewrite)) => Maintained(replaced, Some(rewrite))
+      case None =>
+        val flushed = maintenance.flush(entries, isTooLarge)
+        Maintained(if (changes.mergesManifests) maintenance.rewrite(flushed, unchanged) else flushed, None)
     }
+    val vectorBytes = removals.vectors.iterator.map(EntrySizes.inlineBytes).sum
+    result.copy(entries = new VectorSpill(header, output, limits).spill(result.entries, vectorBytes, isTooLarge))
   }
 
   /**

@@ -2,37 +2,43 @@ package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.IcebergError
-import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry}
+import iceberglite.spec.file.EntryStatus
 import iceberglite.spec.types.Literal
-import iceberglite.tree.{PartFilter, SnapshotFiles, TreeTable}
-
-/**
- * A violated rule for metadata trees of version 4.
- *
- * @param rule the number of the rule, such as `I4`
- */
-final private[iceberglite] case class TreeViolation(rule: String, reason: String)
+import iceberglite.tree.{SnapshotFiles, TreeTable, TreeViolation}
 
 /**
  * Checks the tree of a snapshot against the invariants of version 4. The check reads the root and all leaves. The
  * readers of these files check the rules I1 to I3, about the key-value metadata of each file and about the fields that
- * an entry must have.
+ * an entry must have. The rules I8 and I12 are not checked, because they require data files and the files of a commit.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
+ * @param maxFiles the maximum number of files whose paths are in memory at the same time. If a tree lists more files,
+ *   its leaves are read several times
  */
-final private[root] class TreeInvariants(files: RootFiles, parent: Option[SnapshotFiles], table: TreeTable) {
+final private[root] class TreeInvariants(
+    files: RootFiles,
+    parent: Option[SnapshotFiles],
+    table: TreeTable,
+    maxFiles: Int = TreeInvariants.MaxFiles
+) {
   private def io = table.io
   private val snapshotId = files.snapshot.snapshotId
 
-  /** Returns the violated rules; empty if the tree is valid. */
-  def violations: Vector[TreeViolation] =
-    try vectors ++ grownVectors ++ uniqueFiles ++ leafStats ++ rowIds ++ changes ++ newFiles ++ rewrites
-    catch { case e: IcebergError.UnreadableFile => Vector(TreeViolation("I1-I3", e.getMessage)) }
+  /** Returns the violated rules, at most [[TreeInvariants.MaxViolations]]; empty if the tree is valid. */
+  def violations: Vector[TreeViolation] = {
+    val ofRoot = readable(vectors ++ grownVectors ++ affiliations)
+    val isRootReadable = !ofRoot.exists(_.rule == TreeInvariants.Unreadable)
+    val ofParts = if (isRootReadable) parts else Vector.empty
+    val found = ofRoot ++ ofParts
+    // The rules about files would report each file of an unreadable leaf.
+    val isReadable = !found.exists(_.rule == TreeInvariants.Unreadable)
+    lazy val ofFiles = readable(new FileInvariants(files, parent, table, maxFiles).violations)
+    (if (isReadable) found ++ ofFiles else found).take(TreeInvariants.MaxViolations)
+  }
 
-  private lazy val entries: Vector[ManifestEntry] = files.parts.flatMap(files.entries(_))
-  private lazy val live: Vector[ManifestEntry] = entries.filter(_.isLive)
-  private lazy val parentLive: Vector[ManifestEntry] =
-    parent.toVector.flatMap(p => p.parts.flatMap(p.entries(_)).filter(_.isLive))
+  private def readable(body: => Vector[TreeViolation]): Vector[TreeViolation] =
+    try body
+    catch { case e: IcebergError.UnreadableFile => Vector(TreeViolation(TreeInvariants.Unreadable, e.getMessage)) }
 
   private def check(rule: String, isViolated: Boolean, reason: => String): Vector[TreeViolation] =
     if (isViolated) Vector(TreeViolation(rule, reason)) else Vector.empty
@@ -57,18 +63,11 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     }
   }
 
-  /**
-   * I6: no file is live more than once, a data file has at most one deletion vector, the data file of each deletion
-   * vector is live, and the root lists the data manifest that a delete manifest is affiliated with.
-   */
-  private def uniqueFiles: Vector[TreeViolation] = {
-    val keys = live.map(InlinePart.key)
-    val data = live.filter(_.file.content == Content.Data).map(_.file.path).toSet
-    val vectorsOf = live.filter(_.file.isDeletionVector).flatMap(_.file.referencedDataFile)
-    val leaves = files.leaves.map(_.path).toSet
-    keys.diff(keys.distinct).distinct.map(k => TreeViolation("I6", s"The file $k is live more than once")) ++
-      vectorsOf.diff(vectorsOf.distinct).distinct.map(f => TreeViolation("I6", s"$f has several deletion vectors")) ++
-      vectorsOf.filterNot(data).map(f => TreeViolation("I6", s"The deletion vector of $f applies to no live file")) ++
+  /** I6: the root lists each leaf once, and the data manifest that a delete manifest is affiliated with. */
+  private def affiliations: Vector[TreeViolation] = {
+    val paths = files.leaves.map(_.path)
+    val leaves = paths.toSet
+    paths.diff(leaves.toSeq).distinct.map(path => TreeViolation("I6", s"The root lists the manifest $path twice")) ++
       files.leaves.flatMap(l =>
         l.leaf.referencedFile.filterNot(leaves).map(target =>
           TreeViolation("I6", s"The manifest ${l.path} is affiliated to $target, which is not in the root")
@@ -76,28 +75,61 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
       )
   }
 
+  private def parts: Vector[TreeViolation] =
+    table.pool.map(files.leaves)(leaf => readable(check(leaf))).flatten ++ files.inline.flatMap(part =>
+      readable {
+        files.entries(part).foreach(_ => ())
+        Vector.empty
+      }
+    )
+
+  private def check(leaf: LeafPart): Vector[TreeViolation] =
+    if (leaf.isColumnar) columnarLeaf(leaf) else avroLeaf(leaf)
+
+  private def avroLeaf(leaf: LeafPart): Vector[TreeViolation] = {
+    leaf.all(io).foreach(_ => ())
+    Vector.empty
+  }
+
   /**
    * I7: the counts of a leaf are those of its entries, and the statistics of the leaf cover the statistics of every
-   * live file in it.
+   * live file in it. I11: a leaf that is carried over lists no file that the snapshot adds.
    */
-  private def leafStats: Vector[TreeViolation] = files.leaves.filter(_.isColumnar).flatMap { leaf =>
-    val own = RootManifests.read(io, leaf.path, files.columns).entries
-    val counted = LeafManifestWriter.count(own, leaf.sequenceNumber)
-    val isTooHigh = leaf.minSequenceNumber > counted.minSequenceNumber
-    val found = leaf.leaf.manifest.map(_.copy(minSequenceNumber = counted.minSequenceNumber))
-    check("I7", !found.contains(counted), s"The counts of ${leaf.path} differ from $counted") ++
-      check("I7", isTooHigh, s"The minimum sequence number of ${leaf.path} exceeds ${counted.minSequenceNumber}") ++
-      own.filter(_.isLive).flatMap(e =>
-        narrow(leaf.leaf.stats, e.stats).map(id =>
-          TreeViolation("I7", s"The statistics of the column $id of ${leaf.path} do not contain those of ${e.location}")
+  private def columnarLeaf(leaf: LeafPart): Vector[TreeViolation] = {
+    val isCarriedOver = leaf.leaf.version.status != EntryStatus.Added
+    val found = Vector.newBuilder[TreeViolation]
+    val counted = LeafManifestWriter.count(
+      leaf.own(io).map { e =>
+        found ++= narrow(leaf, e)
+        found ++= check(
+          "I11",
+          isCarriedOver && isNew(leaf.inherit(e)),
+          s"The manifest ${leaf.path} is existing, but lists ${e.location}, which the snapshot adds"
         )
-      )
+        e
+      },
+      leaf.sequenceNumber
+    )
+    val isTooHigh = leaf.minSequenceNumber > counted.minSequenceNumber
+    val stated = leaf.stats.copy(minSequenceNumber = counted.minSequenceNumber)
+    check("I7", stated != counted, s"The counts of ${leaf.path} differ from $counted") ++
+      check("I7", isTooHigh, s"The minimum sequence number of ${leaf.path} exceeds ${counted.minSequenceNumber}") ++
+      found.result().take(TreeInvariants.MaxViolations)
   }
+
+  private def isNew(e: ContentEntry): Boolean =
+    e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshotId)
+
+  private def narrow(leaf: LeafPart, e: ContentEntry): Vector[TreeViolation] =
+    if (!e.isLive) Vector.empty
+    else narrowColumns(leaf.leaf.stats, e.stats).map(id =>
+      TreeViolation("I7", s"The statistics of the column $id of ${leaf.path} do not contain those of ${e.location}")
+    )
 
   /**
    * Returns the ids of the columns for which the statistics of a leaf do not cover the statistics of one of its files.
    */
-  private def narrow(leaf: ContentStats, file: ContentStats): Vector[Int] = leaf.byId.toVector.collect {
+  private def narrowColumns(leaf: ContentStats, file: ContentStats): Vector[Int] = leaf.byId.toVector.collect {
     case (id, all) if !containsAll(all, file.byId.getOrElse(id, FieldStats.Empty)) => id
   }
 
@@ -109,43 +141,16 @@ final private[root] class TreeInvariants(files: RootFiles, parent: Option[Snapsh
     val counts = Seq[FieldStats => Option[Long]](_.valueCount, _.nullCount, _.nanCount)
     lowers && uppers && counts.forall(count => count(leaf).forall(n => count(file).exists(_ <= n)))
   }
+}
 
-  /** I9: live data files have disjoint ranges of row ids. */
-  private def rowIds: Vector[TreeViolation] = {
-    val data = live.map(_.file).filter(_.content == Content.Data)
-    val missing = data.filter(_.firstRowId.isEmpty).map(f => TreeViolation("I9", s"${f.path} has no first row id"))
-    val ranges = data.flatMap(f => f.firstRowId.map(first => (first, first + f.recordCount, f.path))).sorted
-    val overlaps = ranges.zip(ranges.drop(1)).collect {
-      case ((_, end, a), (start, _, b)) if start < end =>
-        TreeViolation("I9", s"$a and $b have the same row ids")
-    }
-    missing ++ overlaps
-  }
+private[root] object TreeInvariants {
 
-  /**
-   * I10: the changes according to the root are the difference between its live files and the live files of the parent.
-   */
-  private def changes: Vector[TreeViolation] = {
-    val (added, removed) = files.changes(PartFilter.All).toVector.partition(_.isLive)
-    val (now, before) = (live.map(InlinePart.key).toSet, parentLive.map(InlinePart.key).toSet)
-    check("I10", added.map(InlinePart.key).toSet != now.diff(before), "The added files are not those of the root") ++
-      check("I10", removed.map(InlinePart.key).toSet != before.diff(now), "The removed files are not those of the root")
-  }
+  /** The default maximum number of files whose paths are in memory. A path takes about 250 bytes of heap. */
+  private val MaxFiles = 500000
 
-  /** I11: a leaf that is carried over lists no file that the snapshot adds. */
-  private def newFiles: Vector[TreeViolation] =
-    files.leaves.filter(_.leaf.version.status != EntryStatus.Added).flatMap { leaf =>
-      val added = files.entries(leaf).filter(e => e.status == EntryStatus.Added && e.snapshotId.contains(snapshotId))
-      check("I11", added.nonEmpty, s"The manifest ${leaf.path} is existing, but lists files that the snapshot adds")
-    }
+  /** The maximum number of violations that a check returns, because a damaged root may violate a rule in each entry. */
+  val MaxViolations: Int = 1000
 
-  /** I13: if the root no longer lists a leaf of the parent, all live files of this leaf are still live. */
-  private def rewrites: Vector[TreeViolation] = parent.toVector.collect { case p: RootFiles => p }.flatMap { p =>
-    val kept = files.leaves.map(_.path).toSet
-    val gone = p.leaves.filterNot(l => kept(l.path)).flatMap(p.entries(_)).filter(_.isLive)
-    val now = live.map(InlinePart.key).toSet
-    gone.filterNot(e => now(InlinePart.key(e))).map(e =>
-      TreeViolation("I13", s"${e.file.path} was in a manifest that the root no longer lists, and is not live any more")
-    )
-  }
+  /** The rules that the readers of the files check. */
+  private val Unreadable = "I1-I3"
 }

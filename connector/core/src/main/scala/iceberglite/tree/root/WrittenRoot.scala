@@ -39,7 +39,8 @@ final private[root] case class WrittenRoot(
     rewritten: Option[RewrittenLeaves],
     override val written: Vector[String]
 ) extends WrittenTree {
-  override lazy val references: Set[String] = root.entries.filter(_.manifest.isDefined).map(_.location).toSet + pointer
+  override lazy val references: Set[String] =
+    root.entries.filter(e => !e.isFile && e.location.nonEmpty).map(_.location).toSet + pointer
 
   override def changesFiles: Boolean = super.changesFiles || rewritten.nonEmpty
 
@@ -49,7 +50,7 @@ final private[root] case class WrittenRoot(
         Map(
           "manifests-created" -> result.written.size,
           "manifests-kept" -> (root.entries.count(_.manifest.isDefined) - result.written.size),
-          "manifests-replaced" -> result.replaced,
+          "manifests-replaced" -> result.parts,
           "entries-processed" -> result.written.map(_.recordCount).sum
         ).map { case (key, count) => key -> count.toString }
     }

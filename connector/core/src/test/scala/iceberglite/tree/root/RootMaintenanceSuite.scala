@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{FileChanges, TestTable}
+import iceberglite.tree.{FileChanges, SeenParts, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests when commits to a [[RootTree]] move files from the root to leaves, and when they merge or rewrite leaves. */
@@ -77,6 +77,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.lists.adopt(written)
     table.check()
     assert(written.changesFiles && written.summary("entries-processed") == "3")
+    assert(written.summary("manifests-replaced") == "2" && written.summary("manifests-created") == "1")
     assert(table.root.map(e => e.content -> e.version.status) == Vector(EntryContent.DataManifest -> Existing))
     assert(table.live.map(_.file.path.split('/').last) == Vector("f1.parquet", "f2.parquet", "f5.parquet"))
     assert(table.live.map(e => e.file.path -> e.file.firstRowId).toMap == before)
@@ -90,5 +91,118 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.append("d")
     assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector(6L))
     assert(table.names.size == 7 && table.changes == ((Set("d"), Set.empty)))
+  }
+
+  /** A table with two leaves and with the file f9 in the root, in partitions by id. */
+  private def partitioned(limits: RootLimits): RootTable = {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId), limits.copy(maxInlineFiles = 1))
+    table.commit(Seq(5L, 1L, 3L).map(file))
+    table.commit(Seq(2L, 4L, 6L).map(file))
+    table.commit(Seq(file(9L)))
+    table.commit(Seq.empty, new NamedSelector(Set("f4")))
+    table
+  }
+
+  private def file(id: Long): ContentFile = ManifestSamples.dataFile(s"f$id", Some(id))
+
+  private def rewrite(table: RootTable): FileChanges = FileChanges(
+    Vector.empty,
+    mergesManifests = false,
+    rewrite = Some(new RewriteManifests().rewriteOf(table.lists.metadata))
+  )
+
+  private def names(table: RootTable): Vector[String] =
+    table.live.map(_.file.path.split('/').last.stripSuffix(".parquet"))
+
+  test("a rewrite of manifests includes the files that the root lists itself") {
+    val table = partitioned(RootLimits())
+    val written = table.write(rewrite(table))
+    table.lists.adopt(written)
+    table.check()
+    assert(table.root.map(e => e.content -> e.version.status) == Vector(EntryContent.DataManifest -> Existing))
+    assert(names(table) == Vector("f1", "f2", "f3", "f5", "f6", "f9") && table.changes == ((Set.empty, Set.empty)))
+  }
+
+  test("a rewrite of more entries than fit into memory writes a leaf for each range of partitions") {
+    val table = partitioned(RootLimits(maxRewriteBytes = 1L))
+    val ids = table.live.map(e => e.file.path -> ((e.file.firstRowId, e.sequenceNumber, e.snapshotId))).toMap
+    table.lists.adopt(table.write(rewrite(table)))
+    table.check()
+    assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector.fill(6)(1L))
+    assert(names(table) == Vector("f1", "f2", "f3", "f5", "f6", "f9"))
+    assert(table.live.map(e => e.file.path -> ((e.file.firstRowId, e.sequenceNumber, e.snapshotId))).toMap == ids)
+  }
+
+  test("a retry of a rewrite reuses the leaves of the earlier attempt, unless a replaced leaf has changed") {
+    val table = partitioned(RootLimits(foldShare = 1))
+    val lost = table.write(rewrite(table), attempt = 1)
+    table.commit(Seq(file(7L)))
+    val retry = table.write(rewrite(table), Some(lost), attempt = 2)
+    assert(retry.written == Vector(retry.pointer) && retry.references.intersect(lost.written.toSet).size == 1)
+    table.commit(Seq.empty, new NamedSelector(Set("f1")))
+    val second = table.write(rewrite(table), Some(retry), attempt = 3)
+    assert(second.written.size == 2)
+    table.lists.adopt(second)
+    table.check()
+    assert(names(table).toSet == Set("f2", "f3", "f5", "f6", "f7", "f9"))
+  }
+
+  test("files move to a leaf if they are too large for the root, although they are few") {
+    val table = newTable(RootLimits(inlineBytes = 250L))
+    table.append("a", "b")
+    table.append("c", "d")
+    table.append("e", "f")
+    assert(of(table, EntryContent.DataManifest).isEmpty)
+    table.append("g", "h")
+    assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector(5L))
+    assert(table.changes == ((Set("g", "h"), Set.empty)) && table.names.size == 8)
+  }
+
+  test("if the root is too large, all older files move to leaves and all older vectors to a Puffin file") {
+    val table = newTable(RootLimits(maxInlineFiles = 3, foldShare = 1, maxRootBytes = 1L))
+    table.append("a", "b", "c", "d")
+    table.append("e")
+    table.remove("b")
+    assert(of(table, EntryContent.Data).isEmpty && vectors(table).forall(_.location.isEmpty))
+    val written = table.append("f")
+    assert(vectors(table).forall(_.location.endsWith(".puffin")) && table.changes == ((Set("f"), Set.empty)))
+    assert(written.references.exists(_.endsWith(".puffin")) && table.names == Set("a", "c", "d", "e", "f"))
+  }
+
+  private def vectors(table: RootTable): Vector[ContentEntry] = of(table, EntryContent.ManifestVector)
+
+  /** A table with three leaves, each with a deletion vector. */
+  private def withVectors(limits: RootLimits): RootTable = {
+    val table = newTable(limits.copy(maxInlineFiles = 3, foldShare = 1, mergeCount = 100))
+    Seq("a", "b", "c").foreach(name => table.append((1 to 5).map(i => s"$name$i"): _*))
+    table.remove("a1", "b1", "c1")
+    table
+  }
+
+  test("a vector that is too large moves to a Puffin file, but not in the commit that writes it") {
+    val table = withVectors(RootLimits(maxVectorBytes = 1L))
+    assert(vectors(table).size == 3 && vectors(table).forall(_.location.isEmpty))
+    val written = table.append("x")
+    assert(written.written.size == 2 && vectors(table).map(_.location).distinct.size == 1)
+    assert(table.names.size == 13 && !table.names("b1"))
+    assert(table.files.reachable(new SeenParts).metadata.toSet == written.references)
+    table.remove("b2")
+    assert(table.changes == ((Set.empty, Set("b2"))) && vectors(table).count(_.location.isEmpty) == 1)
+    table.append("y")
+    assert(vectors(table).forall(_.location.nonEmpty) && vectors(table).map(_.location).distinct.size == 2)
+    assert(table.names.size == 13 && table.files.reachable(new SeenParts).metadata.count(_.endsWith(".puffin")) == 2)
+  }
+
+  test("if the vectors are too large together, the largest ones move to a Puffin file") {
+    val table = withVectors(RootLimits(maxVectorsBytes = 120L))
+    table.append("x")
+    assert(vectors(table).count(_.location.isEmpty) == 2 && table.names.size == 13)
+  }
+
+  test("leaves are larger in large tables, so that the root does not grow in proportion to the number of files") {
+    assert(EntrySizes.leafTarget(8L << 20, files = 1000000L, entryBytes = 230L) == (8L << 20))
+    assert(EntrySizes.leafTarget(8L << 20, files = 100000000L, entryBytes = 950L) == 21517276L)
+    assert(EntrySizes.leafTarget(8L << 20, files = 1000000000L, entryBytes = 950L) == (64L << 20))
+    assert(EntrySizes.leafTarget(128L << 20, files = 100000000L, entryBytes = 950L) == (128L << 20))
   }
 }

@@ -157,7 +157,12 @@ class RootTreeSuite extends AnyFunSuite {
    */
   private def checkHistory(seed: Int, commits: Int): Unit = {
     val random = new Random(seed)
-    val limits = RootLimits(1 + random.nextInt(4), 1 + random.nextInt(8), 2, 2, 1 + random.nextInt(4), 4000L, 3)
+    val limits = RootLimits(1 + random.nextInt(4), 1 + random.nextInt(8), 2, 2, 1 + random.nextInt(4), 4000L, 3).copy(
+      inlineBytes = 100L + random.nextInt(800),
+      maxRootBytes = 500L + random.nextInt(2000),
+      maxVectorBytes = 1L + random.nextInt(80),
+      maxVectorsBytes = 1L + random.nextInt(200)
+    )
     val table = new RootTable(ManifestSamples.schema, limits = limits)
     val expected = scala.collection.mutable.Map.empty[Long, Set[String]]
     var current = Set.empty[String]

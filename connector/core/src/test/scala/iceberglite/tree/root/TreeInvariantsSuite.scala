@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
-import iceberglite.tree.ManifestCache
+import iceberglite.tree.{ManifestCache, TreeViolation}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[TreeInvariants]]. The comments in that class describe the rules I4 to I13. */
@@ -20,15 +20,20 @@ class TreeInvariantsSuite extends AnyFunSuite {
   }
 
   /** Returns the violated rules after `change` has changed the entries of the root of the current snapshot. */
-  private def violated(table: RootTable)(change: Vector[ContentEntry] => Vector[ContentEntry]): Set[String] = {
-    val path = "mem:/t/metadata/changed.parquet"
+  private def violated(table: RootTable)(change: Vector[ContentEntry] => Vector[ContentEntry]): Set[String] =
+    checked(table, 500000)(change).map(_.rule).toSet
+
+  private def checked(table: RootTable, maxFiles: Int)(
+      change: Vector[ContentEntry] => Vector[ContentEntry]
+  ): Vector[TreeViolation] = {
+    val path = s"mem:/t/metadata/changed-${table.io.paths.size}.parquet"
     val columns = RootSamples.columnsOf(table.lists.metadata)
     table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, change(table.root)))
     val current = table.lists.metadata.currentSnapshot.get
     val parent = current.parentSnapshotId.map(id => table.files(table.lists.metadata.snapshot(id)))
     val changed =
       new RootFiles(current.copy(manifestList = Some(path)), table.lists.tree, columns, ManifestCache.Disabled)
-    new TreeInvariants(changed, parent, table.lists.tree).violations.map(_.rule).toSet
+    new TreeInvariants(changed, parent, table.lists.tree, maxFiles).violations
   }
 
   private def isVector(e: ContentEntry) = e.content == EntryContent.ManifestVector
@@ -83,5 +88,41 @@ class TreeInvariantsSuite extends AnyFunSuite {
 
   test("a leaf with live files that is dropped violates I13") {
     assert(violated(newTable())(_.filterNot(e => isLeaf(e) || isVector(e)))("I13"))
+  }
+
+  test("the findings do not depend on how many files are in memory at the same time") {
+    def isFile(e: ContentEntry) = e.content == EntryContent.Data
+    val changes = Seq[Vector[ContentEntry] => Vector[ContentEntry]](
+      identity,
+      root => root ++ root.filter(e => isFile(e) && e.isLive),
+      _.map(e => if (isFile(e)) e.copy(firstRowId = Some(5L)) else e),
+      _.map(e => if (isVector(e)) e.copy(version = e.version.copy(status = Existing)) else e),
+      _.filterNot(e => isLeaf(e) || isVector(e)),
+      _.map(e => if (isFile(e)) e.copy(firstRowId = Some(1000L)) else e)
+    )
+    changes.foreach { change =>
+      val expected = checked(newTable(), 500000)(change).map(_.rule).toSet
+      Seq(1, 2, 3).foreach(max => assert(checked(newTable(), max)(change).map(_.rule).toSet == expected))
+    }
+    assert(changes.map(change => checked(newTable(), 1)(change).map(_.rule).toSet.size).count(_ == 0) == 1)
+  }
+
+  test("a leaf that cannot be read is one finding, and the number of findings is limited") {
+    val table = newTable()
+    val leaf = table.root.find(isLeaf).get
+    table.io.replace(leaf.location, Array[Byte](1, 2, 3))
+    val found = checked(table, 500000)(identity)
+    assert(found.map(_.rule) == Vector("I1-I3") && found.head.reason.contains(leaf.location))
+    val other = newTable()
+    val many = checked(other, 500000)(root =>
+      root ++ (1 to 2000).map(i =>
+        root.filter(isLeaf).head.copy(
+          content = EntryContent.DeleteManifest,
+          firstRowId = None,
+          location = s"mem:/t/gone-$i.parquet"
+        )
+      )
+    )
+    assert(many.size == TreeInvariants.MaxViolations)
   }
 }

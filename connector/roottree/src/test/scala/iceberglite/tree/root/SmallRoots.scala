@@ -7,7 +7,8 @@ import iceberglite.tree._
 
 /**
  * Writes the trees of version 4 in tables of version 3 too, so that all suites for version 3 run with such trees. The
- * limits are so low that small tests write leaves, and that commits flush, fold and merge them. Tables of versions 1
+ * limits are so low that small tests write leaves, that commits flush, fold and merge them, and that deletion vectors
+ * of leaves move to Puffin files. Tables of versions 1
  * and 2 have manifest lists, which an upgrade to version 3 keeps as leaves.
  */
 object SmallRoots extends MetadataTree {
@@ -17,7 +18,10 @@ object SmallRoots extends MetadataTree {
     maxDeleteFiles = 3,
     flushedShare = 2,
     foldShare = 3,
-    mergeCount = 3
+    mergeCount = 3,
+    maxVectorBytes = 44L,
+    maxVectorsBytes = 80L,
+    maxRewriteBytes = 4000L
   )
   private val tree = new RootTree(expressions(_), limits)
 

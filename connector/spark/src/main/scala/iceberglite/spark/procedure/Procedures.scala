@@ -28,6 +28,7 @@ object Procedures {
     RewritePositionDeleteFilesProcedure,
     ComputePartitionStatsProcedure,
     ComputeTableStatsProcedure,
+    ValidateTreeProcedure,
     MaintainProcedure,
     RewriteTablePathProcedure,
     AddFilesProcedure,

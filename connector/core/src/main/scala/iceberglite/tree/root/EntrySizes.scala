@@ -1,0 +1,48 @@
+package iceberglite.tree.root
+
+import iceberglite.spec.types.Literal
+import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
+
+/** Estimates how many bytes entries take in a manifest. The estimates are based on measured files. */
+private[root] object EntrySizes {
+  private val EntryBytes = 50L
+  private val ColumnBytes = 18L
+
+  /** Returns the estimated size of an entry in bytes. */
+  def of(e: ContentEntry): Long =
+    EntryBytes + inlineBytes(e) + e.stats.byId.valuesIterator.map(s => ColumnBytes + longBounds(s)).sum
+
+  def of(entries: Iterable[ContentEntry]): Long = entries.iterator.map(of(_)).sum
+
+  /** Returns the size of an inline deletion vector in bytes; 0 for other entries. */
+  def inlineBytes(e: ContentEntry): Long = e.vector match {
+    case Some(Inline(bytes)) => bytes.remaining.toLong
+    case Some(_: InPuffin) | None => 0L
+  }
+
+  private def longBounds(s: FieldStats): Long = s.lower.fold(0L)(lengthOf) + s.upper.fold(0L)(lengthOf)
+
+  private def lengthOf(value: Literal): Long = value match {
+    case Literal.StringLiteral(text) => text.length.toLong
+    case Literal.BinaryLiteral(bytes) => bytes.remaining.toLong
+    case Literal.FixedLiteral(bytes) => bytes.remaining.toLong
+    case _ => 0L
+  }
+
+  /** A root with more leaves than this number of bytes can describe gets larger leaves. */
+  private val LeafEntriesBytes = 4L << 20
+  private val MaxLeafBytes = 64L << 20
+
+  /**
+   * Returns the target size of a leaf in bytes. In a large table, leaves are larger than the configured size, so that
+   * the root, whose size grows with the number of leaves, does not grow in proportion to the number of files.
+   *
+   * @param configured the configured size, which is the minimum
+   * @param files the number of files in the table
+   * @param entryBytes the estimated size of an entry
+   */
+  def leafTarget(configured: Long, files: Long, entryBytes: Long): Long = {
+    val needed = files.toDouble * entryBytes * entryBytes / LeafEntriesBytes
+    math.max(configured, math.min(needed, MaxLeafBytes.toDouble).toLong)
+  }
+}

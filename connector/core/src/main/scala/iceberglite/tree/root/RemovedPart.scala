@@ -1,0 +1,35 @@
+package iceberglite.tree.root
+
+import iceberglite.puffin.DeletionVector
+import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, Metrics}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, PartKey}
+
+/**
+ * The entries that a snapshot removed from a leaf, with the status `deleted` and the id of the snapshot. The leaf
+ * itself does not change, so that it has no such entries.
+ *
+ * @param positions the bytes of a deletion vector with the positions of the entries
+ */
+final private[root] class RemovedPart(leaf: LeafPart, positions: Array[Byte], snapshotId: Long) extends FilePart {
+  @transient private lazy val removed: DeletionVector = DeletionVector.parse(path, path, positions)
+
+  override def path: String = leaf.path
+  override def id: String = s"$path#removed#$snapshotId"
+  override def content: ManifestContent = leaf.content
+  override def specId: Int = leaf.specId
+  override def length: Long = leaf.length
+  override def liveFiles: Option[Long] = Some(0L)
+  override def sequenceNumber: Long = leaf.sequenceNumber
+  override def minSequenceNumber: Long = leaf.minSequenceNumber
+  override def recordCount: Long = leaf.recordCount
+  override def partitions: Option[Vector[FieldSummary]] = leaf.partitions
+  override def metrics: Metrics = leaf.metrics
+
+  override def entries(io: FileIO): Iterator[ManifestEntry] =
+    leaf.at(io, removed).map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
+
+  override def forReading: FilePart = new RemovedPart(leaf.forReading, positions, snapshotId)
+
+  override private[tree] def cacheKey(io: FileIO): PartKey = leaf.cacheKey(io).copy(path = id)
+}

@@ -1,0 +1,69 @@
+package iceberglite.tree.root
+
+import java.nio.ByteBuffer
+
+import iceberglite.puffin.{NewBlob, PuffinWriter}
+import iceberglite.spec.file.EntryStatus
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.storage.FileSink
+import iceberglite.tree.TreeHeader
+import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
+
+/**
+ * Moves deletion vectors of leaves from a root to a Puffin file, if they would make the root too large. Only vectors
+ * that a commit carries over are moved, so that a commit that removes files writes only the root.
+ */
+final private[root] class VectorSpill(header: TreeHeader, output: FileSink, limits: RootLimits) {
+
+  /**
+   * Returns the entries of a root, in which large vectors are stored in a Puffin file.
+   *
+   * @param entries the entries that the commit carries over
+   * @param newBytes the size of the vectors that the commit adds or removes, which also count
+   * @param all whether to move all vectors
+   */
+  def spill(entries: Vector[ContentEntry], newBytes: Long, all: Boolean): Vector[ContentEntry] = {
+    val chosen = choose(entries, newBytes, all)
+    if (chosen.isEmpty) entries
+    else {
+      val path = s"${header.metadataPath}/${header.commitId}-${header.attempt}-vectors.puffin"
+      val written = PuffinWriter.write(output, path, chosen.iterator.map { case (e, bytes) => blob(e, bytes) })
+      val moved = chosen.map(_._1).zip(written.blobs).map { case (e, blob) =>
+        e -> e.copy(
+          location = path,
+          fileSizeInBytes = Some(written.fileSizeInBytes),
+          vector = Some(InPuffin(blob.offset, blob.length))
+        )
+      }.toMap
+      entries.map(e => moved.getOrElse(e, e))
+    }
+  }
+
+  /** Returns the vectors to move, the largest first, with their bytes. */
+  private def choose(
+      entries: Vector[ContentEntry],
+      newBytes: Long,
+      all: Boolean
+  ): Vector[(ContentEntry, ByteBuffer)] = {
+    val inline = entries.flatMap(e => e.vector.collect { case Inline(bytes) => e -> bytes })
+    val movable = inline.filter(_._1.version.status == EntryStatus.Existing).sortBy(-_._2.remaining)
+    val remaining = movable.scanLeft(newBytes + inline.map(_._2.remaining.toLong).sum)(_ - _._2.remaining)
+    movable.zip(remaining).takeWhile { case ((_, bytes), total) =>
+      all || bytes.remaining > limits.maxVectorBytes || total > limits.maxVectorsBytes
+    }.map(_._1)
+  }
+
+  private def blob(e: ContentEntry, bytes: ByteBuffer): NewBlob = {
+    val contents = new Array[Byte](bytes.remaining)
+    bytes.duplicate().get(contents)
+    val properties = Map(
+      BlobProperty.ReferencedDataFile -> e.referencedFile.mkString,
+      BlobProperty.Cardinality -> e.recordCount.toString
+    )
+    NewBlob(
+      BlobMetadata(BlobType.DeletionVector, -1L, -1L, Vector(MetadataColumns.Position.id), properties),
+      contents
+    )
+  }
+}

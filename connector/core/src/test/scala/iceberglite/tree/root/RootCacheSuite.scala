@@ -1,0 +1,65 @@
+package iceberglite.tree.root
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.FormatVersion.V4
+import iceberglite.spec.file.ContentFile
+import iceberglite.tree.{ManifestCache, TestTable}
+import iceberglite.tree.TestTable.{file, nameOf, removing}
+import iceberglite.tree.manifestlist.ManifestSamples
+
+/** Tests which metadata files of version 4 are read if the cache has the files of the parent snapshot. */
+class RootCacheSuite extends AnyFunSuite {
+  private val files: Seq[ContentFile] = Seq("a", "b", "c", "d", "x").map(file(_))
+
+  private def newTable(cache: ManifestCache): TestTable = new TestTable(
+    ManifestSamples.schema,
+    version = V4,
+    properties = Map("write.v4.single-commit-max-files" -> "3"),
+    cache = cache
+  )
+
+  /** Returns the number of reads from storage. */
+  private def reads(t: TestTable)(body: => Unit): Int = {
+    val before = t.io.reads.get
+    body
+    t.io.reads.get - before
+  }
+
+  private def append(t: TestTable, added: ContentFile*): Unit = {
+    t.append(added: _*)
+    ()
+  }
+
+  private def remove(t: TestTable, name: String): Unit = {
+    t.commit(Vector.empty, removing(name))
+    ()
+  }
+
+  test("a commit reads only the leaves whose files it may remove, and each of them once for all deletion vectors") {
+    val t = newTable(new ManifestCache(64L << 20))
+    append(t, files: _*)
+    assert(reads(t)(append(t, file("e"))) == 0)
+    assert(reads(t)(remove(t, "b")) > 0)
+    assert(reads(t)(remove(t, "c")) == 0)
+    assert(reads(t)(assert(t.live.map(e => nameOf(e.file)).toSet == Set("a", "d", "x", "e"))) == 0)
+  }
+
+  test("a cached root has the same entries as the file") {
+    val (cached, uncached) = (newTable(new ManifestCache(64L << 20)), newTable(ManifestCache.Disabled))
+    Seq(cached, uncached).foreach { t =>
+      append(t, files: _*)
+      append(t, file("e"), TestTable.equalityDeletes("q"))
+      remove(t, "b")
+    }
+    assert(cached.live == uncached.live && cached.live.size == 6)
+    assert(reads(uncached)(assert(uncached.live.nonEmpty)) > 0)
+  }
+
+  test("a small cache, which cannot hold a root, reads the root again") {
+    val t = newTable(new ManifestCache(100L))
+    append(t, files: _*)
+    append(t, file("e"))
+    assert(reads(t)(assert(t.live.size == 6)) > 0)
+  }
+}
