@@ -11,7 +11,11 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   private val FieldId = "field-id"
   private val Name = "name"
 
-  override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
+  override def read(json: JsonValue): PartitionSpec = read(json, Vector.empty)
+
+  /** Reads a partition spec whose fields may refer to expressions (version 4) by their ids. */
+  private[json] def read(json: JsonValue, expressions: Vector[TableExpression]): PartitionSpec =
+    PartitionSpec(json(SpecId).int, readFields(json(Fields), expressions))
 
   /** Reads a partition spec that may lack the spec id, because the table has not assigned the id yet. */
   private[json] def readUnassigned(json: JsonValue): PartitionSpec =
@@ -31,21 +35,38 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   /**
    * Reads a list of fields, as in `partition-spec` of version 1. If the fields have no ids, they get sequential ids
    * that start at 1000.
+   *
+   * @param expressions the expressions of the table (version 4). A field may have only the id of an expression
    */
-  private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
+  private[json] def readFields(
+      json: JsonValue,
+      expressions: Vector[TableExpression] = Vector.empty
+  ): Vector[PartitionField] = {
     val fields = json.elements.zipWithIndex.map { case (field, i) =>
-      PartitionField(
+      if (isReference(field)) referenced(field, expressions)
+      else PartitionField(
         SourceJson.ids(field),
         field.optionalInt(FieldId).getOrElse(PartitionSpec.FirstFieldId + i),
         field.string(Name),
         SourceJson.transform(field)
       )
     }
-    val withId = json.elements.count(_.has(FieldId))
+    val withId = json.elements.count(field => field.has(FieldId) || isReference(field))
     if (withId != 0 && withId != fields.size) json.fail(s"Only $withId of ${fields.size} fields have a $FieldId")
     json.requireUnique(fields.map(_.fieldId))(id => s"Two partition fields have the id $id")
     json.requireUnique(fields.map(_.name))(name => s"Two partition fields have the name $name")
     fields
+  }
+
+  private def isReference(field: JsonValue): Boolean = field.has(TableExpressionJson.Id) && !field.has(Name)
+
+  private def referenced(field: JsonValue, expressions: Vector[TableExpression]): PartitionField = {
+    val id = field(TableExpressionJson.Id).int
+    val expression = expressions.find(_.id == id)
+      .getOrElse(field.fail(s"The table has no expression $id, but a partition field refers to it"))
+    val fieldId = expression.partitionFieldId
+      .getOrElse(field.fail(s"The expression $id of a partition field has no id of a partition field"))
+    PartitionField(expression.sourceIds, fieldId, expression.name, expression.transform)
   }
 
   private[json] def writeFields(

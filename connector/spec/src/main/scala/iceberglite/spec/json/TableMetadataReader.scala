@@ -24,11 +24,11 @@ private[json] object TableMetadataReader {
   def read(json: JsonValue, history: Option[FastSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
-    val (specs, defaultSpecId) = readSpecs(json, version)
+    val expressions = if (version < FormatVersion.V4) Vector.empty else readExpressions(json)
+    val (specs, defaultSpecId) = readSpecs(json, version, expressions)
     val (orders, defaultOrderId) = readOrders(json, version)
     val snapshots = history.fold(json.mapOf(Key.Snapshots)(SnapshotJson.read))(_.snapshots)
     val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
-    val expressions = if (version < FormatVersion.V4) Vector.empty else readExpressions(json)
     val metadata = TableMetadata(
       formatVersion = version,
       uuid = readUuid(json, version),
@@ -104,8 +104,12 @@ private[json] object TableMetadataReader {
     (schemas, requireListed(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
   }
 
-  private def readSpecs(json: JsonValue, version: FormatVersion): (Vector[PartitionSpec], Int) = {
-    val listed = json.elementsOf(Key.Specs).map(PartitionSpecJson.read)
+  private def readSpecs(
+      json: JsonValue,
+      version: FormatVersion,
+      expressions: Vector[TableExpression]
+  ): (Vector[PartitionSpec], Int) = {
+    val listed = json.elementsOf(Key.Specs).map(PartitionSpecJson.read(_, expressions))
     if (listed.isEmpty && version == FormatVersion.V1) {
       (Vector(PartitionSpec(V1SpecId, PartitionSpecJson.readFields(json(Key.V1PartitionSpec)))), V1SpecId)
     } else {

@@ -67,4 +67,14 @@ class ExpressionsJsonSuite extends AnyFunSuite {
     val e = intercept[InvalidMetadata](read(text(table).replace("\"expr-id\":16", "\"expr-id\":4")))
     assert(e.reason.contains("id_bucket has the id 4, which a column of schema 0 also has"))
   }
+
+  test("a partition field with only the id of an expression has the fields of the expression") {
+    val bare = text(table).replaceAll("(\"expr-id\":[0-9]+),\"source-id\":[0-9]+,\"field-id\":[^}]*}", "$1}")
+    assert(bare.contains("{\"expr-id\":15}") && bare.contains("{\"expr-id\":16}"))
+    assert(read(bare) == table)
+    val unknown = intercept[InvalidMetadata](read(bare.replace("{\"expr-id\":15}", "{\"expr-id\":99}")))
+    assert(unknown.reason == "The table has no expression 99, but a partition field refers to it")
+    val unused = bare.replace("},\"partition-field-id\":1001}", "}}")
+    assert(intercept[InvalidMetadata](read(unused)).reason.contains("16 of a partition field has no id"))
+  }
 }
