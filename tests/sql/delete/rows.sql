@@ -38,7 +38,7 @@ overwrite
 overwrite
 overwrite
 
-ALTER TABLE t SET TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read');
+ALTER TABLE t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read');
 
 DELETE FROM t WHERE id = 5;
 

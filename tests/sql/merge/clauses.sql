@@ -20,7 +20,7 @@ SELECT * FROM t ORDER BY id;
 4 | 0 | e
 5 | 50 | d
 
-ALTER TABLE t SET TBLPROPERTIES ('format-version' = '2', 'write.merge.mode' = 'merge-on-read');
+ALTER TABLE t SET TBLPROPERTIES ('write.merge.mode' = 'merge-on-read');
 
 MERGE INTO t USING u ON t.id = u.id AND t.p = 'd'
 WHEN MATCHED THEN UPDATE SET n = t.n + 1

@@ -18,7 +18,7 @@ SELECT id, n, s.a, s.b FROM t ORDER BY id;
 4 | 40 | 4 | new
 5 | 50 | 5 | new
 
-ALTER TABLE t SET TBLPROPERTIES ('format-version' = '2', 'write.update.mode' = 'merge-on-read');
+ALTER TABLE t SET TBLPROPERTIES ('write.update.mode' = 'merge-on-read');
 
 UPDATE t SET n = NULL WHERE id % 2 = 1;
 
