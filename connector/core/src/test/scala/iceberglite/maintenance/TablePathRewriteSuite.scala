@@ -14,13 +14,13 @@ import iceberglite.scan.{RandomHistory, TableRows, TableScan}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
-import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.file.FileFormat
-import iceberglite.spec.metadata.{BlobProperty, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.metadata.{BlobProperty, Snapshot, SnapshotRef, StatisticsFile, TableMetadata}
 import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{ExpireOptions, SetStatistics, UpdateProperties}
+import iceberglite.table.action.{ExpireOptions, OverwriteFiles, SetRef, SetStatistics, UpdateProperties, UpgradeVersion}
 import iceberglite.tree.{ManifestCache, TreeReader, TreeTable}
 
 /** Tests that the files which `rewrite_table_path` lists and writes form a copy of the table in another location. */
@@ -105,6 +105,26 @@ class TablePathRewriteSuite extends AnyFunSuite {
           .foreach(part => assert(part.length == actions.store.read(part.path).length, s"seed $seed"))
       }
     }
+
+  test("the list of files has the live files of each snapshot, but no file that every snapshot has removed") {
+    val actions = Actions.unpartitionedTable(FormatVersion.V3)
+    val files = "abcdef".toVector.map(name => file(s"$source/data/$name"))
+    def remove(removed: ContentFile): Unit = {
+      actions.commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(removed)))
+      ()
+    }
+    actions.append(files.init: _*)
+    actions.commit(new UpgradeVersion(FormatVersion.V4))
+    remove(files(0))
+    actions.commit(new SetRef("kept", SnapshotRef.Branch(actions.table.currentSnapshot.get.snapshotId)))
+    remove(files(1))
+    actions.append(files.last)
+    remove(files.last)
+    val options = ExpireOptions(Some(Long.MaxValue), Some(1))
+    new SnapshotExpiry(actions.table, options, new LocalUnreachableFiles, Map.empty, environment).run()
+    val copied = listed(actions.store, rewrite(actions.table, PathRewriteOptions(prefixes))).map(_._1)
+    assert(copied.filter(_.startsWith(s"$source/data/")).sorted == files.slice(1, 5).map(_.path))
+  }
 
   for (version <- FormatVersion.all)
     test(s"later versions are copied from a start version, even if snapshots expired, version ${version.number}") {

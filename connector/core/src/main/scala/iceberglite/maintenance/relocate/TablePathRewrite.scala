@@ -114,9 +114,11 @@ final class TablePathRewrite(
       val copiedDeletes = copyDeletes(deleteFiles)
       val copy = new Copy(copiedDeletes)
       // Several parts may have the same file, for example a leaf manifest from which several snapshots removed entries.
-      val lengths = MetadataPool.map(parts.groupBy(_.path).map(_._2.head).toVector) { part =>
-        copyList.addRewritten(part.path)
-        part.path -> part.copyTo(tree, copy)
+      val lengths = MetadataPool.map(parts.groupBy(_.path).toVector) { case (path, part +: others) =>
+        copyList.addRewritten(path)
+        // The file of an entry that the first part lacks may be live in another part.
+        others.foreach(_.entries(io).filter(_.isLive).foreach(copy.file))
+        path -> part.copyTo(tree, copy)
       }.toMap
       MetadataPool.map(snapshots) { snapshot =>
         snapshot.manifestList.foreach(copyList.addRewritten)

@@ -157,9 +157,11 @@ final private[root] class LeafPart(
     )
   }
 
-  override def copyTo(table: TreeTable, copy: TreeCopy): Long =
-    if (isColumnar) new RootCopy(table.io, columns, copy).writeLeaf(this)
-    else new ManifestPart(LeafUpgrade.manifest(leaf, stats), specs).copyTo(table, copy)
+  override def copyTo(table: TreeTable, copy: TreeCopy): Long = {
+    val files = if (removed.isEmpty) copy else new CopyWithRemovedFiles(copy, at(table.io, vector))
+    if (isColumnar) new RootCopy(table.io, columns, files).writeLeaf(this)
+    else new ManifestPart(LeafUpgrade.manifest(leaf, stats), specs).copyTo(table, files)
+  }
 
   override def forReading: LeafPart = {
     val described = leaf.copy(stats = ContentStats.Empty, keyMetadata = None)

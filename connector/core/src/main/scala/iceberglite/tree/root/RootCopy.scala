@@ -2,6 +2,7 @@ package iceberglite.tree.root
 
 import java.nio.ByteBuffer
 
+import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestEntry}
 import iceberglite.storage.FileIO
 import iceberglite.tree.TreeCopy
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
@@ -54,4 +55,24 @@ final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: Tree
       referencedFile = file.referencedDataFile
     )
   }
+}
+
+/**
+ * Copies a leaf from which a deletion vector removes entries. The copy has these entries too, because positions must not
+ * change, but the entries are passed on as deleted entries, because their files may not exist any more.
+ *
+ * @param removed the removed entries
+ */
+final private[root] class CopyWithRemovedFiles(copy: TreeCopy, removed: Iterator[ManifestEntry]) extends TreeCopy {
+  private val removedFiles = removed.map(keyOf).toSet
+
+  /** A Puffin file may contain the deletion vectors of several data files. */
+  private def keyOf(e: ManifestEntry) = (e.file.path, e.file.contentOffset)
+
+  override def referencePath(path: String): String = copy.referencePath(path)
+
+  override def writePath(path: String): String = copy.writePath(path)
+
+  override def file(entry: ManifestEntry): ContentFile =
+    copy.file(if (removedFiles(keyOf(entry))) entry.copy(status = EntryStatus.Deleted) else entry)
 }
