@@ -97,7 +97,11 @@ final class PartReader private (
     MetadataTree.entryCodec.decode(part, specs, bytes)
 }
 
-private object PartReader {
+private[scan] object PartReader {
+
+  /** Returns a reader that selects all files, without their metrics. */
+  def ofAllFiles(table: TreeTable): PartReader =
+    new PartReader(table, AlwaysTrue, AlwaysTrue, StatsToKeep.Of(Set.empty))
 
   /** Returns an entry that has its own sequence numbers and inherits no values from a manifest. */
   def entry(file: ContentFile, dataSequenceNumber: Long): ManifestEntry =

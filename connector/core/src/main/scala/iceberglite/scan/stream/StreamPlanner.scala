@@ -1,0 +1,132 @@
+package iceberglite.scan.stream
+
+import iceberglite.scan.FileScanTask
+import iceberglite.scan.stream.StreamPosition._
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.tree.ManifestCache
+
+/**
+ * Plans the micro-batches of a stream. Remembers the batch that was planned last and, while the stream reads its first
+ * snapshot, the deletes of this snapshot. Not thread-safe.
+ *
+ * @param cache cache of decoded manifests
+ */
+final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
+  private val history = new StreamHistory
+  private var planned: Option[StreamBatch] = None
+  private var first: Option[WholeSnapshot] = None
+
+  /**
+   * Returns the next batch; absent if there is nothing to read.
+   *
+   * @throws iceberglite.spec.IcebergError.Unsupported if the next commit cannot be read
+   * @throws iceberglite.spec.IcebergError.NotFound if a commit after the offset has expired
+   * @throws ValidationFailed if the branch no longer contains the snapshot of the offset, or if the offset is that of
+   *   another table
+   */
+  def next(state: StreamState, from: StreamOffset, limit: StreamLimit): Option[StreamBatch] = {
+    requireSameTable(state, from)
+    if (isAtHead(state, from.position)) None
+    else {
+      val batch = new StreamBatchBuilder(from.copy(table = state.metadata.uuid), limit)
+      val steps = stepsAfter(state, from.position)
+      while (batch.isOpen && steps.hasNext) batch.add(steps.next())
+      planned = Some(batch.result).filter(_.to.position != from.position)
+      planned
+    }
+  }
+
+  /**
+   * Returns the files of a batch that this planner, or the planner of an earlier run of the query, has planned.
+   *
+   * @throws ValidationFailed if the offsets are those of another table
+   */
+  def tasks(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] =
+    planned.filter(b => b.from.position == from.position && b.to == to).fold {
+      Seq(from, to).foreach(requireSameTable(state, _))
+      replan(state, from, to)
+    }(_.tasks)
+
+  /** Plans a batch again. The commits of the batch are read even if they were rolled back after the first run. */
+  private def replan(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] = {
+    val head = to.position.snapshotId.map(snapshot(state, _))
+    val end = head.fold(to.position)(endOf(state, to.position, _))
+    val batch = new StreamBatchBuilder(from, StreamLimit.Unlimited)
+    val steps = stepsAfter(state.copy(head = head), from.position)
+    while (batch.position != end && batch.position != to.position && steps.hasNext) batch.add(steps.next())
+    batch.result.tasks
+  }
+
+  /**
+   * Returns the position of the step with which a batch ends.
+   *
+   * @param to the position in the offset after the batch, which Apache Iceberg may have written
+   * @param head the snapshot of the position
+   */
+  private def endOf(state: StreamState, to: StreamPosition, head: Snapshot): StreamPosition = to match {
+    case InCommit(_, 0) => head.parentSnapshotId.fold[StreamPosition](Empty)(After)
+    case InForeignCommit(_, position) => filesOf(state).endOfForeign(head, position)
+    case other => other
+  }
+
+  private def requireSameTable(state: StreamState, offset: StreamOffset): Unit =
+    for (known <- offset.table; current <- state.metadata.uuid if known != current) throw ValidationFailed(
+      s"The checkpoint of the query contains an offset of another table: ${state.table.name} has the UUID $current, " +
+        s"and the offset has the UUID $known. The table was dropped and created again, or the query reads another " +
+        "table than before. Start the query with a new checkpoint location"
+    )
+
+  private def isAtHead(state: StreamState, position: StreamPosition): Boolean =
+    position == state.head.fold[StreamPosition](Empty)(h => After(h.snapshotId))
+
+  private def stepsAfter(state: StreamState, position: StreamPosition): Iterator[StreamStep] = {
+    val files = filesOf(state)
+    def later(snapshotId: Long): Iterator[StreamStep] = files.of(history.after(state, snapshotId))
+    def reached(id: Long): Snapshot = {
+      history.after(state, id)
+      snapshot(state, id)
+    }
+    position match {
+      case Empty => files.of(history.all(state))
+      case InSnapshot(id, read) => files.rest(whole(state, reached(id)), read) ++ later(id)
+      case InCommit(id, read) => files.rest(reached(id), read) ++ later(id)
+      case InForeignCommit(id, foreign) => files.restOfForeign(reached(id), foreign) ++ later(id)
+      case After(id) => later(id)
+    }
+  }
+
+  private def filesOf(state: StreamState): StreamFiles = new StreamFiles(state, content, cache)
+
+  private def snapshot(state: StreamState, id: Long): Snapshot =
+    state.metadata.findSnapshot(id).getOrElse(throw StreamHistory.expired(state, id))
+
+  private def whole(state: StreamState, snapshot: Snapshot): WholeSnapshot =
+    first.filter(_.snapshot.snapshotId == snapshot.snapshotId).getOrElse {
+      val created = new WholeSnapshot(snapshot, state.table, cache)
+      first = Some(created)
+      created
+    }
+
+  /** Returns how much of the branch a stream has not read. Commits that cannot be found are not counted. */
+  def backlog(state: StreamState, from: StreamOffset): StreamBacklog = {
+    val commits = from.position match {
+      case After(id) => history.after(state, id)
+      case Empty => history.all(state)
+      case position => position.snapshotId.toVector.flatMap { id =>
+          state.metadata.findSnapshot(id).toVector ++ history.after(state, id)
+        }
+    }
+    def sum(key: String): Long = commits.iterator.flatMap(_.count(key)).sum
+    StreamBacklog(commits.size, sum(SummaryKey.AddedDataFiles), sum(SummaryKey.AddedFilesSize))
+  }
+}
+
+/**
+ * The part of a branch that a stream has not read.
+ *
+ * @param snapshots the number of snapshots
+ * @param files the number of data files that they added, according to their summaries
+ * @param bytes the size of these files in bytes
+ */
+final case class StreamBacklog(snapshots: Int, files: Long, bytes: Long)

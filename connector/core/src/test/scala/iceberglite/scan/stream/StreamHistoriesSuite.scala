@@ -1,0 +1,134 @@
+package iceberglite.scan.stream
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.scan.{
+  ChangelogScan,
+  FileScanTask,
+  IncrementalScan,
+  RandomHistory,
+  RangeEnd,
+  RangeStart,
+  SnapshotRange,
+  TableScan
+}
+import iceberglite.scan.stream.StreamContent.{Appends, Changes}
+import iceberglite.scan.stream.StreamPosition.Empty
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.{Actions, Table}
+import iceberglite.tree.ManifestCache
+
+/** Compares the files that streams of randomly changed tables read with those that batch reads plan. */
+@MoreRounds
+class StreamHistoriesSuite extends AnyFunSuite {
+  private val skipping = Appends(skipsDeletes = true, skipsOverwrites = true)
+
+  private def history(random: Random, version: FormatVersion): RandomHistory = {
+    val actions = new Actions(RandomHistory.creation(version, partitioned = random.nextBoolean()))
+    new RandomHistory(actions.empty, random, Vector(FileFormat.Avro))
+  }
+
+  private def randomLimit(random: Random): StreamLimit = {
+    def maybe(max: Int): Option[Long] = if (random.nextBoolean()) Some(1L + random.nextInt(max)) else None
+    StreamLimit(maybe(4), maybe(12), maybe(4000))
+  }
+
+  /**
+   * Reads batches until nothing is left. Some batches are planned again by a new planner, as after a restart of the
+   * query.
+   */
+  private def readAll(table: Table, content: StreamContent, start: StreamOffset, random: Random): Read = {
+    val state = StreamState(table.tree(), table.currentSnapshot)
+    def restarted: StreamPlanner = new StreamPlanner(content, ManifestCache.Disabled)
+    def loop(planner: StreamPlanner, read: Read): Read = planner.next(state, read.offset, randomLimit(random)) match {
+      case None => read
+      case Some(batch) =>
+        val next = if (random.nextInt(3) == 0) restarted else planner
+        val to = StreamOffset.parse(StreamOffset.toJson(batch.to))
+        loop(next, Read(read.tasks ++ next.tasks(state, read.offset, to), to))
+    }
+    loop(restarted, Read(Vector.empty, start))
+  }
+
+  private case class Read(tasks: Vector[FileScanTask], offset: StreamOffset)
+
+  private def paths(tasks: Vector[FileScanTask]): Vector[String] = tasks.map(_.file.path)
+
+  private def range(table: Table, start: RangeStart): SnapshotRange =
+    SnapshotRange.of(table.metadata, table.currentSnapshot, None, start, RangeEnd.Newest)
+
+  private def appends(table: Table, start: RangeStart): Vector[String] = paths(
+    IncrementalScan(table.tree(), range(table, start), AlwaysTrue, caseSensitive = true, ManifestCache.Disabled).plan().tasks
+  )
+
+  private def rowsOf(table: Table, snapshot: Snapshot): Vector[FileScanTask] =
+    TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true, ManifestCache.Disabled).plan().tasks
+
+  private def withDeletes(tasks: Vector[FileScanTask]): Vector[(String, Vector[String])] =
+    tasks.map(t => t.file.path -> t.deletes.map(_.location.toString).sorted)
+
+  for (version <- Seq(V1, V2, V3)) {
+    test(s"a stream of appends reads the files of an incremental read, in any division into batches, v$version") {
+      (0 until Fuzz.rounds(8, 2)).foreach { round =>
+        val random = new Random(Fuzz.seed + round)
+        val h = history(random, version)
+        var read = Read(Vector.empty, StreamOffset(Empty))
+        (0 until 5).foreach { _ =>
+          (0 until random.nextInt(5)).foreach(_ => h.step(None))
+          val next = readAll(h.table, skipping, read.offset, random)
+          read = Read(read.tasks ++ next.tasks, next.offset)
+        }
+        assert(paths(read.tasks) == appends(h.table, RangeStart.Oldest), s"seed ${Fuzz.seed + round}")
+        assert(read.tasks.forall(_.deletes.isEmpty))
+      }
+    }
+
+    test(s"a stream that begins with a snapshot reads its rows, and then the later appends, v$version") {
+      (0 until Fuzz.rounds(8, 2)).foreach { round =>
+        val random = new Random(Fuzz.seed + 1000 + round)
+        val h = history(random, version)
+        (0 until 8).foreach(_ => h.step(None))
+        h.table.currentSnapshot.foreach { first =>
+          val state = StreamState(h.table.tree(), Some(first))
+          val start = StreamStart.Current.offset(state, skipping)
+          (0 until 5).foreach(_ => h.step(None))
+          val read = readAll(h.table, skipping, start, random).tasks
+          val whole = rowsOf(h.table, first)
+          assert(withDeletes(read.take(whole.size)) == withDeletes(whole), s"seed ${Fuzz.seed + 1000 + round}")
+          assert(paths(read.drop(whole.size)) == appends(h.table, RangeStart.After(first.snapshotId)))
+        }
+      }
+    }
+
+    test(s"a stream of changes reads the changes of the batch changelog with their ordinals, v$version") {
+      (0 until Fuzz.rounds(8, 2)).foreach { round =>
+        val random = new Random(Fuzz.seed + 2000 + round)
+        val h = history(random, version)
+        var read = Read(Vector.empty, StreamOffset(Empty))
+        (0 until 4).foreach { _ =>
+          (0 until random.nextInt(5)).foreach(_ => h.step(None))
+          val next = readAll(h.table, Changes, read.offset, random)
+          read = Read(read.tasks ++ next.tasks, next.offset)
+        }
+        val table = h.table
+        val batch = ChangelogScan(
+          table.tree(),
+          range(table, RangeStart.Oldest),
+          AlwaysTrue,
+          _ => true,
+          caseSensitive = true,
+          ManifestCache.Disabled
+        ).plan().tasks
+        def changes(tasks: Vector[FileScanTask]) = tasks.map(t => (t.file.path, t.change.map(_.copy(deletesOfChangedRows = None))))
+        assert(changes(read.tasks) == changes(batch), s"seed ${Fuzz.seed + 2000 + round}")
+      }
+    }
+  }
+}
