@@ -18,6 +18,7 @@ import iceberglite.spark.rules.{
   AllowFilteringByMetrics,
   PrepareRowLevelOperations,
   ReplacePinnedRelations,
+  ResolveStreamedChanges,
   RestoreCachedRelation,
   RestoreRelationBeforeMerge,
   RewriteCharPadding,
@@ -102,6 +103,7 @@ object SparkSessionExtensions {
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
     SessionResolution(new ResolveLikeSource(_)),
+    Resolution(ResolveStreamedChanges),
     Resolution(FillMissingColumns),
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),

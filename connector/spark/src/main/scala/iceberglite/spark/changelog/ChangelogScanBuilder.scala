@@ -16,7 +16,7 @@ import iceberglite.scan.SnapshotRange
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.{IcebergScan, StreamSource}
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.planning.{ScanFiles, ScanSource}
 import iceberglite.spec.expr.Expression
@@ -30,13 +30,15 @@ import iceberglite.table.Table
  * commits that may match the filters.
  *
  * @param schema the schema of the table, without the changelog's columns
+ * @param streams creates the stream of the scan
  */
 final class ChangelogScanBuilder(
     table: Table,
     range: SnapshotRange,
     schema: Schema,
     options: CaseInsensitiveStringMap,
-    session: SparkSession
+    session: SparkSession,
+    streams: StreamSource
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
@@ -84,7 +86,9 @@ final class ChangelogScanBuilder(
     scanColumns = ScanColumns.of(required, schema, metadataColumns, caseSensitive)
   }
 
-  override def build(): Scan = in(new IcebergScan(files, scanColumns, settings, caseSensitive, session))
+  override def build(): Scan = in {
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session, streams = Some(streams))
+  }
 
   override protected def errorName: String = table.name
 

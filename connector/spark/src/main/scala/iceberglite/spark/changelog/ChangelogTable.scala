@@ -16,6 +16,7 @@ import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spark.read.files.CommitScan
 import iceberglite.spark.session.PinnableTable
+import iceberglite.spark.stream.source.TableStreams
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -51,7 +52,9 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     new ChangelogTable(() => current, travel)
   }
 
-  override def capabilities: util.Set[TableCapability] = in(Set(TableCapability.BATCH_READ).asJava)
+  override def capabilities: util.Set[TableCapability] = in {
+    Set(TableCapability.BATCH_READ, TableCapability.MICRO_BATCH_READ).asJava
+  }
 
   override def metadataColumns: Array[MetadataColumn] =
     in(RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved)))
@@ -68,7 +71,9 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
         )
     }
     val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
-    new ChangelogScanBuilder(current, range, tableSchema, options, SparkSession.active)
+    val session = SparkSession.active
+    val streams = new TableStreams(current, state, changes = true, options, session)
+    new ChangelogScanBuilder(current, range, tableSchema, options, session, streams)
   }
 
   override protected def errorName: String = name

@@ -5,7 +5,7 @@ import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
 /** The options, configurations and table properties of Apache Iceberg that the connector does not support. */
 object ForeignOptions {
-  private val Streaming = "Streaming reads are not supported in this release"
+  private val Polling = "A streaming query polls the table and plans the next micro-batch when the trigger fires"
   private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
@@ -17,9 +17,10 @@ object ForeignOptions {
     Seq(
       rejected("scan-task-set-id", "Staged scan tasks are not supported, and all rows would be read. Remove it"),
       warned("locality", Locality, "false"),
-      warned("stream-from-timestamp", Streaming),
-      warned("streaming-*", Streaming),
-      warned("async-*", Streaming)
+      accepted("async-micro-batch-planning-enabled", Polling),
+      accepted("streaming-snapshot-polling-interval-ms", Polling),
+      accepted("async-queue-preload-file-limit", Polling),
+      accepted("async-queue-preload-row-limit", Polling)
     )
   )
 
@@ -47,7 +48,7 @@ object ForeignOptions {
         "spark.sql.iceberg.report-column-stats",
         "Set spark.sql.cbo.enabled=false to plan without column statistics"
       ),
-      warned("spark.sql.iceberg.async-micro-batch-planning-enabled", Streaming, "false"),
+      accepted("spark.sql.iceberg.async-micro-batch-planning-enabled", Polling),
       warned(
         "spark.sql.iceberg.view.schema-binding-mode",
         "The columns of a view's query must fit the types of the view without loss",

@@ -89,7 +89,7 @@ object ReadOptions {
     .inSession("spark.sql.iceberg.planning.preserve-data-grouping"))
 
   /** All options, in the order of the documentation. */
-  val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all
+  val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all ++ StreamOptions.all
 
   /**
    * The valid options that are not in [[all]]: Spark's own options, the internal option [[FiltersByMetrics]], and the

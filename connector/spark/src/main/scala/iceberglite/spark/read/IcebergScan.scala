@@ -20,6 +20,7 @@ import org.apache.spark.sql.connector.read.{
   SupportsRuntimeV2Filtering
 }
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
@@ -35,20 +36,30 @@ import iceberglite.spark.read.partitioning.{
   KnownStatistics,
   RuntimeFilterColumns,
   ScanRuntimeFilter,
-  ScanSize
+  ScanSize,
+  SizeEstimate
 }
-import iceberglite.spark.read.planning.{ScanFiles, TaskFilePacking}
+import iceberglite.spark.read.planning.{GivenPacking, ScanFiles, TaskFilePacking}
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.types.NestedField
+import iceberglite.table.Table
 
-/** A scan of a table. Scans that read the same data are equal, which lets Spark reuse the result of one scan. */
+/**
+ * A scan of a table. Scans that read the same data are equal, which lets Spark reuse the result of one scan.
+ *
+ * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
+ */
 final private[iceberglite] class IcebergScan(
     private[iceberglite] val files: ScanFiles,
     private[iceberglite] val scanColumns: ScanColumns,
     private[iceberglite] val settings: ReadSettings,
     caseSensitive: Boolean,
     session: SparkSession,
-    private[iceberglite] val grouping: Option[KeyGrouping] = None
+    private[iceberglite] val grouping: Option[KeyGrouping] = None,
+    streams: Option[StreamSource] = None
 ) extends Scan
     with SnapshotRead
     with SupportsReportStatistics
@@ -74,7 +85,7 @@ final private[iceberglite] class IcebergScan(
 
   /** Returns this scan with the tasks grouped by partition keys. */
   private[iceberglite] def groupedBy(grouping: KeyGrouping): IcebergScan =
-    new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping))
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping), streams)
 
   /**
    * Reports the grouping of the scan to Spark, if its tasks are grouped by partition key. The user can request a
@@ -98,6 +109,31 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[TaskFilePacking]): Batch =
     new IcebergBatch(this, ScanRuntimeFilter.none(files), Some(tasks), session, packing)
 
+  // Spark's interface requires this mutable state: Spark builds the scan of a stream like the scan of a batch.
+  @volatile private var stream: Option[ScanStream] = None
+
+  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream = in {
+    val source = streams.getOrElse(throw Unsupported(
+      s"streaming reads of ${files.table.name} in this form",
+      "Stream the table itself, or its changes"
+    ))
+    val created = source.streamOf(this, checkpointLocation)
+    stream = Some(created)
+    created
+  }
+
+  /**
+   * Returns a batch that reads files with the columns of this scan.
+   *
+   * @param table the version of the table that contains the files
+   * @param snapshot the snapshot whose column types the files may have; absent if no files are read
+   */
+  private[iceberglite] def batchAt(table: Table, snapshot: Option[Snapshot], tasks: Vector[FileScanTask]): Batch = {
+    val source = files.source.copy(table = table, snapshot = snapshot, commits = None)
+    val scan = new IcebergScan(ScanFiles(source, AlwaysTrue), scanColumns, settings, caseSensitive, session)
+    scan.batchOf(tasks, Some(GivenPacking(scan.packing.pack(tasks).map(_.files))))
+  }
+
   private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks
 
   private[iceberglite] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
@@ -117,7 +153,7 @@ final private[iceberglite] class IcebergScan(
    * Describes for EXPLAIN which files the scan reads, and which files the filters skip. The description reports the
    * number of tasks without a runtime filter. A runtime filter may reduce this number later.
    */
-  override def description(): String = in(descriptionWith(tasks.size))
+  override def description(): String = in(stream.fold(descriptionWith(tasks.size))(_.description))
 
   /**
    * Describes the scan.
@@ -144,7 +180,11 @@ final private[iceberglite] class IcebergScan(
 
   private lazy val size = new ScanSize(files, columns, schema)
 
-  override def estimateStatistics(): Statistics = in(size.estimate.statistics(estimates))
+  override def estimateStatistics(): Statistics = in {
+    stream.fold(size.estimate.statistics(estimates)) { s =>
+      SizeEstimate.of(s.lastBatch.resultRecords, schema).statistics()
+    }
+  }
 
   private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
     if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
@@ -179,6 +219,10 @@ final private[iceberglite] class IcebergScan(
 
   /** Returns the planning metrics. Spark calls this method after runtime filters are set. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = in {
+    stream.fold(batchMetrics)(s => ScanMetrics.of(s.lastBatch, 0L))
+  }
+
+  private def batchMetrics: Array[CustomTaskMetric] = {
     val filter = runtimeFilter
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
   }

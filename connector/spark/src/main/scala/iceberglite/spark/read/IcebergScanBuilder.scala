@@ -39,6 +39,7 @@ import iceberglite.table.Table
  * @param schema the schema to read with: the schema of the snapshot, or the current schema of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
  * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
+ * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -47,7 +48,8 @@ final class IcebergScanBuilder(
     options: CaseInsensitiveStringMap,
     session: SparkSession,
     appended: Option[SnapshotRange] = None,
-    wholeFiles: Boolean = false
+    wholeFiles: Boolean = false,
+    streams: Option[StreamSource] = None
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
@@ -155,7 +157,7 @@ final class IcebergScanBuilder(
 
   /** Builds a scan that returns rows and is not grouped. */
   private[iceberglite] def buildUngrouped(): IcebergScan =
-    new IcebergScan(files, scanColumns, settings, caseSensitive, session)
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session, streams = streams)
 
   private[iceberglite] def tableName: String = table.name
 

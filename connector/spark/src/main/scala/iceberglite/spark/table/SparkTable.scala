@@ -27,7 +27,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.catalog.TableDescription
-import iceberglite.spark.changelog.CommitRange
+import iceberglite.spark.changelog.{ChangelogTable, CommitRange}
 import iceberglite.spark.conf.{
   BranchWriteInfo,
   RangeOptions,
@@ -49,6 +49,7 @@ import iceberglite.spark.rowlevel.{
   StatementTarget
 }
 import iceberglite.spark.session.PinnableTable
+import iceberglite.spark.stream.source.TableStreams
 import iceberglite.spark.write.{MetadataDelete, StatementRerun}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression
@@ -112,6 +113,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def capabilities: util.Set[TableCapability] = in {
     val always = Seq(
       TableCapability.BATCH_READ,
+      TableCapability.MICRO_BATCH_READ,
       TableCapability.BATCH_WRITE,
       TableCapability.OVERWRITE_BY_FILTER,
       TableCapability.OVERWRITE_DYNAMIC
@@ -134,7 +136,17 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val selection = selectedTravel(options)
     val appended = range.map(CommitRange.of(latest.metadata, selection, _))
     val snapshot = appended.fold(selection.snapshot(latest.metadata))(_.end)
-    new IcebergScanBuilder(latest, snapshot, resolvedSchema, options, SparkSession.active, appended)
+    val session = SparkSession.active
+    val streams = new TableStreams(latest, selection, changes = false, options, session)
+    new IcebergScanBuilder(
+      latest,
+      snapshot,
+      resolvedSchema,
+      options,
+      session,
+      appended,
+      streams = if (appended.isEmpty) Some(streams) else None
+    )
   }
 
   /**
@@ -164,6 +176,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val latest = source()
     new SparkTable(() => latest, travel, target)
   }
+
+  /** Returns the changelog of the table. */
+  private[iceberglite] def changes: ChangelogTable = in(new ChangelogTable(source, travel))
 
   /** Returns the `WITH` options of the statement for which the table is resolved. */
   private[iceberglite] def statementOptions: StatementOptions = target.options

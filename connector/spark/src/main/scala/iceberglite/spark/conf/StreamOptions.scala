@@ -1,0 +1,143 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamStart}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.Declarations
+
+/** The options of streaming reads. */
+object StreamOptions {
+  private val declared = new Declarations[SparkOption[_]]
+
+  private val NotSet = "not set"
+
+  val From: SparkOption[StreamStart] = declared(SparkOption.derived[StreamStart](
+    "stream-from",
+    "It must be oldest, current or now",
+    "Snapshot with which a new streaming query begins: `oldest` reads the rows of the oldest snapshot and then the " +
+      "later commits, `current` reads the rows of the current snapshot and then the later commits, `now` reads only " +
+      "later commits",
+    "oldest"
+  )(start))
+
+  val FromTimestamp: SparkOption[Long] = declared(SparkOption.derived[Long](
+    "stream-from-timestamp",
+    "It must be a number of ms since 1970",
+    "Time in ms since 1970 from which a new streaming query reads commits",
+    NotSet
+  )(SparkOption.long))
+
+  val FromSnapshot: SparkOption[Long] = declared(SparkOption.derived[Long](
+    "stream-from-snapshot-id",
+    "It must be the id of a snapshot",
+    "Snapshot after which a new streaming query reads commits",
+    NotSet
+  )(SparkOption.long))
+
+  val SkipDeletes: SparkOption[Boolean] = declared(SparkOption.flag(
+    "streaming-skip-delete-snapshots",
+    "Whether a streaming query skips commits that only delete rows; otherwise it fails",
+    default = false
+  ))
+
+  val SkipOverwrites: SparkOption[Boolean] = declared(SparkOption.flag(
+    "streaming-skip-overwrite-snapshots",
+    "Whether a streaming query skips commits that replace or update rows; otherwise it fails",
+    default = false
+  ))
+
+  val MaxFiles: SparkOption[Long] = declared(limit(
+    "streaming-max-files-per-micro-batch",
+    "Maximum number of files in a micro-batch"
+  ))
+
+  val MaxRows: SparkOption[Long] = declared(limit(
+    "streaming-max-rows-per-micro-batch",
+    "Number of rows after which a micro-batch gets no more files"
+  ))
+
+  val MaxBytes: SparkOption[Long] = declared(limit(
+    "streaming-max-bytes-per-micro-batch",
+    "Number of bytes after which a micro-batch gets no more files"
+  ))
+
+  val Changes: SparkOption[Boolean] = declared(SparkOption.flag(
+    "streaming-changes",
+    "Whether a streaming query reads the inserted and deleted rows of each commit, with the columns of `t.changes`",
+    default = false
+  ))
+
+  /** All options, in the order of the documentation. */
+  val all: Seq[SparkOption[_]] = declared.all
+
+  private def limit(key: String, doc: String): SparkOption[Long] =
+    SparkOption.derived[Long](key, "It must be 1 or more", doc, "no limit")(SparkOption.long(_).filter(_ > 0))
+
+  private def start(text: String): Option[StreamStart] = text.toLowerCase(Locale.ROOT) match {
+    case "oldest" => Some(StreamStart.Oldest)
+    case "current" => Some(StreamStart.Current)
+    case "now" => Some(StreamStart.Now)
+    case _ => None
+  }
+
+  /** Whether a streaming query reads changes. @throws InvalidArgument if the value of the option is invalid */
+  def readsChanges(options: CaseInsensitiveStringMap): Boolean =
+    Settings(options, _ => None, Map.empty)(Changes)
+}
+
+/**
+ * The settings of a stream.
+ *
+ * @param start where a new query begins
+ */
+final case class StreamSettings(start: StreamStart, content: StreamContent, limit: StreamLimit)
+
+object StreamSettings {
+
+  /**
+   * Reads the settings of a stream of appended rows.
+   *
+   * @throws InvalidArgument if a value is invalid, or if two starts are set
+   */
+  def of(options: CaseInsensitiveStringMap, session: SparkSession): StreamSettings = {
+    val settings = Settings.of(options, session, Map.empty)
+    StreamSettings(
+      start(settings, System.currentTimeMillis),
+      StreamContent.Appends(settings(StreamOptions.SkipDeletes), settings(StreamOptions.SkipOverwrites)),
+      StreamLimit(
+        StreamOptions.MaxFiles.get(settings),
+        StreamOptions.MaxRows.get(settings),
+        StreamOptions.MaxBytes.get(settings)
+      )
+    )
+  }
+
+  private def start(settings: Settings, nowMs: Long): StreamStart = {
+    val requested = Seq[(String, Option[StreamStart])](
+      StreamOptions.From.key -> StreamOptions.From.get(settings),
+      StreamOptions.FromTimestamp.key -> StreamOptions.FromTimestamp.get(settings).map(atTime(_, nowMs)),
+      StreamOptions.FromSnapshot.key -> StreamOptions.FromSnapshot.get(settings).map(StreamStart.AfterSnapshot)
+    ).collect { case (key, Some(start)) => key -> start }
+    requested match {
+      case Seq() => StreamStart.Oldest
+      case Seq((_, start)) => start
+      case several => throw InvalidArgument(
+          "read options",
+          several.map(_._1).mkString(", "),
+          "Only one of these options may be set"
+        )
+    }
+  }
+
+  private def atTime(epochMs: Long, nowMs: Long): StreamStart =
+    if (epochMs <= nowMs) StreamStart.AtTime(epochMs)
+    else throw InvalidArgument(
+      s"option ${StreamOptions.FromTimestamp}",
+      epochMs.toString,
+      "It is in the future. To read only commits after the start of the query, set stream-from=now"
+    )
+}

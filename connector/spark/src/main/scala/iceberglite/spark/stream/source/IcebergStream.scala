@@ -1,0 +1,129 @@
+package iceberglite.spark.stream.source
+
+import java.util
+import java.util.Optional
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
+import org.apache.spark.sql.connector.read.streaming.{
+  Offset,
+  ReadLimit,
+  ReportsSourceMetrics,
+  SupportsTriggerAvailableNow
+}
+
+import iceberglite.scan.{FileScanTask, ScanReport}
+import iceberglite.scan.stream.{StreamContent, StreamOffset, StreamPlanner, StreamPosition, StreamState}
+import iceberglite.spark.conf.StreamSettings
+import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.read.{IcebergScan, ScanStream}
+import iceberglite.tree.ManifestCache
+
+/**
+ * The micro-batches of a streaming query. Each trigger loads the newest version of the table with one request to the
+ * catalog. If the table has no new snapshot, no other file is read. Files are read with the columns that the table had
+ * when the query began, and are matched by field id.
+ *
+ * @param scan the columns to read, and how files are packed into tasks
+ */
+final private[source] class IcebergStream(
+    scan: IcebergScan,
+    table: StreamTable,
+    settings: StreamSettings,
+    initial: InitialOffset
+) extends ScanStream
+    with SupportsTriggerAvailableNow
+    with ReportsSourceMetrics
+    with ErrorBoundary {
+  private val planner = new StreamPlanner(settings.content, ManifestCache.of(table.current.io))
+
+  /** With `Trigger.AvailableNow`, the version of the table when the query began. */
+  private var target: Option[StreamState] = None
+
+  private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
+
+  private lazy val first: StreamOffset = initial.getOrWrite(settings.start.offset(table.poll(), settings.content))
+
+  override protected def errorName: String = table.current.name
+
+  override def initialOffset(): Offset = in(IcebergOffset(first))
+
+  override def deserializeOffset(json: String): Offset = in(IcebergOffset.parse(json))
+
+  override def getDefaultReadLimit: ReadLimit = in(IcebergReadLimit(settings.limit))
+
+  override def prepareForTriggerAvailableNow(): Unit = in {
+    target = Some(table.poll())
+  }
+
+  override def latestOffset(): Offset = in(latestOffset(initialOffset(), getDefaultReadLimit))
+
+  /** Returns the offset after the next micro-batch; null if there is nothing to read. */
+  override def latestOffset(start: Offset, limit: ReadLimit): Offset = in {
+    val state = target.getOrElse(table.poll())
+    planner.next(state, IcebergOffset.of(start), IcebergReadLimit.of(limit)).map(b => IcebergOffset(b.to)).orNull
+  }
+
+  /** Returns the offset after all available rows, for the progress of the query; null for an empty table. */
+  override def reportLatestOffset(): Offset = in {
+    val state = table.state
+    state.head.map { head =>
+      IcebergOffset(StreamOffset(StreamPosition.After(head.snapshotId), table = state.metadata.uuid))
+    }.orNull
+  }
+
+  override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = in {
+    val (from, to) = (IcebergOffset.of(start), IcebergOffset.of(end))
+    val state = table.including(to.position)
+    val tasks = planner.tasks(state, from, to)
+    batch = IcebergStream.report(table.current.name, to.position.snapshotId, tasks)
+    val snapshot = to.position.snapshotId.flatMap(state.metadata.findSnapshot)
+    scan.batchAt(table.current, snapshot, tasks).planInputPartitions()
+  }
+
+  override def createReaderFactory(): PartitionReaderFactory = in {
+    scan.batchAt(table.current, None, Vector.empty).createReaderFactory()
+  }
+
+  override def commit(end: Offset): Unit = in(())
+
+  override def stop(): Unit = in(())
+
+  /** Returns how far the query is behind the table, for the progress of the query. */
+  override def metrics(latestConsumed: Optional[Offset]): util.Map[String, String] = in {
+    val consumed = if (latestConsumed.isPresent) IcebergOffset.of(latestConsumed.get) else first
+    val backlog = planner.backlog(table.state, consumed)
+    Map(
+      "snapshotsBehind" -> backlog.snapshots.toString,
+      "filesBehind" -> backlog.files.toString,
+      "bytesBehind" -> backlog.bytes.toString
+    ).asJava
+  }
+
+  override def lastBatch: ScanReport = in(batch)
+
+  override def description: String = in(s"$toString [files=${batch.resultFiles}, bytes=${batch.resultBytes}]")
+
+  /** Returns the description of the source in the progress of the query. */
+  override def toString: String = {
+    val content = if (settings.content == StreamContent.Changes) "changes" else "appends"
+    s"iceberg-lite ${table.current.name} (stream of $content)"
+  }
+}
+
+private object IcebergStream {
+
+  /** Returns the report of a micro-batch. Its planning does not count the manifests. */
+  private def report(table: String, snapshotId: Option[Long], tasks: Vector[FileScanTask]): ScanReport = ScanReport(
+    table = table,
+    snapshotId = snapshotId,
+    totalManifests = 0,
+    skippedManifests = 0,
+    totalFiles = None,
+    prunedFiles = 0L,
+    resultFiles = tasks.size.toLong,
+    resultRecords = tasks.iterator.map(_.liveRecords).sum,
+    resultBytes = tasks.iterator.map(_.length).sum
+  )
+}

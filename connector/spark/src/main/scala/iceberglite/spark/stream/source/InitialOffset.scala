@@ -1,0 +1,61 @@
+package iceberglite.spark.stream.source
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager
+
+import iceberglite.scan.stream.StreamOffset
+import iceberglite.spec.IcebergError.StorageFailed
+
+/**
+ * The file with the offset with which a query began. Spark requests this offset again if the first micro-batch did not
+ * succeed. Apache Iceberg stores its first offset in a file of the same name, so that a query can be continued that
+ * Apache Iceberg began.
+ *
+ * @param checkpoint the directory in which Spark stores the metadata of the source
+ */
+final private[source] class InitialOffset(checkpoint: String, conf: Configuration) {
+  private val file = new Path(new Path(checkpoint, "offsets"), "0")
+
+  /**
+   * Returns the offset in the file. If there is no file, writes the given offset.
+   *
+   * @throws StorageFailed if the file cannot be read or written
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the file does not contain a supported offset
+   */
+  def getOrWrite(offset: => StreamOffset): StreamOffset = {
+    val files = CheckpointFileManager.create(file.getParent, conf)
+    if (access("read")(files.exists(file))) StreamOffset.parse(access("read")(read(files)))
+    else {
+      val first = offset
+      access("write")(write(files, StreamOffset.toJson(first)))
+      first
+    }
+  }
+
+  private def read(files: CheckpointFileManager): String = {
+    val in = files.open(file)
+    try new String(in.readAllBytes(), UTF_8)
+    finally in.close()
+  }
+
+  private def write(files: CheckpointFileManager, json: String): Unit = {
+    files.mkdirs(file.getParent)
+    val out = files.createAtomic(file, overwriteIfPossible = false)
+    try {
+      out.write(json.getBytes(UTF_8))
+      out.close()
+    } catch {
+      case e: IOException =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  private def access[A](operation: String)(body: => A): A =
+    try body
+    catch { case e: IOException => throw StorageFailed.at(operation, file.toString, e.toString, Some(e)) }
+}

@@ -1,0 +1,29 @@
+package iceberglite.spark.stream.source
+
+import iceberglite.scan.stream.{StreamPosition, StreamState}
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.table.Table
+
+/**
+ * The table that a stream follows. Not thread-safe.
+ *
+ * @param travel selects the snapshot, branch or tag that the stream follows
+ */
+final private[source] class StreamTable(loaded: Table, travel: TimeTravel) {
+  private var table = loaded
+
+  /** Returns the last known version of the table. */
+  def current: Table = table
+
+  def state: StreamState = StreamState(table.tree(), travel.snapshot(table.metadata))
+
+  /** Loads the newest version of the table, with one request to the catalog. */
+  def poll(): StreamState = {
+    table = table.refresh()
+    state
+  }
+
+  /** Returns a version of the table that contains the snapshot of a position, if the snapshot has not expired. */
+  def including(position: StreamPosition): StreamState =
+    if (table.version.hasAllSnapshots && position.snapshotId.forall(table.metadata.hasSnapshot)) state else poll()
+}

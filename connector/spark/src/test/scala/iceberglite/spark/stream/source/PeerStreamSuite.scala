@@ -1,0 +1,80 @@
+package iceberglite.spark.stream.source
+
+import org.apache.spark.sql.DataFrame
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+/** Compares streaming reads with those of Apache Iceberg, and continues its checkpoints. */
+class PeerStreamSuite extends AnyFunSuite with StreamFixture {
+  private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
+
+  private def appendFiles(table: String, ids: Range, files: Int): Unit = {
+    spark.range(ids.start.toLong, ids.end.toLong, 1, files).selectExpr("id", "concat('n', id) AS name")
+      .writeTo(peer(table)).append()
+    sql(s"REFRESH TABLE $table")
+    ()
+  }
+
+  private def peerTable(properties: String = ""): String = {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (id BIGINT, name STRING) USING iceberg $properties")
+    table
+  }
+
+  test("a stream has the rows and the micro-batches of Apache Iceberg's stream", Slow) {
+    val t = peerTable()
+    Seq((0 until 20, 3), (20 until 25, 1), (25 until 60, 4)).foreach { case (ids, n) => appendFiles(t, ids, n) }
+    for (
+      options <- Seq(
+        Seq.empty,
+        Seq(oneFile),
+        Seq("streaming-max-files-per-micro-batch" -> "3"),
+        Seq("streaming-max-rows-per-micro-batch" -> "12"),
+        Seq("streaming-max-files-per-micro-batch" -> "3", "streaming-max-rows-per-micro-batch" -> "25")
+      )
+    ) {
+      val expected = batches(stream(peer(t), options: _*))
+      assert(expected.flatten.size == 60)
+      assert(batches(stream(t, options: _*)) == expected, options)
+    }
+  }
+
+  for (properties <- Seq("", "TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')"))
+    test(s"a checkpoint of Apache Iceberg is continued, also within a commit and after a failed batch $properties", Slow) {
+      val t = peerTable(properties)
+      appendFiles(t, 0 until 20, 3)
+      appendFiles(t, 20 until 30, 3)
+      for (failAt <- 0L to 6L) {
+        val checkpoint = newCheckpoint()
+        val before = batches(stream(peer(t), oneFile), checkpoint, failAt = Some(failAt))
+        assert(before.size == math.min(failAt, 6L))
+        val after = batches(stream(t, oneFile), checkpoint)
+        assert((before ++ after).flatten.sorted == texts(0 until 30), s"failed at $failAt")
+      }
+    }
+
+  test("a checkpoint of Apache Iceberg without a limit is continued") {
+    val t = peerTable("TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(peer(t)), checkpoint).flatten.isEmpty, "the table is empty")
+    appendFiles(t, 0 until 10, 2)
+    assert(read(stream(peer(t)), checkpoint) == texts(0 until 10))
+    appendFiles(t, 10 until 20, 2)
+    assert(read(stream(t), checkpoint) == texts(10 until 20))
+    appendFiles(t, 20 until 30, 2)
+    val error = intercept[Exception](batches(stream(peer(t)), checkpoint)).getMessage
+    assert(error.contains("version"), s"Apache Iceberg rejects the offset with its version: $error")
+    assert(read(stream(t), checkpoint) == texts(20 until 30))
+  }
+
+  test("a stream from a timestamp has the rows of Apache Iceberg's stream", Slow) {
+    val t = peerTable()
+    (0 until 40 by 10).foreach(i => appendFiles(t, i until i + 10, 1))
+    val times = rows(s"SELECT committed_at FROM $t.snapshots ORDER BY committed_at").map(_.getTimestamp(0).getTime)
+    for (time <- Seq(0L, times(1), times(1) + 1, times.last, times.last + 1)) {
+      val options = Seq("stream-from-timestamp" -> time.toString)
+      def rowsOf(frame: DataFrame): Vector[String] = read(frame)
+      assert(rowsOf(stream(t, options: _*)) == rowsOf(stream(peer(t), options: _*)), time - times.head)
+    }
+  }
+}

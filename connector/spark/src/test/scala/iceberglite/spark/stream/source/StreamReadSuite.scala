@@ -1,0 +1,175 @@
+package iceberglite.spark.stream.source
+
+import scala.annotation.nowarn
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.StreamingQueryWrapper
+import org.apache.spark.sql.streaming.Trigger
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.SharedSession
+
+/** Streaming reads of appended rows. */
+class StreamReadSuite extends AnyFunSuite with StreamFixture {
+  private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
+
+  @nowarn("cat=deprecation") // queries of earlier releases of Spark use this trigger
+  private def once: Trigger = Trigger.Once
+
+  test("a stream reads the rows of a table, and after a restart only the rows that were appended since") {
+    val t = numbers(0 until 3, 3 until 5)
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(t), checkpoint) == Vector(texts(0 until 5)))
+    assert(batches(stream(t), checkpoint).isEmpty)
+    append(t, 5 until 7)
+    assert(batches(spark.readStream.format("iceberg-lite").load(t), checkpoint) == Vector(texts(5 until 7)))
+    assert(read(stream(t).where("id > 3").selectExpr("name")) == Vector("[n4]", "[n5]", "[n6]"))
+  }
+
+  test("a stream that begins with an empty table reads the rows that are appended later") {
+    val t = numbers()
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(t), checkpoint).isEmpty)
+    append(t, 0 until 2)
+    append(t, 2 until 3)
+    assert(batches(stream(t, oneFile), checkpoint) == Vector(texts(0 until 2), texts(2 until 3)))
+  }
+
+  test("the limits of files, rows and bytes divide the rows into micro-batches", Slow) {
+    val t = numbers(0 until 3, 3 until 5, 5 until 6)
+    val single = Vector(texts(0 until 3), texts(3 until 5), texts(5 until 6))
+    assert(batches(stream(t, oneFile)) == single)
+    assert(batches(stream(t, "streaming-max-rows-per-micro-batch" -> "4")) == Vector(texts(0 until 5), texts(5 until 6)))
+    assert(batches(stream(t, "streaming-max-bytes-per-micro-batch" -> "1")) == single)
+    assert(batches(stream(t, oneFile), trigger = once) == Vector(texts(0 until 6)), "Trigger.Once has no limits")
+    assert(failure(stream(t, "streaming-max-files-per-micro-batch" -> "0")).contains("It must be 1 or more"))
+  }
+
+  test("a running query reads appended rows at the next trigger, and reports how far it is behind", Slow) {
+    val t = numbers(0 until 3)
+    val query = stream(t).writeStream.format("memory").queryName("running_query")
+      .option("checkpointLocation", newCheckpoint()).trigger(Trigger.ProcessingTime(0)).start()
+    try {
+      query.processAllAvailable()
+      append(t, 3 until 5)
+      query.processAllAvailable()
+      assert(sorted("SELECT * FROM running_query") == texts(0 until 5))
+      val metrics = query.lastProgress.sources.head.metrics.asScala
+      assert(metrics == Map("snapshotsBehind" -> "0", "filesBehind" -> "0", "bytesBehind" -> "0"))
+      assert(query.lastProgress.sources.head.description.contains(t))
+    } finally query.stop()
+  }
+
+  test("after a failure, the same micro-batch is read again, even if its commit was rolled back") {
+    val t = numbers(0 until 3, 3 until 5)
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(t, oneFile), checkpoint, failAt = Some(1)) == Vector(texts(0 until 3)))
+    append(t, 5 until 6)
+    val previous = rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0))
+    sql(s"CALL lite.system.rollback_to_snapshot('${t.stripPrefix("lite.")}', ${previous.head})")
+    val collected = Vector.newBuilder[Vector[String]]
+    val collect: (DataFrame, Long) => Unit = (batch, _) => collected += batch.collect().map(_.toString).sorted.toVector
+    val query = stream(t, oneFile).writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint)
+      .trigger(Trigger.AvailableNow).start()
+    val error = intercept[Exception](query.awaitTermination()).getMessage
+    assert(collected.result() == Vector(texts(3 until 5)))
+    assert(error.contains(s"up to snapshot ${previous(1)}"), error)
+    assert(error.contains(s"stream-from-snapshot-id=${previous.head}"), error)
+  }
+
+  test("a commit that deletes or updates rows stops the stream with the option that skips it") {
+    val t = numbers(0 until 3)
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t), checkpoint) == texts(0 until 3))
+    sql(s"DELETE FROM $t WHERE id >= 0")
+    append(t, 3 until 5)
+    SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'x' WHERE id = 4")
+    append(t, 5 until 6)
+    val deleted = failure(stream(t), checkpoint)
+    assert(deleted.contains("its operation is delete") && deleted.contains("streaming-skip-delete-snapshots=true"))
+    val skipDeletes = "streaming-skip-delete-snapshots" -> "true"
+    val updated = failure(stream(t, skipDeletes), checkpoint)
+    assert(updated.contains("its operation is overwrite") && updated.contains("streaming-skip-overwrite-snapshots=true"))
+    val both = Seq(skipDeletes, "streaming-skip-overwrite-snapshots" -> "true")
+    assert(read(stream(t, both: _*), checkpoint) == texts(5 until 6), "the rows before the update were read before")
+  }
+
+  test("compacted files are not read again") {
+    val t = numbers(0 until 3, 3 until 5)
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t), checkpoint) == texts(0 until 5))
+    sql(s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))")
+    append(t, 5 until 6)
+    assert(read(stream(t), checkpoint) == texts(5 until 6))
+  }
+
+  test("stream-from, stream-from-timestamp and stream-from-snapshot-id select where a new query begins", Slow) {
+    val t = numbers(0 until 3, 3 until 5)
+    sql(s"DELETE FROM $t WHERE id = 1")
+    append(t, 5 until 6)
+    val history = rows(s"SELECT snapshot_id, committed_at FROM $t.snapshots ORDER BY committed_at")
+    val (third, time) = (history(2).getLong(0).toString, history(3).getTimestamp(1).getTime.toString)
+    assert(read(stream(t, "stream-from" -> "current")) == texts(Seq(0, 2, 3, 4, 5)))
+    assert(read(stream(t, "stream-from-snapshot-id" -> third)) == texts(5 until 6))
+    assert(read(stream(t, "stream-from-timestamp" -> time)) == texts(5 until 6))
+    assert(read(stream(t, "stream-from" -> "oldest", "streaming-skip-overwrite-snapshots" -> "true")) == texts(0 until 6))
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(t, "stream-from" -> "now"), checkpoint).isEmpty)
+    append(t, 6 until 8)
+    assert(read(stream(t, "stream-from" -> "now"), checkpoint) == texts(6 until 8))
+    val two = failure(stream(t, "stream-from" -> "now", "stream-from-snapshot-id" -> third))
+    assert(two.contains("Only one of these options may be set"), two)
+    assert(failure(stream(t, "stream-from-timestamp" -> Long.MaxValue.toString)).contains("in the future"))
+    assert(failure(stream(t, "stream-from" -> "middle")).contains("It must be oldest, current or now"))
+  }
+
+  test("the first snapshot is read without its deleted rows, in several micro-batches") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
+      "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
+    Seq(0 until 4, 4 until 8).foreach(append(t, _))
+    sql(s"DELETE FROM $t WHERE id IN (1, 6)")
+    val read = batches(stream(t, "stream-from" -> "current", oneFile))
+    assert(read.map(_.toSet).toSet == Set(texts(Seq(0, 2, 3)).toSet, texts(Seq(4, 5, 7)).toSet))
+  }
+
+  test("a stream follows a branch or a tag") {
+    val t = numbers(0 until 3)
+    sql(s"ALTER TABLE $t CREATE TAG v1")
+    sql(s"ALTER TABLE $t CREATE BRANCH b")
+    append(s"$t.branch_b", 3 until 5)
+    append(t, 7 until 9)
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t, "branch" -> "b"), checkpoint) == texts(0 until 5))
+    append(s"$t.branch_b", 5 until 6)
+    assert(read(stream(s"$t.branch_b"), checkpoint) == texts(5 until 6))
+    assert(read(stream(t, "tag" -> "v1")) == texts(0 until 3))
+    assert(read(spark.readStream.format("iceberg-lite").option("branch", "b").load(t)) == texts(0 until 6))
+  }
+
+  test("after schema changes, a restarted query reads old and new files with the new columns") {
+    val t = numbers(0 until 2)
+    val checkpoint = newCheckpoint()
+    assert(batches(stream(t, oneFile), checkpoint).size == 1)
+    append(t, 2 until 3)
+    sql(s"ALTER TABLE $t RENAME COLUMN name TO title")
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    sql(s"INSERT INTO $t VALUES (3, 'three', 30)")
+    assert(read(stream(t).select("n", "title"), checkpoint) == Vector("[30,three]", "[null,n2]"))
+  }
+
+  test("the plan of a stream shows the files of the micro-batch") {
+    val t = numbers(0 until 2)
+    val query = stream(t).writeStream.format("noop").option("checkpointLocation", newCheckpoint())
+      .trigger(Trigger.AvailableNow).start()
+    query.awaitTermination()
+    assert(query.lastProgress.numInputRows == 2)
+    val plan = query match {
+      case wrapper: StreamingQueryWrapper => wrapper.streamingQuery.explainInternal(extended = false)
+      case other => other.toString
+    }
+    assert(plan.contains(s"iceberg-lite $t (stream of appends) [files=1, bytes="), plan)
+  }
+}
