@@ -121,6 +121,28 @@ class AncestorsOf(NamedTuple):
     """Time of its commit, in milliseconds since 1970."""
 
 
+class Consumers(NamedTuple):
+    """A result row of `consumers`."""
+
+    consumer_id: str
+    """Id of the consumer."""
+    snapshot_id: int
+    """Last snapshot of which the consumer has read rows."""
+    timestamp: int
+    """Time of the commit of this snapshot, in milliseconds since 1970."""
+    snapshots_behind: int | None
+    """Number of later snapshots of the current branch; NULL if this branch does not contain the snapshot."""
+    files_behind: int | None
+    """Number of data files that these snapshots added."""
+
+
+class DropConsumer(NamedTuple):
+    """A result row of `drop_consumer`."""
+
+    snapshot_id: int
+    """Last snapshot of which the consumer had read rows."""
+
+
 class RegisterTable(NamedTuple):
     """A result row of `register_table`."""
 
@@ -442,6 +464,23 @@ class TableProcedures(ABC):
         """
         rows = self._call("ancestors_of", {"snapshot_id": snapshot_id})
         return [AncestorsOf(*row) for row in rows]
+
+    def consumers(self) -> list[Consumers]:
+        """List the consumers of the table's streams, with their positions.
+
+        Args:
+        """
+        rows = self._call("consumers", {})
+        return [Consumers(*row) for row in rows]
+
+    def drop_consumer(self, consumer_id: str) -> DropConsumer:
+        """Remove a consumer of the table's streams, so that unread snapshots can expire.
+
+        Args:
+            consumer_id: id of the consumer, which the option `consumer-id` sets.
+        """
+        rows = self._call("drop_consumer", {"consumer_id": consumer_id})
+        return DropConsumer(*rows[0])
 
     def create_changelog_view(
         self,

@@ -14,7 +14,7 @@ import iceberglite.spec.table.{Expiration, Retention}
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
-import iceberglite.table.{Change, CommitContext, MetadataAction}
+import iceberglite.table.{Change, CommitContext, MetadataAction, StreamConsumer}
 import iceberglite.tree.{FilePart, MetadataTree}
 
 /**
@@ -139,11 +139,12 @@ object ExpireSnapshots {
   }
 
   /**
-   * Returns the snapshots, branches and tags that expire.
+   * Returns the snapshots, branches and tags that expire. Snapshots that a consumer of a stream has not read do not
+   * expire because of their age.
    *
    * @throws NotFound if the table has no snapshot with one of the given ids
-   * @throws ValidationFailed if a remaining branch or tag refers to one of the given snapshots, or if `gc.enabled` is
-   *   false
+   * @throws ValidationFailed if a remaining branch or tag refers to one of the given snapshots, if a consumer of a
+   *   stream has not read the snapshots after one of them, or if `gc.enabled` is false
    */
   def expired(options: ExpireOptions, base: TableMetadata, table: String, nowMs: Long): Expiration = {
     if (!TableProperty.of(TableProperty.Gc, base.properties)) throw ValidationFailed(
@@ -158,6 +159,13 @@ object ExpireSnapshots {
       s"Cannot expire snapshot ${ref.snapshotId} of $table: the ${ref.kind} $name refers to it. Drop the ${ref.kind} " +
         "or move it first"
     )
-    aged.copy(snapshotIds = aged.snapshotIds ++ options.snapshotIds)
+    val unread = StreamConsumer.unread(base, aged.refs)
+    options.snapshotIds.find(unread).foreach { id =>
+      throw ValidationFailed(
+        s"Cannot expire snapshot $id of $table: a consumer of its streams has not read all later snapshots. The " +
+          "procedure consumers lists the consumers, and drop_consumer removes one"
+      )
+    }
+    aged.copy(snapshotIds = aged.snapshotIds -- unread ++ options.snapshotIds)
   }
 }

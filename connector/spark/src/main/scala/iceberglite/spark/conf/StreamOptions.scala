@@ -8,6 +8,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamStart}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.Declarations
+import iceberglite.table.StreamConsumer
 
 /** The options of streaming reads. */
 object StreamOptions {
@@ -71,6 +72,21 @@ object StreamOptions {
     default = false
   ))
 
+  val ConsumerId: SparkOption[String] = declared(SparkOption.name(
+    "consumer-id",
+    "It must not be blank",
+    "Name of the consumer whose tag `stream-<name>` protects the snapshots that a streaming query has not read from " +
+      "expiration",
+    NotSet
+  ))
+
+  val ConsumerRetention: SparkOption[Long] = declared(SparkOption[Long](
+    "consumer-retention-ms",
+    "It must be a positive number of ms",
+    "Maximum age in ms of the snapshot of a consumer's tag; an expiration removes older tags",
+    7L * 24 * 60 * 60 * 1000
+  )(SparkOption.long(_).filter(_ > 0)))
+
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
@@ -93,8 +109,16 @@ object StreamOptions {
  * The settings of a stream.
  *
  * @param start where a new query begins
+ * @param consumer the consumer that protects unread snapshots; absent if the option is not set
+ * @param retentionMs the maximum age of the snapshot of the consumer's tag in ms
  */
-final case class StreamSettings(start: StreamStart, content: StreamContent, limit: StreamLimit)
+final case class StreamSettings(
+    start: StreamStart,
+    content: StreamContent,
+    limit: StreamLimit,
+    consumer: Option[StreamConsumer],
+    retentionMs: Long
+)
 
 object StreamSettings {
 
@@ -112,7 +136,9 @@ object StreamSettings {
         StreamOptions.MaxFiles.get(settings),
         StreamOptions.MaxRows.get(settings),
         StreamOptions.MaxBytes.get(settings)
-      )
+      ),
+      StreamOptions.ConsumerId.get(settings).map(StreamConsumer(_)),
+      settings(StreamOptions.ConsumerRetention)
     )
   }
 

@@ -15,6 +15,8 @@ object Procedures {
     MergeBranchProcedure,
     CommitTogetherProcedure,
     AncestorsOfProcedure,
+    ConsumersProcedure,
+    DropConsumerProcedure,
     RegisterTableProcedure,
     RegisterViewProcedure,
     CloneProcedure,

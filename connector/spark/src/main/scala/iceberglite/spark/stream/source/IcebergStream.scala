@@ -43,7 +43,13 @@ final private[source] class IcebergStream(
 
   private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
 
-  private lazy val first: StreamOffset = initial.getOrWrite(settings.start.offset(table.poll(), settings.content))
+  private val tag = settings.consumer.map(ConsumerTag(_, settings.retentionMs))
+
+  private lazy val first: StreamOffset = {
+    val offset = initial.getOrWrite(settings.start.offset(table.poll(), settings.content))
+    tag.foreach(_.advance(table, offset.position))
+    offset
+  }
 
   override protected def errorName: String = table.current.name
 
@@ -86,7 +92,10 @@ final private[source] class IcebergStream(
     scan.batchAt(table.current, None, Vector.empty).createReaderFactory()
   }
 
-  override def commit(end: Offset): Unit = in(())
+  /** Moves the tag of the consumer, if there is one. Spark calls this method when the next micro-batch is planned. */
+  override def commit(end: Offset): Unit = in {
+    tag.foreach(_.advance(table, IcebergOffset.of(end).position))
+  }
 
   override def stop(): Unit = in(())
 

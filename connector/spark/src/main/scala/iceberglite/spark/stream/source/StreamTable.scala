@@ -2,7 +2,7 @@ package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.{StreamPosition, StreamState}
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.table.Table
+import iceberglite.table.{Action, Table}
 
 /**
  * The table that a stream follows. Not thread-safe.
@@ -22,6 +22,9 @@ final private[source] class StreamTable(loaded: Table, travel: TimeTravel) {
     table = table.refresh()
     state
   }
+
+  /** Commits a change to the last known version. */
+  def commit(action: Action): Unit = table = table.transaction().add(action).commit()
 
   /** Returns a version of the table that contains the snapshot of a position, if the snapshot has not expired. */
   def including(position: StreamPosition): StreamState =

@@ -1,0 +1,53 @@
+package iceberglite.spark.stream.source
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+class ConsumerSuite extends AnyFunSuite with StreamFixture {
+  private val options = Seq("consumer-id" -> "etl", "streaming-max-files-per-micro-batch" -> "1")
+
+  private def call(t: String, procedure: String, more: String = ""): Seq[String] =
+    sorted(s"CALL lite.system.$procedure(table => '${t.stripPrefix("lite.")}'$more)")
+
+  private def expire(t: String): Unit = {
+    call(t, "expire_snapshots", ", older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1")
+    ()
+  }
+
+  private def snapshots(t: String): Seq[Long] =
+    rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0))
+
+  test("a consumer protects the snapshots that it has not read from expiration, until it is dropped", Slow) {
+    val t = numbers(0 until 2, 2 until 4)
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t, options: _*), checkpoint) == texts(0 until 4))
+    Seq(4 until 5, 5 until 6, 6 until 7).foreach(append(t, _))
+    val before = snapshots(t)
+    val Seq(consumer) = rows(s"CALL lite.system.consumers('${t.stripPrefix("lite.")}')")
+    assert(consumer.getString(0) == "etl" && before.take(2).contains(consumer.getLong(1)))
+    assert(consumer.getLong(3) == before.size - 1 - before.indexOf(consumer.getLong(1)))
+    expire(t)
+    assert(snapshots(t) == before.drop(before.indexOf(consumer.getLong(1))))
+    val unread = intercept[Exception](call(t, "expire_snapshots", s", snapshot_ids => array(${before(3)})")).getMessage
+    assert(unread.contains("has not read all later snapshots"), unread)
+    assert(read(stream(t, options: _*), checkpoint) == texts(4 until 7))
+    assert(call(t, "drop_consumer", ", consumer_id => 'etl'").size == 1)
+    expire(t)
+    assert(snapshots(t) == before.takeRight(1) && call(t, "consumers").isEmpty)
+    val missing = intercept[Exception](call(t, "drop_consumer", ", consumer_id => 'etl'")).getMessage
+    assert(missing.contains("The table has no consumer etl"), missing)
+  }
+
+  test("without a consumer, a stream that fell behind the expiration reports the missing commits") {
+    val t = numbers(0 until 2)
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t), checkpoint) == texts(0 until 2))
+    Seq(2 until 3, 3 until 4, 4 until 5).foreach(append(t, _))
+    val before = snapshots(t)
+    expire(t)
+    val error = failure(stream(t), checkpoint)
+    assert(error.contains(s"${before.head}, the position of a stream") && error.contains(s"still exists is ${before.last}"))
+    assert(error.contains(s"stream-from-snapshot-id=${before(2)}"), error)
+    assert(read(stream(t, "stream-from-snapshot-id" -> before(2).toString)) == texts(4 until 5))
+  }
+}
