@@ -1,0 +1,43 @@
+package iceberglite.spark.stream.source
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, StreamPlanner, StreamPosition}
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.table.{Actions, Change, Committer, Table, TableIdentifier, TableVersion, TestTables}
+import iceberglite.tree.ManifestCache
+
+class StreamTableSuite extends AnyFunSuite {
+
+  /** Counts the requests to another catalog. */
+  final private class CountingCommitter(catalog: Committer) extends Committer {
+    var requests = 0
+
+    override def load(id: TableIdentifier): TableVersion = {
+      requests += 1
+      catalog.load(id)
+    }
+
+    override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+      requests += 1
+      catalog.commit(id, base, change)
+    }
+  }
+
+  test("a trigger sends one request to the catalog, and a known micro-batch is planned without a request") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val loaded = actions.append(TestTables.file("a"))
+    val catalog = new CountingCommitter(actions.committer)
+    val table =
+      new StreamTable(new Table(loaded.id, loaded.name, loaded.version, loaded.io, catalog), TimeTravel.Latest)
+    val planner = new StreamPlanner(StreamContent.Appends(), ManifestCache.Disabled)
+    val known = StreamOffset(StreamPosition.After(loaded.currentSnapshot.get.snapshotId))
+    assert((1 to 10).forall(_ => planner.next(table.poll(), known, StreamLimit.Unlimited).isEmpty))
+    assert(catalog.requests == 10)
+    table.including(known.position)
+    assert(catalog.requests == 10)
+    val appended = actions.append(TestTables.file("b")).currentSnapshot.map(_.snapshotId)
+    val state = table.including(StreamPosition.After(appended.get))
+    assert(catalog.requests == 11 && state.head.map(_.snapshotId) == appended)
+  }
+}
