@@ -32,7 +32,6 @@ object ForeignOptions {
         "Rewriting staged files is not supported, and rows would be duplicated. Remove it"
       ),
       accepted("check-ordering", Ordered),
-      warned("use-merge-append-for-streaming", "Streaming writes are not supported in this release"),
       warned("shred-variants", Shredding, "false"),
       warned("variant-inference-buffer-size", Shredding)
     )

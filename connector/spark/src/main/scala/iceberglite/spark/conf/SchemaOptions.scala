@@ -10,7 +10,7 @@ object SchemaOptions {
     .flag(
       "merge-schema",
       "Whether to add columns that the table lacks and widen columns to the types of the rows; all writes except " +
-        "MERGE also need the table property write.spark.accept-any-schema=true",
+        "MERGE and streams also need the table property write.spark.accept-any-schema=true",
       default = false
     )
     .inSession("spark.sql.iceberg.merge-schema"))

@@ -27,7 +27,7 @@ object UpsertOptions {
     "upsert-delete-column",
     "It must be the name of a column of the rows",
     "Boolean column of the rows, but not of the table. A row with the value true only deletes the rows with its key. " +
-      "The table property write.spark.accept-any-schema must be true",
+      "The table property write.spark.accept-any-schema must be true, except for streams",
     "none"
   ))
 

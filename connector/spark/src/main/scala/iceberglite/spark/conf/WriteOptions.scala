@@ -139,10 +139,10 @@ object WriteOptions {
 
   /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ CompressionOptions.all ++ OverwriteOptions.all ++
-    ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all ++ AutoCompactOptions.all
+    ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all ++ AutoCompactOptions.all ++ StreamWriteOptions.all
 
   /** Spark's own options. */
-  private val others: Seq[String] = Seq("path", "paths")
+  private val others: Seq[String] = Seq("path", "paths") ++ StreamWriteOptions.ofSpark
 
   private[iceberglite] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.contains(key) || key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) ||

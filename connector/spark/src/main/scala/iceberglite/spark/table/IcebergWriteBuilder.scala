@@ -3,6 +3,7 @@ package iceberglite.spark.table
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
+import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend
 
 import iceberglite.spark.conf.{
   OverwriteOptions,
@@ -15,8 +16,9 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.conf.OverwriteOptions.ReplacedRows
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.stream.sink.{SinkMetrics, StreamSink, StreamableWrite}
 import iceberglite.spark.write.{CommitFollowUp, IcebergWrite, SchemaMerge, WriteMode, WritePlan, WriteRequest}
-import iceberglite.spark.write.upsert.UpsertPlan
+import iceberglite.spark.write.upsert.{UpsertPlan, UpsertWrite}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
@@ -27,13 +29,15 @@ import iceberglite.table.Table
  * @param statementMerge the changes to the table's columns that the resolved statement already contains; absent if the
  *   statement adds no columns
  * @param followUps the maintenance that may follow the commit
+ * @param metrics receives the metrics of the micro-batch if the write belongs to a streaming query
  */
-final class IcebergWriteBuilder private[iceberglite] (
+sealed class IcebergWriteBuilder private[iceberglite] (
     table: Table,
     info: LogicalWriteInfo,
     session: SparkSession,
     statementMerge: Option[SchemaMerge],
-    followUps: Seq[CommitFollowUp]
+    followUps: Seq[CommitFollowUp],
+    metrics: SinkMetrics = new SinkMetrics
 ) extends SupportsDynamicOverwrite
     with SupportsOverwriteV2
     with ErrorBoundary {
@@ -76,10 +80,14 @@ final class IcebergWriteBuilder private[iceberglite] (
 
   override def build(): Write = in {
     OverwriteOptions.check(table.name, replacedRows, settings)
-    if (UpsertOptions.isRequested(settings)) upsert
-    else {
-      val plan = WritePlan.of(mergedTable, request).withConstraints
-      new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)
+    val sink = StreamSink(info.queryId, settings, metrics)
+    if (UpsertOptions.isRequested(settings)) {
+      val write = upsert
+      new StreamableWrite(write, table.name, () => sink.write(write.tasks))
+    } else {
+      val unmerged = WritePlan.of(mergedTable, request).withConstraints
+      val plan = unmerged.copy(settings = unmerged.settings.copy(merge = merge))
+      new StreamableWrite(new IcebergWrite(plan, mode), table.name, () => sink.write(plan, mode))
     }
   }
 
@@ -97,7 +105,7 @@ final class IcebergWriteBuilder private[iceberglite] (
       case _ => ReplacedRows.NoRows
     }
 
-  private def upsert: Write = {
+  private def upsert: UpsertWrite = {
     if (mode != WriteMode.Append || merge.isDefined) throw IcebergWriteBuilder.upsertThatOverwrites(table.name)
     if (table.isStaged) throw Unsupported(
       s"an upsert into ${table.name}, which is being created",
@@ -123,7 +131,35 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 }
 
+/**
+ * Builds the writes of a query with key columns, which may also be a streaming query in update mode. Spark 3.5 calls the
+ * same methods for append and update mode, and tests only whether the builder has this type.
+ */
+final class UpsertWriteBuilder private[table] (
+    table: Table,
+    info: LogicalWriteInfo,
+    session: SparkSession,
+    statementMerge: Option[SchemaMerge],
+    followUps: Seq[CommitFollowUp],
+    metrics: SinkMetrics
+) extends IcebergWriteBuilder(table, info, session, statementMerge, followUps, metrics)
+    with SupportsStreamingUpdateAsAppend
+
 private[iceberglite] object IcebergWriteBuilder {
+
+  /** Returns the builder for a write with the given options. */
+  def of(
+      table: Table,
+      info: LogicalWriteInfo,
+      session: SparkSession,
+      statementMerge: Option[SchemaMerge],
+      followUps: Seq[CommitFollowUp],
+      metrics: SinkMetrics
+  ): IcebergWriteBuilder =
+    if (UpsertOptions.isRequested(Settings.of(info.options, session, table.properties)))
+      new UpsertWriteBuilder(table, info, session, statementMerge, followUps, metrics)
+    else new IcebergWriteBuilder(table, info, session, statementMerge, followUps, metrics)
+
   def upsertThatOverwrites(table: String): Unsupported = Unsupported(
     s"an upsert into $table that overwrites, or adds columns",
     "Append the rows, and add columns with ALTER TABLE"

@@ -16,6 +16,7 @@ import org.apache.spark.sql.connector.catalog.{
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.read.streaming.ReportsSinkMetrics
 import org.apache.spark.sql.connector.write.{
   LogicalWriteInfo,
   RowLevelOperation,
@@ -49,6 +50,7 @@ import iceberglite.spark.rowlevel.{
   StatementTarget
 }
 import iceberglite.spark.session.PinnableTable
+import iceberglite.spark.stream.sink.SinkMetrics
 import iceberglite.spark.stream.source.TableStreams
 import iceberglite.spark.write.{MetadataDelete, StatementRerun}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
@@ -75,6 +77,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsDeleteV2
     with SupportsRowLevelOperations
     with SupportsMetadataColumns
+    with ReportsSinkMetrics
     with PartitionManagement
     with ErrorBoundary {
 
@@ -116,7 +119,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       TableCapability.MICRO_BATCH_READ,
       TableCapability.BATCH_WRITE,
       TableCapability.OVERWRITE_BY_FILTER,
-      TableCapability.OVERWRITE_DYNAMIC
+      TableCapability.OVERWRITE_DYNAMIC,
+      TableCapability.STREAMING_WRITE
     )
     val acceptsAny = table.properties.get(KnownProperties.AcceptAnySchema.key).exists(_.equalsIgnoreCase("true"))
     (always ++ (if (acceptsAny) Seq(TableCapability.ACCEPT_ANY_SCHEMA) else Nil)).toSet.asJava
@@ -169,8 +173,13 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val latest = source()
     val session = SparkSession.active
     val writeInfo = branchInfo.getOrElse(requested)
-    new IcebergWriteBuilder(latest, writeInfo, session, target.merge(latest), target.followUps)
+    IcebergWriteBuilder.of(latest, writeInfo, session, target.merge(latest), target.followUps, sinkMetrics)
   }
+
+  private val sinkMetrics = new SinkMetrics
+
+  /** Returns the metrics of the newest micro-batch if this table is the sink of a streaming query. */
+  override def metrics: util.Map[String, String] = in(sinkMetrics.take())
 
   override private[iceberglite] def pinned: SparkTable = in {
     val latest = source()

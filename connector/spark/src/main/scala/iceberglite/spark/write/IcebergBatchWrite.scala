@@ -8,15 +8,15 @@ import iceberglite.spec.partition.SortOrder
 import iceberglite.storage.FileIO
 import iceberglite.table.DataFileNames
 
-/** The write of one statement. Its tasks create data files, and one commit adds all of them to the table. */
-final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite with ErrorBoundary {
+/** The write of one statement. Its tasks create files, and one commit adds all of them to the table. */
+final private[write] class IcebergBatchWrite(tasks: WriteTasks) extends BatchWrite with ErrorBoundary {
 
-  private val writeCommit = new WriteCommit(plan.table)
+  private val writeCommit = new WriteCommit(tasks.table)
 
-  override protected def errorName: String = plan.table.name
+  override protected def errorName: String = tasks.table.name
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-    in(TaskWriterFactory.of(plan, writeCommit.operationId))
+    in(tasks.writerFactory(writeCommit.operationId))
 
   /**
    * Returns false, because the attempts of a task use different file names, and the commit adds only the files of the
@@ -25,17 +25,13 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = in {
-    val taskResults = messages.toVector.collect { case files: WrittenFiles => files }
-    writeCommit.commit(messages) {
-      val action = mode.action(taskResults.flatMap(_.files), plan.settings.isolation, plan.settings.to)
-      plan.pending(action, mode.countSummary(taskResults.map(_.counts)))
-    }
+    writeCommit.commit(messages)(tasks.pending(TaskResult.of(messages)))
     ()
   }
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
 
-  override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
+  override def toString: String = s"IcebergBatchWrite($tasks)"
 }
 
 private[iceberglite] object TaskWriterFactory {

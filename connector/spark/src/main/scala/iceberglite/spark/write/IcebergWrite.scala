@@ -11,7 +11,7 @@ import iceberglite.spark.error.ErrorBoundary
  * A write that creates data files. It reports to Spark how the rows must be distributed and sorted before they are
  * written.
  */
-final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
+final private[iceberglite] class IcebergWrite(val plan: WritePlan, val mode: WriteMode)
     extends RequiresDistributionAndOrdering
     with ErrorBoundary {
   override protected def errorName: String = plan.table.name
@@ -32,7 +32,7 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
   override def advisoryPartitionSizeInBytes: Long =
     in(if (plan.requirements.isDistributed) plan.advisorySize else 0L)
 
-  override def toBatch: BatchWrite = in(new IcebergBatchWrite(plan, mode))
+  override def toBatch: BatchWrite = in(new IcebergBatchWrite(new RowTasks(plan, mode)))
 
   override def supportedCustomMetrics: Array[CustomMetric] =
     in(if (plan.rows.changeColumnIndex.isDefined) WriteMetrics.ofCopyOnWrite else WriteMetrics.all)

@@ -11,6 +11,13 @@ private[iceberglite] trait TaskResult extends WriterCommitMessage {
   def paths: Vector[String]
 }
 
+private[iceberglite] object TaskResult {
+
+  /** Returns the results in the messages. The message of a task that did not finish is null. */
+  def of(messages: Array[WriterCommitMessage]): Vector[TaskResult] =
+    messages.toVector.collect { case result: TaskResult => result }
+}
+
 /** The data files of a task, and its row counts. Without a change column, all rows are counted as copied rows. */
 final private[iceberglite] class WrittenFiles(val files: Array[ContentFile], val counts: RowCounts)
     extends TaskResult {

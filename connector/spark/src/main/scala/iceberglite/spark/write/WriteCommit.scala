@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
-import iceberglite.table.{Action, DataLocations, Table}
-import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
+import iceberglite.table.{Action, DataLocations, MetadataAction, Table}
+import iceberglite.table.action.RequireConstraints
 
 /**
  * The content of the commit of a write.
@@ -17,7 +17,8 @@ import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
  * @param base the table at the start of the write
  * @param summary entries for the snapshot's summary
  * @param action the change to the table's files; absent if nothing changes
- * @param application records the version of an application's write in the table, even if the write changes nothing
+ * @param record records the version of an application's write, or the epoch of a stream, in the table, even if the
+ *   write changes nothing; if the table already has the version, the commit fails with `AlreadyCommitted`
  * @param precedingAction an action that precedes `action` in the same commit
  * @param followUp the maintenance that follows the commit; absent for none
  * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
@@ -28,13 +29,13 @@ final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
-    application: Option[RecordApplicationVersion],
+    record: Option[MetadataAction],
     precedingAction: Option[Action] = None,
     followUp: Option[FollowUpRequest] = None,
     rerun: Option[StatementRerun] = None,
     constraints: Option[Map[String, String]] = None
 ) {
-  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap { change =>
+  def actions: Vector[Action] = record.toVector ++ action.toVector.flatMap { change =>
     constraints.map(new RequireConstraints(_)).toVector ++ precedingAction :+ change
   }
 }
@@ -142,7 +143,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
    * files are found by their names.
    */
   def abort(messages: Array[WriterCommitMessage]): Unit =
-    remove(messages.toVector.collect { case result: TaskResult => result.paths }.flatten)
+    remove(TaskResult.of(messages).flatMap(_.paths))
 
   /**
    * Removes the files of a write, unless the table's metadata may refer to them.

@@ -6,7 +6,7 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.{Action, SnapshotTarget}
 import iceberglite.table.conflict.Isolation
-import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
+import iceberglite.table.action.{FastAppend, MergeAppend, OverwriteFiles, ReplacePartitions}
 
 /** The effect of a write on existing rows. */
 sealed private[iceberglite] trait WriteMode {
@@ -35,6 +35,18 @@ private[iceberglite] object WriteMode {
   case object Append extends NewRows {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
       Some(new MergeAppend(added, to))
+    override def toString: String = "append"
+  }
+
+  /**
+   * The append of a micro-batch. Without rows, there is nothing to commit.
+   *
+   * @param mergesManifests whether small manifests are merged; otherwise, each micro-batch adds a manifest
+   */
+  final case class MicroBatchAppend(mergesManifests: Boolean) extends NewRows {
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
+      if (added.isEmpty) None
+      else Some(if (mergesManifests) new MergeAppend(added, to) else new FastAppend(added, to))
     override def toString: String = "append"
   }
 

@@ -1,0 +1,52 @@
+package iceberglite.table.action
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.AlreadyCommitted
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{Change, CommitContext, MetadataAction}
+
+/**
+ * Records the epoch of a streaming query in the table's properties, in the same commit as the rows of the epoch. If the
+ * query did not receive the response to its commit and runs the epoch again, the record shows that the rows have already
+ * been committed. The record is that of [[RecordApplicationVersion]], with the query as the application and the epoch
+ * as the version, so that it remains when snapshots expire.
+ *
+ * Apache Iceberg records epochs only in snapshot summaries. These records count too, so that a query can continue with
+ * the checkpoint of a query of Apache Iceberg. [[summary]] has the same entries, so that Apache Iceberg can continue
+ * with the checkpoint of this query.
+ *
+ * @param queryId the id of the query, which its checkpoint contains
+ * @param epoch the id of the micro-batch: 0 for the first micro-batch of the query
+ */
+final class RecordStreamEpoch(queryId: String, epoch: Long) extends MetadataAction {
+  private val record = new RecordApplicationVersion(queryId, epoch)
+
+  /** The entries for the summary of the snapshot that contains the rows of the epoch. */
+  val summary: Map[String, String] =
+    Map(RecordStreamEpoch.QueryIdKey -> queryId, RecordStreamEpoch.EpochIdKey -> epoch.toString)
+
+  /** @throws AlreadyCommitted if the query has already committed this epoch or a later epoch */
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    lastInSummaries(base).filter(_ >= epoch).foreach { lastEpoch =>
+      throw AlreadyCommitted(context.table, queryId, epoch, lastEpoch)
+    }
+    record.changeFor(base, context)
+  }
+
+  /** Returns the epoch in the newest snapshot of the query. The epochs of a query increase. */
+  private def lastInSummaries(base: TableMetadata): Option[Long] = for {
+    snapshot <- base.snapshots.reverseIterator.find(_.summary.get(RecordStreamEpoch.QueryIdKey).contains(queryId))
+    text <- snapshot.summary.get(RecordStreamEpoch.EpochIdKey)
+    lastEpoch <- Try(text.toLong).toOption
+  } yield lastEpoch
+}
+
+object RecordStreamEpoch {
+
+  /** The summary key of the id of the streaming query, as in Apache Iceberg. */
+  val QueryIdKey = "spark.sql.streaming.queryId"
+
+  /** The summary key of the id of the micro-batch, as in Apache Iceberg. */
+  val EpochIdKey = "spark.sql.streaming.epochId"
+}

@@ -1,0 +1,50 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.AlreadyCommitted
+import iceberglite.table.TestTables._
+import iceberglite.table.action.{FastAppend, RecordStreamEpoch}
+
+/** Tests the record of the epochs of a streaming query. */
+class RecordStreamEpochSuite extends AnyFunSuite {
+
+  private def epoch(t: Actions, query: String, epoch: Long, read: Option[Table] = None): Table = {
+    val record = new RecordStreamEpoch(query, epoch)
+    val append = new FastAppend(Vector(file(s"$query-$epoch")))
+    read.getOrElse(t.table).transaction(record.summary, environment).add(record).add(append).commit()
+  }
+
+  private def file(path: String) = TestTables.file(path)
+
+  private def lastEpoch(body: => Any): Long = intercept[AlreadyCommitted](body).last
+
+  test("each epoch of a query is committed once, and the epochs of other queries are separate") {
+    val t = new Actions(unpartitioned())
+    epoch(t, "q", 0)
+    epoch(t, "q", 3)
+    epoch(t, "other", 0)
+    assert(Seq(0L, 2L, 3L).map(n => lastEpoch(epoch(t, "q", n))) == Seq(3, 3, 3))
+    assert(lastEpoch(epoch(t, "other", 0)) == 0)
+    epoch(t, "q", 4)
+    assert(liveFiles(t.table) == Vector("other-0", "q-0", "q-3", "q-4"))
+  }
+
+  test("a concurrent commit of the same epoch is found when the commit is retried") {
+    val t = new Actions(unpartitioned())
+    val before = t.table
+    epoch(t, "q", 0)
+    assert(lastEpoch(epoch(t, "q", 0, Some(before))) == 0)
+    assert(liveFiles(t.table) == Vector("q-0"))
+  }
+
+  test("an epoch that only a snapshot summary records counts too, as after writes of Apache Iceberg") {
+    val t = new Actions(unpartitioned())
+    val summary = new RecordStreamEpoch("q", 7).summary
+    t.table.transaction(summary, environment).add(new FastAppend(Vector(file("foreign")))).commit()
+    t.append(file("later"))
+    assert(lastEpoch(epoch(t, "q", 7)) == 7)
+    epoch(t, "q", 8)
+    assert(liveFiles(t.table) == Vector("foreign", "later", "q-8"))
+  }
+}

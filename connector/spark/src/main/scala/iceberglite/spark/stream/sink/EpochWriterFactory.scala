@@ -1,0 +1,11 @@
+package iceberglite.spark.stream.sink
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory
+import org.apache.spark.sql.connector.write.{DataWriter, DataWriterFactory}
+
+/** Creates the writers of a micro-batch's tasks on the executors. All micro-batches have factories of their own. */
+final private[sink] class EpochWriterFactory(writers: DataWriterFactory) extends StreamingDataWriterFactory {
+  override def createWriter(partitionId: Int, taskId: Long, epochId: Long): DataWriter[InternalRow] =
+    writers.createWriter(partitionId, taskId)
+}

@@ -1,0 +1,63 @@
+package iceberglite.spark.stream.sink
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
+import org.apache.spark.sql.connector.write.{PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.execution.streaming.StreamExecution
+
+import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.write.{TaskResult, WriteCommit, WriteTasks}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.action.RecordStreamEpoch
+
+/**
+ * The write of one micro-batch. The commit of its rows also records the id of the query and the epoch in the table. If
+ * Spark runs the micro-batch again, because its checkpoint does not contain the commit, the record shows that the rows
+ * are in the table: nothing is committed, and the new files are removed. If the outcome of a commit is unknown, its
+ * files are kept, and the next run of the micro-batch finds out.
+ *
+ * A micro-batch that changes nothing commits nothing: it would have the same result if it ran again.
+ */
+final private[sink] class IcebergStreamingWrite(tasks: WriteTasks, queryId: String, metrics: SinkMetrics)
+    extends StreamingWrite
+    with ErrorBoundary {
+
+  private val writeCommit = new WriteCommit(tasks.table)
+
+  override protected def errorName: String = tasks.table.name
+
+  override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = in {
+    requireMicroBatches()
+    new EpochWriterFactory(tasks.writerFactory(writeCommit.operationId))
+  }
+
+  /** Rejects continuous processing, in which one write has many epochs, all with the plan of the first. */
+  private def requireMicroBatches(): Unit = {
+    val isContinuous =
+      SparkSession.active.sparkContext.getLocalProperty(StreamExecution.IS_CONTINUOUS_PROCESSING)
+    if (isContinuous == "true") throw Unsupported(
+      s"continuous processing into ${tasks.table.name}",
+      "Use Trigger.ProcessingTime or Trigger.AvailableNow"
+    )
+  }
+
+  /**
+   * Returns false, because the attempts of a task use different file names, and the commit adds only the files of the
+   * attempt that Spark reports.
+   */
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(epochId: Long, messages: Array[WriterCommitMessage]): Unit = in {
+    val pending = tasks.pending(TaskResult.of(messages))
+    val isCommitted = pending.action.isDefined && {
+      val record = new RecordStreamEpoch(queryId, epochId)
+      val content = pending.copy(summary = pending.summary ++ record.summary, record = Some(record))
+      writeCommit.commit(messages)(content)
+    }
+    metrics.record(if (isCommitted) pending.action.toVector.flatMap(_.writtenFiles) else Vector.empty)
+  }
+
+  override def abort(epochId: Long, messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
+
+  override def toString: String = s"IcebergStreamingWrite($tasks)"
+}

@@ -1,0 +1,58 @@
+package iceberglite.spark.stream.sink
+
+import java.util.concurrent.{Callable, Executors}
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+/** Checks streaming queries beside other writers of the same table. */
+class ConcurrentSinksSuite extends AnyFunSuite with StreamFixture {
+
+  test("with automatic compaction, a query compacts the partitions to which it has written") {
+    val t = tableWith(
+      "id BIGINT, p STRING",
+      "PARTITIONED BY (p) TBLPROPERTIES ('iceberg-lite.auto-compact' = 'true', " +
+        "'iceberg-lite.auto-compact.min-input-files' = '3')"
+    )
+    val stream = new TestStream
+    stream.into(t)(letters(0), letters(3), letters(6), letters(1))
+    assert(ids(t) == Seq(0, 1, 3, 6))
+    assert(rows(s"SELECT partition.p, record_count FROM $t.files ORDER BY 1").map(_.toString) == Seq("[a,3]", "[b,1]"))
+    stream.forgetCommit()
+    assertUnchanged(t)(stream.into(t)())
+  }
+
+  test("two queries, compaction and expiration on one table lose and duplicate no row", Slow) {
+    val t = tableWith("id BIGINT, p STRING", "PARTITIONED BY (p) TBLPROPERTIES ('commit.retry.num-retries' = '50')")
+    val streams = Seq.fill(2)(new TestStream)
+    // Each query runs its batches, and then runs the last batch again.
+    val queries = streams.zipWithIndex.map { case (stream, q) =>
+      task {
+        (0 until 4).foreach { batch =>
+          stream.into(t)(letters((0L until 20L).map(_ + 20 * batch + 1000 * q): _*))
+          stream.forgetCommit()
+        }
+        stream.into(t)()
+      }
+    }
+    val maintenance = task {
+      (0 until 4).foreach { _ =>
+        sql(s"CALL lite.system.rewrite_data_files(table => '$t', options => map('min-input-files', '2', " +
+          "'partial-progress.enabled', 'true'))")
+        sql(s"CALL lite.system.expire_snapshots(table => '$t', older_than => now(), retain_last => 2)")
+      }
+    }
+    val pool = Executors.newFixedThreadPool(3)
+    try pool.invokeAll((queries :+ maintenance).asJava).asScala.foreach(_.get)
+    finally pool.shutdown()
+    assert(ids(t) == ((0L until 80L) ++ (1000L until 1080L)))
+  }
+
+  private def task(body: => Any): Callable[Unit] = () =>
+    inSession(spark) { _ =>
+      body
+      ()
+    }
+}

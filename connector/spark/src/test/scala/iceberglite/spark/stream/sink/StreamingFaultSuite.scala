@@ -1,0 +1,182 @@
+package iceberglite.spark.stream.sink
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite
+import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.error.StatementError
+import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.table.IcebergWriteBuilder
+import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, ValidationFailed}
+import iceberglite.table._
+
+/**
+ * Calls the methods of a micro-batch's write in the order in which Spark calls them, with commits that fail, and checks
+ * that the next run of the micro-batch writes its rows exactly once.
+ */
+class StreamingFaultSuite extends AnyFunSuite with StreamFixture {
+
+  test("after a commit with an unknown outcome that took effect, the next run of the epoch changes nothing") {
+    val t = partitioned()
+    val (write, messages) = writeFiles(committing(t, takesEffect = true))
+    assert(intercept[SparkException](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
+    write.abort(0, messages)
+    assert(dataFilesOf(t).size == 3 && idsOf(t) == (0 until 6))
+    assertUnchanged(t)(runEpoch(t, 0))
+    runEpoch(t, 1, 6 until 12)
+    assert(idsOf(t) == (0 until 12))
+  }
+
+  test("after a commit with an unknown outcome that had no effect, the next run of the epoch adds its rows") {
+    val t = partitioned()
+    val (write, messages) = writeFiles(committing(t, takesEffect = false))
+    assert(intercept[SparkException](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
+    write.abort(0, messages)
+    // The files are kept, because the commit may still take effect. They are orphan files now.
+    assert(dataFilesOf(t).size == 3 && idsOf(t).isEmpty)
+    runEpoch(t, 0)
+    assert(dataFilesOf(t).size == 6 && idsOf(t) == (0 until 6))
+  }
+
+  test("after a commit that definitely failed, the files are removed, and the next run of the epoch adds its rows") {
+    val t = partitioned()
+    val (write, messages) = writeFiles(failing(tableOf(t), ValidationFailed("not allowed")))
+    assert(intercept[StatementError](write.commit(0, messages)).getMessage.contains("not allowed"))
+    write.abort(0, messages)
+    assert(dataFilesOf(t).isEmpty)
+    runEpoch(t, 0)
+    assert(idsOf(t) == (0 until 6))
+  }
+
+  test("if two runs of one epoch write at the same time, the second to commit adds nothing and removes its files") {
+    val t = partitioned()
+    val (first, firstMessages) = writeFiles(tableOf(t))
+    val (second, secondMessages) = writeFiles(tableOf(t))
+    second.commit(0, secondMessages)
+    val files = dataFilesOf(t)
+    assert(files.size == 6)
+    first.commit(0, firstMessages)
+    assert(dataFilesOf(t).size == 3 && dataFilesOf(t).subsetOf(files) && idsOf(t) == (0 until 6))
+  }
+
+  test("an epoch that is older than the last one changes nothing") {
+    val t = partitioned()
+    runEpoch(t, 4)
+    assertUnchanged(t)(Seq(0, 3, 4).foreach(runEpoch(t, _)))
+    assertUnchanged(t)(runEpoch(t, 4, 100 until 110))
+    runEpoch(t, 5, 6 until 9)
+    assert(idsOf(t) == (0 until 9))
+  }
+
+  test("of two attempts of a task, only the files of the attempt that Spark reports are committed") {
+    val t = partitioned()
+    val write = writeTo(tableOf(t))
+    val (first, second) = (writer(write, 7L), writer(write, 8L))
+    val messages = Seq(first, second).map(put(_, 0 until 6))
+    assert(dataFilesOf(t).size == 6)
+    second.abort()
+    second.close()
+    write.commit(0, Array(messages.head))
+    assert(idsOf(t) == (0 until 6) && dataFilesOf(t).size == 3)
+  }
+
+  test("an aborted micro-batch removes the files of tasks that have not reported a result") {
+    val t = partitioned()
+    val write = writeTo(tableOf(t))
+    put(writer(write, 7L), 0 until 6)
+    assert(dataFilesOf(t).size == 3)
+    write.abort(0, Array(null))
+    assert(dataFilesOf(t).isEmpty)
+  }
+
+  private def partitioned(): String = tableWith(
+    "id BIGINT, part BIGINT",
+    "PARTITIONED BY (part) TBLPROPERTIES " +
+      "('commit.status-check.num-retries' = '1', 'commit.status-check.min-wait-ms' = '1')"
+  )
+
+  private def idsOf(t: String): Seq[Long] = {
+    sql(s"REFRESH TABLE $t")
+    ids(t)
+  }
+
+  private def shared(name: String): SharedTable = {
+    val parts = name.split('.')
+    spark.sessionState.catalogManager.catalog("lite") match {
+      case catalog: LiteCatalog => catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
+      case other => fail(s"the catalog ${other.name} is not a catalog of iceberg-lite")
+    }
+  }
+
+  private def tableOf(name: String): Table = shared(name).current
+
+  /** Returns the table with a committer that fails with the given error. */
+  private def failing(table: Table, error: Throwable): Table = withCommitter(table) { (_, _, _) => throw error }
+
+  /** Returns the table with a committer whose answers are lost, and which cannot be asked for the outcome. */
+  private def committing(t: String, takesEffect: Boolean): Table = withCommitter(tableOf(t)) { (id, base, change) =>
+    if (takesEffect) shared(t).commit(id, base, change)
+    throw CommitStateUnknown(id.toString, base.map(_.metadataLocation), "the answer was lost", None)
+  }
+
+  private def withCommitter(table: Table)(run: (TableIdentifier, Option[TableVersion], Change) => TableVersion)
+      : Table = {
+    val committer = new Committer {
+      override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+        run(id, base, change)
+      override def load(id: TableIdentifier): TableVersion = throw StorageFailed.at("load", id.toString, "it is down")
+    }
+    new Table(table.id, table.name, table.version, table.io, committer)
+  }
+
+  private val longs = new StructType().add("id", LongType).add("part", LongType)
+
+  private object Info extends LogicalWriteInfo {
+    override def options: CaseInsensitiveStringMap = CaseInsensitiveStringMap.empty
+    override def queryId: String = "query"
+    override def schema: StructType = longs
+  }
+
+  private def writeTo(table: Table): StreamingWrite = inSession(spark) { session =>
+    new IcebergWriteBuilder(table, Info, session, None, Nil).build().toStreaming
+  }
+
+  /** Returns a writer that a deserialized copy of the factory creates, as on an executor. */
+  private def writer(write: StreamingWrite, task: Long): DataWriter[InternalRow] = {
+    val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
+    javaCopy(inSession(spark)(_ => write.createStreamingWriterFactory(physical))).createWriter(0, task, 0)
+  }
+
+  private def javaCopy[A](value: A): A = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(value)
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject() match {
+      case copy: A @unchecked => copy
+    }
+  }
+
+  private def put(task: DataWriter[InternalRow], ids: Seq[Int]): WriterCommitMessage = {
+    ids.foreach(i => task.write(new GenericInternalRow(Array[Any](i.toLong, i.toLong % 3))))
+    task.commit()
+  }
+
+  private def writeFiles(table: Table, ids: Seq[Int] = 0 until 6): (StreamingWrite, Array[WriterCommitMessage]) = {
+    val write = writeTo(table)
+    write -> Array(put(writer(write, 7L), ids))
+  }
+
+  private def runEpoch(t: String, epoch: Long, ids: Seq[Int] = 0 until 6): Unit = {
+    val (write, messages) = writeFiles(tableOf(t), ids)
+    write.commit(epoch, messages)
+  }
+}
