@@ -15,7 +15,7 @@ import iceberglite.table.TestTables
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Defines statements for drivers in separate processes, and checks the tables and files that these drivers leave. */
-private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
+private[iceberglite] trait DriverFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   import DriverFixture.storage

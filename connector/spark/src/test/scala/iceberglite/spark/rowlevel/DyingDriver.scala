@@ -22,14 +22,14 @@ import iceberglite.storage.RenamingFileSystem
  * @param isAfterCall whether the driver dies after the call has taken effect, instead of before
  * @param matchesPath whether the driver dies in a call for this path
  */
-final private[rowlevel] case class CrashPoint(
+final private[iceberglite] case class CrashPoint(
     name: String,
     call: CrashPoint.Call,
     isAfterCall: Boolean,
     matchesPath: String => Boolean
 )
 
-private[rowlevel] object CrashPoint {
+private[iceberglite] object CrashPoint {
   sealed trait Call
   case object Create extends Call
   case object Rename extends Call
@@ -99,7 +99,7 @@ class DyingFileSystem extends RenamingFileSystem {
   }
 }
 
-private[rowlevel] object DyingFileSystem {
+private[iceberglite] object DyingFileSystem {
   @volatile var death: Option[CrashPoint] = None
 
   /** Directories of the tables whose drivers have died. */
@@ -153,7 +153,7 @@ object DyingDriver {
 }
 
 /** Starts drivers in separate processes. Their catalog `dying` uses the warehouse of the test. */
-private[rowlevel] object DriverProcess {
+private[iceberglite] object DriverProcess {
 
   /** Returns the properties of a catalog whose files are on a [[DyingFileSystem]]. */
   def settings(warehouse: String): Seq[(String, String)] = Seq(

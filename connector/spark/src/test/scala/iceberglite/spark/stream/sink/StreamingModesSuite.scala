@@ -58,7 +58,10 @@ class StreamingModesSuite extends AnyFunSuite with StreamFixture {
   }
 
   for ((version, partitioning) <- Seq(2 -> "", 3 -> "PARTITIONED BY (p)"))
-    test(s"a query in update mode upserts the changed rows by key, exactly once, in version $version $partitioning", Sampling.slowUnless(version == 3): _*) {
+    test(
+      s"a query in update mode upserts the changed rows by key, exactly once, in version $version $partitioning",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val t = countsTable(version, partitioning)
       val stream = counted(OutputMode.Update(), "upsert-keys" -> "p")
       stream.into(t)(letters(0, 1), letters(1, 2), letters(4))

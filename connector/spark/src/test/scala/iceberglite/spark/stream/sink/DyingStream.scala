@@ -1,0 +1,69 @@
+package iceberglite.spark.stream.sink
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.functions.{count, lit}
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+import iceberglite.spark.rowlevel.{CrashPoint, DriverProcess, DyingDriver, DyingFileSystem}
+
+/**
+ * A streaming query from files to a table. Each file is one micro-batch.
+ *
+ * @param table the name of the table
+ * @param mode the output mode of the query. In append mode, it adds the rows `id, p`. Otherwise, it counts the rows of
+ *   each `p`
+ * @param directory contains the directories `input`, `later` and `checkpoint`
+ */
+final private[sink] case class FileStream(table: String, mode: String, directory: Path) {
+  private def input: Path = directory.resolve("input")
+  private def later: Path = directory.resolve("later")
+
+  /** Writes the file of a micro-batch. @param isLater whether it is not part of the input yet */
+  def addFile(number: Int, rows: Seq[(Long, String)], isLater: Boolean): Unit = {
+    val lines = rows.map { case (id, p) => s"""{"id": $id, "p": "$p"}""" }
+    val folder = Files.createDirectories(if (isLater) later else input)
+    Files.write(folder.resolve(s"$number.json"), lines.asJava)
+    ()
+  }
+
+  /** Moves the later files to the input. */
+  def release(): Unit = later.toFile.listFiles.foreach(f => Files.move(f.toPath, input.resolve(f.getName)))
+
+  /** Starts the query, which stops when it has processed all files of the input. */
+  def start(spark: SparkSession): StreamingQuery = {
+    val rows = spark.readStream.schema("id BIGINT, p STRING").option("maxFilesPerTrigger", "1").json(input.toString)
+    val result: DataFrame = if (mode == "append") rows else rows.groupBy("p").agg(count(lit(1)).as("n"))
+    val options = if (mode == "update") Map("upsert-keys" -> "p") else Map.empty[String, String]
+    result.writeStream.outputMode(mode).options(options).trigger(Trigger.AvailableNow())
+      .option("checkpointLocation", directory.resolve("checkpoint").toString).toTable(table)
+  }
+
+  override def toString: String = s"$table\t$mode\t$directory"
+}
+
+/**
+ * A program that runs streaming queries, each into its own table. All queries first process their input. Then, the
+ * queries process later files, and their drivers die at the [[CrashPoint]], as after `kill -9`.
+ */
+object DyingStream {
+
+  /** @param args the name of a [[CrashPoint]], the warehouse, a directory for Spark's files, and a file with streams */
+  def main(args: Array[String]): Unit = {
+    val Array(name, warehouse, scratch, file) = args
+    val streams = Files.readAllLines(Paths.get(file)).asScala.map(_.split('\t')).map { parts =>
+      FileStream(parts(0), parts(1), Paths.get(parts(2)))
+    }
+    // There are many task slots, because the tasks of a query whose driver died never release their slots.
+    val spark = DriverProcess.session("local[40]", warehouse, scratch)
+    streams.foreach(_.start(spark).awaitTermination())
+    streams.foreach(_.release())
+    DyingFileSystem.expectDeaths(streams.size)
+    DyingFileSystem.death = CrashPoint.all.find(_.name == name)
+    streams.foreach(_.start(spark))
+    Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) DyingDriver.KilledExitCode else 1)
+  }
+}

@@ -1,0 +1,68 @@
+package iceberglite.spark.stream.sink
+
+import java.nio.file.Files
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.rowlevel.{CrashPoint, DriverFixture, DriverProcess, DyingDriver}
+
+/**
+ * Kills the driver of streaming queries at different points of their third micro-batch, and continues the queries with
+ * their checkpoints. Each row must be written exactly once.
+ */
+class DyingStreamSuite extends AnyFunSuite with DriverFixture {
+
+  private def create(mode: String, namespace: String): (Case, FileStream) = {
+    val version = if (mode == "update") 3 else 2
+    val c = Case(namespace, mode, version, "stream", "")
+    val columns = if (mode == "append") "id BIGINT, p STRING" else "p STRING, n BIGINT"
+    sql(
+      s"CREATE TABLE dying.${c.table} ($columns) USING iceberg PARTITIONED BY (p) " +
+        s"TBLPROPERTIES ('format-version' = '$version')"
+    )
+    val stream = FileStream(s"dying.${c.table}", mode, newDirectory("stream"))
+    (0 to 2).foreach(i => stream.addFile(i, batch(i), isLater = i == 2))
+    (c, stream)
+  }
+
+  /** The rows of a micro-batch. */
+  private def batch(number: Int): Seq[(Long, String)] =
+    (0 until 10).map(i => (10L * number + i) -> Seq("a", "b", "c")((number + i) % 3))
+
+  /** The rows of the table after the given number of micro-batches. */
+  private def expectedRows(mode: String, batches: Int): Seq[String] = {
+    val rows = (0 until batches).flatMap(batch)
+    if (mode == "append") rows.map { case (id, p) => s"[$id,$p]" }.sorted
+    else rows.groupBy(_._2).map { case (p, group) => s"[$p,${group.size}]" }.toSeq.sorted
+  }
+
+  CrashPoint.ofStatements.foreach { death =>
+    test(s"streams write each row exactly once if their driver dies ${death.name}", Slow) {
+      val index = CrashPoint.ofStatements.indexOf(death)
+      // Each of the other two modes is tested with a death before and a death in or after the commit.
+      val cases = Seq("append", Seq("complete", "update")(index % 2)).map(create(_, namespaces(index)))
+      val program = "iceberglite.spark.stream.sink.DyingStream"
+      val (exit, output) =
+        DriverProcess.run(program, death.name, warehouse, cases.map(_._2.toString), newDirectory())
+      assert(exit == DyingDriver.KilledExitCode, output)
+      cases.foreach { case (c, stream) => checkAndContinue(c, stream, death) }
+    }
+  }
+
+  private def checkAndContinue(c: Case, stream: FileStream, death: CrashPoint): Unit = {
+    val isCommitted = death == CrashPoint.AfterCommit
+    check(c, expectedRows(stream.mode, if (isCommitted) 3 else 2))
+    val orphansOfDriver = orphans(c)
+    stream.start(spark).awaitTermination()
+    check(c, expectedRows(stream.mode, 3))
+    // The files of the driver that died are still orphan files. The query has added none.
+    assert(orphans(c) == orphansOfDriver && orphansOfDriver.isEmpty == isCommitted)
+    orphansOfDriver.foreach(Files.delete(_))
+    stream.addFile(3, batch(3), isLater = false)
+    stream.start(spark).awaitTermination()
+    check(c, expectedRows(stream.mode, 4))
+    assert(orphans(c).isEmpty)
+    ()
+  }
+}
