@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from pyspark_iceberg.builder import TableBuilder
@@ -20,6 +21,7 @@ from pyspark_iceberg.optimize import Optimize
 from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.refs import TableRefs
 from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
+from pyspark_iceberg.streams import StreamOptions, start
 from pyspark_iceberg.writes import TableWrites
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -240,6 +242,37 @@ class Table(TableProcedures, TableWrites, TableRefs):
             elif value is not None:
                 reader = reader.option(f"{bound_name}-snapshot-id", str(value))
         return reader.table(name)
+
+    def write_stream(
+        self,
+        rows: DataFrame,
+        checkpoint: str,
+        *,
+        mode: str = "append",
+        keys: Sequence[str] = (),
+        every: str | None = None,
+        available_now: bool = False,
+        options: Mapping[str, str] | None = None,
+    ) -> StreamingQuery:
+        """Start a streaming query that writes each micro-batch of rows to this table exactly once.
+
+        Args:
+            rows: a streaming DataFrame.
+            checkpoint: the directory of the query's checkpoint; a query with the same checkpoint continues this query.
+            mode: `append`; `complete`, in which each micro-batch replaces all rows of the table; or `update`, in which
+                the changed rows replace the rows with the same keys.
+            keys: the columns that identify rows. In output mode append, each row also replaces the row with its key.
+            every: the interval between micro-batches, such as `30 seconds`; by default, as soon as rows arrive.
+            available_now: whether the query processes the available rows and stops.
+            options: further write options, such as `merge-schema` or `fanout-enabled`.
+
+        Raises:
+            ValueError: the mode requires keys, or both `every` and `available_now` are set.
+            pyspark.errors.IllegalArgumentException: the mode is unknown.
+            pyspark.errors.AnalysisException: the rows are not a stream, or the query does not support the mode.
+        """
+        settings = StreamOptions(mode, keys, every, available_now, options or {})
+        return start(rows, self.name, checkpoint, settings)
 
     def delete(self, condition: Sql | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
         """Delete the rows that satisfy a condition.
