@@ -1,11 +1,14 @@
 package iceberglite.peer
 
+import java.nio.charset.StandardCharsets.US_ASCII
+
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.{DataFile, DeleteFile, ManifestFiles, ManifestWriter, PeerManifests}
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ManifestRules
@@ -67,11 +70,12 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       version: FormatVersion,
       content: ManifestContent,
       spec: PartitionSpec,
-      entries: Seq[ManifestEntry]
+      entries: Seq[ManifestEntry],
+      path: String = Path
   ): (ManifestFile, Array[Byte]) = {
     val io = new InMemoryFileIO
     val peerSpec = PeerFiles.spec(spec, schema)
-    val output = io.newOutputFile(Path)
+    val output = io.newOutputFile(path)
     val written = content match {
       case ManifestContent.Data =>
         val writer = ManifestFiles.write(version.number, peerSpec, output, SnapshotId)
@@ -80,7 +84,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val writer = ManifestFiles.writeDeleteManifest(version.number, peerSpec, output, SnapshotId)
         writeAll[DeleteFile](writer, entries, PeerFiles.deleteFile(_, peerSpec))
     }
-    (PeerFiles.fromPeer(written), io.newInputFile(Path).newStream().readAllBytes())
+    (PeerFiles.fromPeer(written), io.newInputFile(path).newStream().readAllBytes())
   }
 
   private def writeAll[F <: org.apache.iceberg.ContentFile[F]](
@@ -177,6 +181,18 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
   }
+
+  for (content <- ManifestContent.all)
+    test(s"manifests of ${content.name} that Apache Iceberg writes for versions 3 and 4 are read as the same entries", Slow) {
+      // Apache Iceberg writes no file for an empty manifest of version 4.
+      forAll(sample(FormatVersion.V3, content).suchThat(_._2.nonEmpty)) { case (spec, entries) =>
+        val (avro, avroBytes) = writeWithPeer(FormatVersion.V3, content, spec, entries)
+        val (parquet, bytes) = writeWithPeer(FormatVersion.V4, content, spec, entries, "memory:/m.parquet")
+        assert(new String(bytes.take(4), US_ASCII) == "PAR1")
+        val read = readWithLite(bytes, committed(parquet, FormatVersion.V3), spec)
+        assert(read == readWithLite(avroBytes, committed(avro, FormatVersion.V3), spec) && read.size == entries.size)
+      }
+    }
 
   test("the key-value metadata of a manifest is the same as in Apache Iceberg", ManifestRules.keyValues) {
     val spec = ManifestSamples.byId

@@ -1,9 +1,9 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.avro.{AvroFault, AvroRow, ColumnType, StructColumn, StructColumns}
+import iceberglite.avro.{AvroRow, ColumnType, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Text}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
-import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, Metrics}
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.tree.DataFileFields
 
@@ -107,8 +107,9 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
       inheritance: Inheritance
   ): ContentFile = {
     val rows = row.long(RecordCount)
+    val firstRowId = row.longOption(FirstRowId)
     val file = ContentFile(
-      content = if (row.has(FileContent)) content(row.int(FileContent)) else Content.Data,
+      content = if (row.has(FileContent)) DataFileChecks.content(row.int(FileContent)) else Content.Data,
       path = row.value(Path),
       format = row.value(Format),
       specId = inheritance.specId,
@@ -120,47 +121,13 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
       splitOffsets = row.valueOr(SplitOffsets, Vector.empty),
       equalityIds = row.valueOr(EqualityIds, Vector.empty),
       sortOrderId = row.intOption(SortOrderId),
-      firstRowId = inheritance.firstRowId(status, row.longOption(FirstRowId), rows),
+      firstRowId = inheritance.firstRowId(status, firstRowId, rows),
       referencedDataFile = row.option(ReferencedDataFile),
       contentOffset = row.longOption(ContentOffset),
       contentSizeInBytes = row.longOption(ContentSize)
     )
-    check(file)
-    if (row.has(FirstRowId)) requireNotNegative(file, FirstRowId, row.long(FirstRowId))
+    DataFileChecks.check(file, firstRowId)
     file
-  }
-
-  private def check(file: ContentFile): Unit = {
-    if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) failMissing(file, EqualityIds)
-    if (file.format == FileFormat.Puffin) checkVector(file)
-    if (file.content != Content.Data || file.recordCount != ContentFile.UnknownRecords) {
-      requireNotNegative(file, RecordCount, file.recordCount)
-    }
-    requireNotNegative(file, FileSize, file.fileSizeInBytes)
-  }
-
-  /**
-   * Checks the fields that locate a deletion vector: the referenced data file, the content offset and the content size
-   * (spec version 3).
-   */
-  private def checkVector(file: ContentFile): Unit = {
-    if (file.referencedDataFile.isEmpty) failMissing(file, ReferencedDataFile)
-    requireNotNegative(file, ContentOffset, file.contentOffset.getOrElse(failMissing(file, ContentOffset)))
-    requireNotNegative(file, ContentSize, file.contentSizeInBytes.getOrElse(failMissing(file, ContentSize)))
-  }
-
-  private def requireNotNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
-    if (value < 0)
-      throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} must not be negative, but is $value")
-
-  private def failMissing(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
-    throw AvroFault(s"The entry of ${file.path} (${file.content.name}) has no ${column.name} (field ${column.id})")
-
-  private def content(code: Int): Content = code match {
-    case Content.Data.code => Content.Data
-    case Content.PositionDeletes.code => Content.PositionDeletes
-    case Content.EqualityDeletes.code => Content.EqualityDeletes
-    case _ => throw AvroFault(s"A file has the unknown content $code")
   }
 }
 

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroRow, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Int32, Int64, Struct}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
-import iceberglite.spec.file.{EntryStatus, ManifestEntry}
+import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.types.Type.StructType
 import iceberglite.tree.DataFileFields
 
@@ -41,7 +41,7 @@ final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
    * @param tuples the partition tuples that were already read from the manifest
    */
   def fromRow(row: AvroRow, block: Array[Byte], tuples: PartitionTuples, inheritance: Inheritance): ManifestEntry = {
-    val status = statusOf(row.int(Status))
+    val status = DataFileChecks.status(row.int(Status))
     inheritance.entry(
       status,
       row.longOption(SnapshotId),
@@ -56,12 +56,5 @@ final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
       throw AvroFault(s"An entry has the negative ${column.name} (field ${column.id}) ${row.long(column)}")
     }
     row.longOption(column)
-  }
-
-  private def statusOf(code: Int): EntryStatus = code match {
-    case EntryStatus.Existing.code => EntryStatus.Existing
-    case EntryStatus.Added.code => EntryStatus.Added
-    case EntryStatus.Deleted.code => EntryStatus.Deleted
-    case _ => throw AvroFault(s"An entry has the unknown status $code")
   }
 }

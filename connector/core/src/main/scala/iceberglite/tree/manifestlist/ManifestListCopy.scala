@@ -2,6 +2,7 @@ package iceberglite.tree.manifestlist
 
 import iceberglite.avro.AvroCodec
 import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{TreeCopy, TreeTable}
 
@@ -16,6 +17,10 @@ final private[manifestlist] class ManifestListCopy(table: TreeTable, copy: TreeC
 
   /** Writes a copy of a manifest. @return its length in bytes */
   def writeManifest(part: ManifestPart): Long = {
+    if (ColumnarManifests.isColumnar(part.path)) throw Unsupported(
+      s"a copy of the manifest ${part.path} of ${table.name}, which another writer has written as a Parquet file",
+      "Copy the table with CREATE TABLE AS SELECT"
+    )
     val entries = Manifests.readOwnValues(table.io, part.manifest, table.specs.byId, table.specs.sources)
       .map(entry => entry.copy(file = copy.file(entry)))
     Manifests.write(

@@ -71,7 +71,9 @@ object Manifests {
       manifest.partitionSpecId,
       throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
     )
-    new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
+    if (ColumnarManifests.isColumnar(manifest.path))
+      guard(manifest.path)(ColumnarManifests.read(io, manifest, spec.partitionType(schema))).iterator
+    else new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
   }
 
   /**

@@ -125,13 +125,24 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id, p, s, d FROM $t WHERE id < 500") == before)
   }
 
-  test("a table of Apache Iceberg's own draft of version 4 is refused, and stays as it is", Slow) {
+  test("a table of Apache Iceberg's own draft of version 4 is read, but not written", Slow) {
     val t = newTable()
-    sql(s"CREATE TABLE ${peer(t)} (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '4')")
-    sql(s"INSERT INTO ${peer(t)} VALUES (1), (2)")
-    Seq("SELECT * FROM %s", "INSERT INTO %s VALUES (3)", "DELETE FROM %s WHERE id = 1").foreach { statement =>
-      intercept[Exception](sql(statement.replace("%s", t)).collect())
+    val properties = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = 'merge-on-read'").mkString(", ")
+    sql(s"CREATE TABLE ${peer(t)} (id BIGINT, p BIGINT, s STRING, d DATE) USING iceberg " +
+      s"PARTITIONED BY (p, bucket(3, id), days(d)) TBLPROPERTIES ('format-version' = '4', $properties)")
+    statements.take(4).foreach(run(_, peer(t)))
+    val expected = sorted(s"SELECT * FROM ${peer(t)}")
+    assert(sorted(s"SELECT * FROM $t") == expected && expected.size > 30)
+    Seq("p = 2", "id % 2 = 0 AND d > DATE'2024-01-20'", "s = 'updated'", "p IS NULL").foreach { filter =>
+      val query = (table: String) => sorted(s"SELECT * FROM $table WHERE $filter")
+      assert(query(t) == query(peer(t)) && query(t).nonEmpty, filter)
     }
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[1]", "[2]"))
+    val files = "SELECT content, file_path, record_count, partition.p, null_value_counts FROM "
+    assert(sorted(s"$files $t.files") == sorted(s"$files ${peer(t)}.files"))
+    assert(history(t) == history(peer(t)))
+    Seq("INSERT INTO %s VALUES (3, 3, '', NULL)", "DELETE FROM %s WHERE id = 1", "DELETE FROM %s WHERE p = 2").foreach {
+      statement => intercept[Exception](sql(statement.replace("%s", t)).collect())
+    }
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == expected)
   }
 }
