@@ -95,22 +95,23 @@ private[procedure] object ProcedurePages {
       s"def ${p.name}(",
       (first.split(", ").toSeq ++ typed).map(Seq(_)),
       s") -> $kind:"
-    ) ++ Seq(
-      s"    $quotes${p.description}.",
-      "",
-      "    Args:"
-    ) ++ (if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
-      documented.flatMap { q =>
-        filled(
-          s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.",
-          " " * 12,
-          indent.length
-        )
-      } ++
-      Seq(s"    $quotes") ++
+    ) ++ docstring(p, documented, indent) ++
       callLines(s"$indent    ", s"rows = $call", s"$session$quote${p.name}$quote, $table", arguments).map("    " + _) ++
       Seq(s"    return $value")
     lines.map(line => if (line.isEmpty) line else indent + line)
+  }
+
+  private def docstring(p: Procedure, documented: Seq[Parameter], indent: String): Seq[String] = {
+    val session = if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil
+    val arguments = session ++ documented.flatMap { q =>
+      filled(
+        s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.",
+        " " * 12,
+        indent.length
+      )
+    }
+    if (arguments.isEmpty) Seq(s"    $quotes${p.description}.$quotes")
+    else Seq(s"    $quotes${p.description}.", "", "    Args:") ++ arguments :+ s"    $quotes"
   }
 
   private def callLines(indent: String, call: String, before: String, arguments: Seq[String]): Seq[String] = {
