@@ -152,7 +152,8 @@ class SourceRulesSuite extends AnyFunSuite {
     "scan/FileScanTask.scala:FileScanTask",
     "scan/ScanPlan.scala:ScanReport",
     "spark/conf/ReadOptions.scala:ReadSettings",
-    "spark/read/files/FileTask.scala:FileTask"
+    "spark/read/files/FileTask.scala:FileTask",
+    "tree/root/RootLimits.scala:RootLimits"
   )
 
   test("a parameter list has at most 8 parameters, except in structs of the specification and in records") {
