@@ -183,7 +183,10 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   for (content <- ManifestContent.all)
-    test(s"manifests of ${content.name} that Apache Iceberg writes for versions 3 and 4 are read as the same entries", Slow) {
+    test(
+      s"manifests of ${content.name} that Apache Iceberg writes for versions 3 and 4 are read as the same entries",
+      Slow
+    ) {
       // Apache Iceberg writes no file for an empty manifest of version 4.
       forAll(sample(FormatVersion.V3, content).suchThat(_._2.nonEmpty)) { case (spec, entries) =>
         val (avro, avroBytes) = writeWithPeer(FormatVersion.V3, content, spec, entries)
