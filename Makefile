@@ -10,6 +10,8 @@ WAREHOUSE ?= warehouse
 FUZZ ?= 200
 SOAK ?= 10
 HISTORY ?=
+V4 ?=
+V4_HEAP ?= 12g
 PEER ?=
 SEED := $(or $(SEED),$(shell date +%s))
 STRICT ?=
@@ -39,7 +41,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench fuzz soak model shell stack jar wheel style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar wheel style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -64,14 +66,20 @@ bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicat
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
 	@$(PY) connector/bench/ratios.py build/jmh.json
 
+bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 and 4, with the options V4, such as V4='--files 1000,10000' (hours without options)
+	@mkdir -p build && $(SBT) 'set bench / run / fork := true' 'set bench / run / javaOptions ++= Seq("-Xmx$(V4_HEAP)")' \
+	  'set bench / run / outputStrategy := Some(StdoutOutput)' \
+	  'bench/runMain iceberglite.bench.version4.Version4Bench --json $(CURDIR)/build/v4.json $(V4)'
+
 fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, from SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
 	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz* *Damaged*' \
 	  'spark/testOnly *Fuzz*'
 
-soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
+soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, also with the trees of version 4, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
 	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
-	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite iceberglite.sim.CompactorSuite'
+	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite iceberglite.sim.CompactorSuite' \
+	  'rootTree/testOnly iceberglite.tree.RootSimulationSuite'
 	@$(if $(HISTORY),,$(PY) connector/bench/compaction.py --jar $(BUNDLED) --minutes $(SOAK) $(if $(PEER),--peer $(PEER)))
 
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin

@@ -1,0 +1,91 @@
+package iceberglite.bench.version4
+
+import java.util.UUID
+
+import iceberglite.bench.MemoryIO
+import iceberglite.catalog.MemoryPointer
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.table.{Action, Change, Table, TableIdentifier, TableVersion}
+import iceberglite.table.action.MergeAppend
+import iceberglite.tree.{FilePart, ManifestCache, MetadataTree}
+
+/**
+ * A table with a given number of files, which exist only in metadata. The table is in the state of a table that is
+ * written continuously: large appends have written most of the files, and [[BenchTable.SmallAppends]] small appends
+ * have written the newest files.
+ */
+final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val files: Int) {
+  import BenchTable._
+
+  private val storage = new MemoryIO
+
+  private val newest: TableVersion = {
+    val io = new MeasuredIO(storage, 0)
+    val small = math.min(files / 2, SmallAppends * FilesPerSmallAppend)
+    val sizes = batches(files - small, FilesPerLargeAppend) ++ batches(small, FilesPerSmallAppend)
+    val starts = sizes.scanLeft(0)(_ + _)
+    val table = starts.zip(sizes).foldLeft(create(io, version, data)) { case (current, (from, count)) =>
+      commit(current, new MergeAppend(data.range(from, from + count)))
+    }
+    table.version
+  }
+
+  /** Returns new storage for the files of this table, whose cache of manifests is empty. */
+  def cold(latencyMs: Long): MeasuredIO = new MeasuredIO(storage, latencyMs)
+
+  /** Returns this table, as if no commit had changed it. */
+  def on(io: MeasuredIO): Table =
+    new Table(Id, Id.toString, newest, io, new MemoryPointer(io, Some(newest)))
+
+  def snapshot: Snapshot = newest.metadata.currentSnapshot.get
+
+  /** Returns the parts of the newest snapshot. In version 4, the last part is the root itself. */
+  def parts: Vector[FilePart] = {
+    val table = on(cold(0))
+    MetadataTree.at(snapshot, table.tree(), ManifestCache.Disabled).parts
+  }
+
+  /** Returns the length of the manifest list or root of the newest snapshot, in bytes. */
+  def topBytes: Long = storage.read(snapshot.manifestList.mkString).length.toLong
+}
+
+object BenchTable {
+
+  /** The number of small appends that have written the newest files. */
+  val SmallAppends = 50
+  private val FilesPerSmallAppend = 10
+  private val FilesPerLargeAppend = 50000
+
+  private val Id = TableIdentifier(Vector("db"), "t")
+
+  private def batches(files: Int, size: Int): Vector[Int] =
+    (0 until files by size).map(from => math.min(size, files - from)).toVector
+
+  /** Creates an empty table. */
+  def create(
+      io: MeasuredIO,
+      version: FormatVersion,
+      data: SyntheticFiles,
+      properties: Map[String, String] = Map.empty
+  ): Table = {
+    val updates = Vector(
+      AssignUuid(new UUID(0, 1)),
+      UpgradeFormatVersion(version),
+      AddSchema(data.schema, data.schema.highestFieldId),
+      SetCurrentSchema(LastAdded),
+      AddPartitionSpec(data.spec),
+      SetDefaultSpec(LastAdded),
+      AddSortOrder(SortOrder.Unsorted),
+      SetDefaultSortOrder(LastAdded),
+      SetLocation(SyntheticFiles.Location),
+      SetProperties(properties)
+    )
+    val committer = new MemoryPointer(io, None)
+    new Table(Id, Id.toString, committer.commit(Id, None, Change(updates, Vector.empty)), io, committer)
+  }
+
+  def commit(table: Table, action: Action): Table = table.transaction().add(action).commit()
+}

@@ -1,0 +1,113 @@
+package iceberglite.bench.version4
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.FormatVersion.{V2, V3, V4}
+
+/**
+ * Compares the metadata of format versions 2, 3 and 4 in one run: the cost of commits and of planning, the sizes after
+ * many commits, and a cost model for larger tables. The data files exist only in metadata, and the storage is in
+ * memory. At the end, the goals of version 4 are checked.
+ *
+ * Options, each followed by its value:
+ *
+ *   - `--files`: the numbers of files, separated by commas; by default `1000,10000,100000,1000000`
+ *   - `--columns`: the numbers of columns with statistics; by default `10,50`
+ *   - `--commits`: the number of commits of the histories; by default 1,000
+ *   - `--latency`: the latency of a storage request in milliseconds; by default 100
+ *   - `--json`: a file for the results in JSON
+ *
+ * A million files with 50 columns need about 10 GB of heap.
+ */
+object Version4Bench {
+  private val versions: Vector[FormatVersion] = Vector(V2, V3, V4)
+  private val FilesOfModel = 1e8
+  private val SmallFiles = 1000
+
+  private case class Options(
+      files: Vector[Int] = Vector(1000, 10000, 100000, 1000000),
+      columns: Vector[Int] = Vector(10, 50),
+      commits: Int = 1000,
+      latencyMs: Long = 100,
+      json: Option[String] = None
+  )
+
+  def main(args: Array[String]): Unit = {
+    val options = parse(Options(), args.toList)
+    warmUp()
+    val measured = for (columns <- options.columns; files <- options.files; version <- versions)
+      yield measure(version, columns, files, options)
+    val histories = for (columns <- options.columns; version <- versions)
+      yield (version, columns, HistorySizes.of(version, columns, options.commits))
+    val models = (for {
+      columns <- options.columns
+      version <- versions
+      model <- modelOf(measured.filter(m => m.version == version && m.columns == columns))
+    } yield (version, columns) -> model).toMap
+    val goals = Goals.of(measured, models.collect { case ((V4, columns), model) => columns -> model })
+    val sections = Vector(
+      Sections.trees(measured),
+      Sections.commits(measured, options.latencyMs),
+      Sections.plans(measured, options.latencyMs),
+      Sections.histories(histories),
+      Sections.parameters(models),
+      Sections.predictions(measured, models, FilesOfModel),
+      Sections.goals(goals)
+    )
+    sections.foreach(section => println(section.markdown))
+    options.json.foreach(path => Files.write(Paths.get(path), Section.json(sections).getBytes(UTF_8)))
+  }
+
+  private def parse(options: Options, args: List[String]): Options = args match {
+    case Nil => options
+    case "--files" :: value :: rest => parse(options.copy(files = numbers(value)), rest)
+    case "--columns" :: value :: rest => parse(options.copy(columns = numbers(value)), rest)
+    case "--commits" :: value :: rest => parse(options.copy(commits = value.toInt), rest)
+    case "--latency" :: value :: rest => parse(options.copy(latencyMs = value.toLong), rest)
+    case "--json" :: value :: rest => parse(options.copy(json = Some(value)), rest)
+    case other => throw new IllegalArgumentException(s"Unknown or incomplete option: ${other.mkString(" ")}")
+  }
+
+  private def numbers(list: String): Vector[Int] = list.split(',').map(_.trim.toInt).toVector.sorted
+
+  private def warmUp(): Unit = for (version <- versions) {
+    val table = new BenchTable(version, new SyntheticFiles(10, SmallFiles), SmallFiles)
+    CommitKind.all.filter(_.minFiles <= SmallFiles).foreach(CommitCost.of(_, table, latencyMs = 0))
+    PlanKind.all.foreach(PlanCost.of(_, table, latencyMs = 0))
+  }
+
+  private def measure(version: FormatVersion, columns: Int, files: Int, options: Options): Measured = {
+    Console.err.println(s"v${version.number}, $columns columns, $files files")
+    val table = new BenchTable(version, new SyntheticFiles(columns, files), files)
+    Measured(
+      version,
+      columns,
+      TreeShape.of(table),
+      CommitKind.all.filter(_.minFiles <= files).map(CommitCost.of(_, table, options.latencyMs)),
+      PlanKind.all.map(PlanCost.of(_, table, options.latencyMs))
+    )
+  }
+
+  /**
+   * Returns the cost model for tables of one version and number of columns. Its parameters come from two tables with
+   * few files and from the second largest measured table, so that the largest one checks the model.
+   *
+   * @return absent if the second largest table has no manifests besides the root
+   */
+  private def modelOf(measured: Vector[Measured]): Option[CostModel] = {
+    val calibration = measured.sortBy(-_.files).take(2).last
+    def shape(files: Int) = TreeShape.of(
+      new BenchTable(calibration.version, new SyntheticFiles(calibration.columns, files), files)
+    )
+    if (calibration.shape.manifests == 0) None
+    else Some(CostModel.of(
+      calibration.version,
+      shape(1),
+      shape(SmallFiles),
+      calibration.shape,
+      calibration.commit(CommitKind.AppendOne).fold(0L)(_.warm.writtenBytes)
+    ))
+  }
+}
