@@ -1,6 +1,7 @@
 package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.rest.MetricsReport
 import iceberglite.storage.FileIO
 import iceberglite.table.{
   CommitTarget,
@@ -135,5 +136,18 @@ trait Catalog extends Committer with AutoCloseable {
 
   protected def loadIfExists(id: TableIdentifier): Option[TableVersion]
 
-  override def close(): Unit = ()
+  /** Sends reports to the server of the catalog; absent if the catalog does not send them. */
+  private[catalog] def serverReceiver: Option[MetricsReports.Receiver] = None
+
+  /** The receivers of metrics. @throws iceberglite.spec.IcebergError.InvalidArgument if the reporter is invalid */
+  private[catalog] lazy val reports: MetricsReports = {
+    val reporter = MetricsReports.reporter(name, properties)
+      .map(r => (_: TableIdentifier, report: MetricsReport) => r.report(report))
+    new MetricsReports(name, reporter.toVector ++ serverReceiver)
+  }
+
+  override def report(id: TableIdentifier, report: => MetricsReport): Unit = reports.submit(id, report)
+
+  /** Releases the resources of the catalog, after the metrics that wait for delivery are delivered. */
+  override def close(): Unit = reports.close()
 }

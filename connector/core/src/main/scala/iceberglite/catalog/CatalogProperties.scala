@@ -30,7 +30,8 @@ object CatalogProperties {
     CatalogProperty.DefaultNamespace,
     CatalogProperty.UniqueTableLocation,
     CatalogProperty.OwnedLocations,
-    CatalogProperty.Clients
+    CatalogProperty.Clients,
+    CatalogProperty.MetricsReporterImpl
   ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
   val prefixes: Seq[PropertyPrefix] =

@@ -133,6 +133,13 @@ object CatalogProperty {
   val DefaultNamespace: CatalogProperty =
     CatalogProperty("default-namespace", None, "Namespace that becomes current when a session switches to this catalog")
 
+  val MetricsReporterImpl: CatalogProperty = CatalogProperty(
+    "metrics-reporter-impl",
+    None,
+    "Class that implements iceberglite.table.MetricsReporter and receives the metrics of scans and commits; " +
+      "org.apache.iceberg.metrics.LoggingMetricsReporter writes them to the log"
+  )
+
   val OwnedLocations: CatalogProperty = CatalogProperty(
     "owned-locations",
     None,

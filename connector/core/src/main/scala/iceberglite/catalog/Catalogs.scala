@@ -40,7 +40,7 @@ object Catalogs {
     CatalogProperties.check(name, properties).foreach { case (key, message) => warnings.once(key, message) }
     IcebergClassNames.checkFileIO(name, properties)
     val kind = IcebergClassNames.kindOf(name, properties, kinds)
-    all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
+    all.find(_.catalogType == kind).map(open(_, name, properties, io, environment)).getOrElse {
       if (unsupportedTypes(kind))
         throw Unsupported(
           s"a catalog of type $kind ($name)",
@@ -48,6 +48,19 @@ object Catalogs {
         )
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")
     }
+  }
+
+  /** Opens a catalog, and checks the class of its metrics reporter. */
+  private def open(
+      family: CatalogFamily,
+      name: String,
+      properties: Map[String, String],
+      io: FileIO,
+      environment: Environment
+  ): Catalog = {
+    val catalog = family.open(name, properties, io, environment)
+    catalog.reports
+    catalog
   }
 
   private def kinds: String = all.map(_.catalogType).mkString(", ")

@@ -46,7 +46,6 @@ object ForeignCatalogProperties {
   private val general: Seq[ForeignSetting] = Seq(
     warned("lock-impl", "Catalogs of this type commit without a lock manager, also in Apache Iceberg"),
     warned("lock.*", "No lock manager is used, because commits are exclusive without a lock"),
-    warned("metrics-reporter-impl", "Metrics are shown in Spark's SQL tab and by EXPLAIN; no reporter class is loaded"),
     warned("cache.case-sensitive", "Names of cached tables are case-sensitive", "true"),
     accepted("client-pool-cache-keys", "A catalog shares its connections with no other catalog or session"),
     warned("auth.session-timeout-ms", "The session of a catalog with its REST server lasts as long as the catalog"),
@@ -56,7 +55,6 @@ object ForeignCatalogProperties {
   )
 
   private val rest: Seq[ForeignSetting] = Seq(
-    warned("rest-metrics-reporting-enabled", "No metrics are sent to the REST server", "false"),
     warned("rest-scan-planning.*", "Scans are planned by Spark, never by the REST server"),
     rejected("rest.auth.*", "This authentication is not supported. See rest.auth.type in the reference"),
     rejected(

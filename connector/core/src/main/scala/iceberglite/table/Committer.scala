@@ -3,6 +3,7 @@ package iceberglite.table
 import scala.annotation.nowarn
 
 import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.rest.MetricsReport
 import iceberglite.spec.update.{MetadataUpdate, Requirement}
 import iceberglite.storage.FileIO
 
@@ -68,4 +69,13 @@ trait Committer {
    */
   @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
+
+  /**
+   * Passes the metrics of an operation on a table to the receivers of the catalog, in the background. This method does
+   * not fail.
+   *
+   * @param report evaluated only if the catalog has receivers
+   */
+  @nowarn("cat=unused-params") // unused by default
+  def report(id: TableIdentifier, report: => MetricsReport): Unit = ()
 }

@@ -54,8 +54,18 @@ final class Transaction private[table] (
     case staged: StagedCommitter =>
       staged.stage(actions, summary)
       tableAt(staged.load(target.id))
-    case committer => tableAt(new Attempts(committer).run())
+    case committer =>
+      val attempts = new Attempts(committer)
+      val started = System.nanoTime()
+      val version = attempts.run()
+      report(committer, version, attempts.count, System.nanoTime() - started)
+      tableAt(version)
   }
+
+  /** Reports the metrics of the last snapshot of this commit, if it has one. */
+  private def report(committer: Committer, version: TableVersion, attempts: Int, nanos: Long): Unit =
+    version.metadata.snapshots.filter(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId)).lastOption
+      .foreach(snapshot => committer.report(target.id, CommitMetrics.of(target.name, snapshot, attempts, nanos)))
 
   private def tableAt(version: TableVersion): Table =
     new Table(target.id, target.name, version, target.io, target.committer)
@@ -66,6 +76,9 @@ final class Transaction private[table] (
       RetryPolicy.commits(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
 
     private var interrupted = false
+
+    /** The number of attempts to commit. */
+    var count = 0
 
     /**
      * Runs the attempts. If the base version was loaded with only the snapshots of branches and tags, the table is
@@ -135,7 +148,12 @@ final class Transaction private[table] (
         true
       } catch { case _: CommitConflict => false }
 
-    private def tryOnce(attemptBase: Option[TableVersion], change: Change): Either[CommitConflict, TableVersion] =
+    private def tryOnce(attemptBase: Option[TableVersion], change: Change): Either[CommitConflict, TableVersion] = {
+      count += 1
+      submit(attemptBase, change)
+    }
+
+    private def submit(attemptBase: Option[TableVersion], change: Change): Either[CommitConflict, TableVersion] =
       try Right(committer.commit(target.id, attemptBase, change))
       catch {
         case conflict: CommitConflict => Left(conflict)

@@ -180,7 +180,9 @@ final class HiveCatalog private (
   override def renameView(from: TableIdentifier, to: TableIdentifier): Unit =
     renameObject(HiveKind.IcebergView, from, to)
 
-  override def close(): Unit = metastore.close()
+  override def close(): Unit =
+    try super.close()
+    finally metastore.close()
 
   private def renameObject(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier): Unit = {
     requireNew(to)

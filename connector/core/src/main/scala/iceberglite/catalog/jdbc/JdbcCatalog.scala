@@ -266,7 +266,9 @@ final class JdbcCatalog private (
     renameRow(RowKind.View, from, to)
   }
 
-  override def close(): Unit = session.close()
+  override def close(): Unit =
+    try super.close()
+    finally session.close()
 
   private def renameRow(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
     JdbcNames.checkNewName(kind, to)

@@ -34,6 +34,7 @@ private[catalog] object Endpoint {
   case object TableExists extends Endpoint("HEAD", TableInNamespace, false)
   case object UpdateTable extends Endpoint("POST", TableInNamespace, true)
   case object DropTable extends Endpoint("DELETE", TableInNamespace, true)
+  case object ReportMetrics extends Endpoint("POST", s"$TableInNamespace/metrics", true)
   case object RenameTable extends Endpoint("POST", "/v1/{prefix}/tables/rename", true)
   case object CommitTransaction extends Endpoint("POST", "/v1/{prefix}/transactions/commit", true)
   case object ListViews extends Endpoint("GET", s"$Namespace/views", false)
@@ -62,6 +63,7 @@ private[catalog] object Endpoint {
     TableExists,
     UpdateTable,
     DropTable,
+    ReportMetrics,
     RenameTable,
     CommitTransaction,
     ViewExists,

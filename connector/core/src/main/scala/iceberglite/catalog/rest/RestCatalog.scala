@@ -2,7 +2,7 @@ package iceberglite.catalog.rest
 
 import java.util.UUID
 
-import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, ViewCatalog}
+import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, MetricsReports, ViewCatalog}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
@@ -139,6 +139,9 @@ final class RestCatalog private (
     id.namespace :+ id.name,
     CatalogProperty.ownedLocations(properties)
   )
+
+  override private[catalog] def serverReceiver: Option[MetricsReports.Receiver] =
+    if (initialClient.settings.flag(RestProperty.MetricsReporting)) Some(tables.report(_, _)) else None
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = tables.rename(from, to)
 

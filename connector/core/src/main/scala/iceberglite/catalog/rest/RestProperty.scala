@@ -38,6 +38,11 @@ object RestProperty {
     Some("client"),
     "Where scans of a REST catalog's tables are planned; only client is supported"
   ))
+  val MetricsReporting: CatalogProperty = declared(CatalogProperty(
+    "rest-metrics-reporting-enabled",
+    Some("true"),
+    "Whether metrics of scans and commits are sent to a REST server that has an endpoint for them"
+  ))
   val CacheExpirationMs: CatalogProperty = declared(CatalogProperty(
     "rest-table-cache.expire-after-write-ms",
     Some("300000"),

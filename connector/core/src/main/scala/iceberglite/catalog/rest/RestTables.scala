@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
+import iceberglite.spec.rest.{MetricsReport, MetricsReportJson, RestRequestJson, RestResponseJson}
 import iceberglite.spec.rest.RestRequestJson.TableCommit
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, AssignUuid}
 import iceberglite.spec.update.Requirement.AssertTableUuid
@@ -73,6 +73,22 @@ final private[catalog] class RestTables(
     table.config.get(TokenKey).fold(tokens.remove(id))(tokens.put(id, _))
     response.headers.get("etag").fold(cache.invalidate(id))(cache.put(id, refsOnly, _, version, access.expiresMs))
     version
+  }
+
+  /** Sends the metrics of an operation on a table, if the server accepts metrics. */
+  def report(id: TableIdentifier, report: MetricsReport): Unit = {
+    val server = lazyServer()
+    if (server.has(Endpoint.ReportMetrics) && server.settings.flag(RestProperty.MetricsReporting)) {
+      val body = MetricsReportJson.bytes(report)
+      server.send(RestRequest(
+        s"report metrics of table ${name(id)}",
+        Endpoint.ReportMetrics,
+        s"${server.paths.table(id)}/metrics",
+        body = Some(body),
+        tableToken = token(id)
+      ))()
+      ()
+    }
   }
 
   def exists(id: TableIdentifier): Boolean = {

@@ -62,8 +62,9 @@ final class StubServer extends AutoCloseable {
 
   def catalog(properties: (String, String)*): RestCatalog = on(new MemoryFileIO, properties: _*)
 
+  /** Returns a catalog that sends no metrics, unless the properties enable them. */
   def on(io: FileIO, properties: (String, String)*): RestCatalog =
-    Catalogs.open("lite", Map("type" -> "rest", "uri" -> uri) ++ properties, io, environment) match {
+    Catalogs.open("lite", StubServer.defaults ++ Map("uri" -> uri) ++ properties, io, environment) match {
       case rest: RestCatalog => rest
       case other => throw new IllegalStateException(other.toString)
     }
@@ -90,6 +91,8 @@ final class StubServer extends AutoCloseable {
 }
 
 object StubServer {
+  private val defaults = Map("type" -> "rest", "rest-metrics-reporting-enabled" -> "false")
+
   final case class Request(method: String, target: String, headers: Map[String, String], body: String) {
     def line: String = s"$method $target"
   }

@@ -49,6 +49,7 @@ final private[read] class IcebergBatch(
     if (packed.nonEmpty) scan.files.widened.check(scan.scanColumns.fields)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)
+    if (selectedFiles.isEmpty) scan.reportMetrics()
     packed.map { task =>
       val files = task.files.map(fileTask(_, deletes))
       task.key.fold[InputPartition](IcebergInputPartition.Packed(files)) { key =>

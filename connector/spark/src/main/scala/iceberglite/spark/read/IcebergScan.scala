@@ -1,6 +1,7 @@
 package iceberglite.spark.read
 
 import java.util
+import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.collection.JavaConverters._
 
@@ -225,6 +226,15 @@ final private[iceberglite] class IcebergScan(
   private def batchMetrics: Array[CustomTaskMetric] = {
     val filter = runtimeFilter
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
+  }
+
+  private val isReported = new AtomicBoolean
+
+  /** Reports the metrics of the scan to the receivers of the table's catalog. Only the first call has an effect. */
+  private[read] def reportMetrics(): Unit = if (!isReported.getAndSet(true)) {
+    val filter = runtimeFilter
+    val planned = if (filter.isEmpty) files.plan.report else PlanSubset.of(files.plan, filter.tasks).report
+    ReportedScan.report(files, scanColumns, planned, session)
   }
 
   private[iceberglite] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =

@@ -1,5 +1,6 @@
 package iceberglite.spark.session
 
+import iceberglite.spec.rest.MetricsReport
 import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableOwnership, TableVersion}
 
@@ -46,6 +47,8 @@ final class SharedTable(loaded: Table) extends Committer {
     CommitListeners.announce(lastKnown, Some(this))
     committed
   }
+
+  override def report(id: TableIdentifier, report: => MetricsReport): Unit = loaded.committer.report(id, report)
 
   /**
    * Loads the newest version.

@@ -234,12 +234,12 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
         spark.conf.set(k, v)
       }
     }
-    configured("warned", "metrics-reporter-impl" -> "x.Y", "table-default.write.frmat.default" -> "orc")
+    configured("warned", "auth.session-timeout-ms" -> "5", "table-default.write.frmat.default" -> "orc")
     val logged = loggedWarnings(for (_ <- 1 to 2) inSession(spark.newSession()) { s =>
       spark.conf.getAll.filter(_._1.startsWith("spark.sql.catalog.warned")).foreach { case (k, v) => s.conf.set(k, v) }
       s.sql("SHOW NAMESPACES IN warned").collect()
     })
-    assert(logged.size == 2 && logged.exists(_.contains("metrics-reporter-impl of catalog warned")), logged)
+    assert(logged.size == 2 && logged.exists(_.contains("auth.session-timeout-ms of catalog warned")), logged)
     assert(logged.exists(w => w.contains("catalog warned") && w.contains("Did you mean write.format.default?")))
     configured("identity", "client.assume-role.arn" -> "arn:s3cr3t")
     val error = intercept[Exception](sql("SHOW NAMESPACES IN identity").collect())

@@ -108,7 +108,8 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
       new StubCatalog(stub, behind, "{}")
       stub.on("POST /v1/transactions/commit")(new LostResponse(stub, behind))
       val catalogClass = classOf[SparkCatalog].getName
-      val conf = SharedSession.catalogConf("stubbed", catalogClass, "type" -> "rest", "uri" -> stub.uri)
+      val properties = Seq("type" -> "rest", "uri" -> stub.uri, "rest-metrics-reporting-enabled" -> "false")
+      val conf = SharedSession.catalogConf("stubbed", catalogClass, properties: _*)
       withConf(conf.toSeq: _*) {
         val stubbed = Seq("stubbed.db.a", "stubbed.db.b")
         stubbed.foreach(createWithBranch)

@@ -1,0 +1,123 @@
+package iceberglite.catalog
+
+import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Redaction
+import iceberglite.spec.rest.{MetricsReport, MetricsReportJson}
+import iceberglite.table.{MetricsReporter, TableIdentifier}
+
+/**
+ * Passes the metrics of a catalog's scans and commits to their receivers, on a background thread. A report never delays
+ * or fails the operation: if the receivers are slow, reports are dropped. Reports that are not delivered when the
+ * process ends are lost.
+ *
+ * @param receivers the functions that receive each report; if there are none, reports are not created
+ */
+final private[catalog] class MetricsReports(catalog: String, receivers: Vector[MetricsReports.Receiver])
+    extends AutoCloseable {
+  import MetricsReports._
+
+  private val hasFailed = new AtomicBoolean
+  private val hasDropped = new AtomicBoolean
+
+  private lazy val executor = new ThreadPoolExecutor(
+    0,
+    1,
+    IdleSeconds,
+    TimeUnit.SECONDS,
+    new ArrayBlockingQueue[Runnable](MaxWaiting),
+    (task: Runnable) => {
+      val thread = new Thread(task, s"iceberg-lite-metrics-$catalog")
+      thread.setDaemon(true)
+      thread
+    }
+  )
+
+  def submit(id: TableIdentifier, report: => MetricsReport): Unit = if (receivers.nonEmpty) {
+    val created = report
+    try executor.execute(() => receivers.foreach(deliver(_, id, created)))
+    catch {
+      case _: RejectedExecutionException =>
+        if (!hasDropped.getAndSet(true))
+          log.warn(s"Metrics reports of catalog $catalog are dropped, because their receivers are too slow")
+    }
+  }
+
+  private def deliver(receiver: Receiver, id: TableIdentifier, report: MetricsReport): Unit =
+    try receiver(id, report)
+    catch {
+      case NonFatal(error) =>
+        val message = Redaction(s"Could not report metrics of ${report.table}: ${error.getMessage}")
+        if (hasFailed.getAndSet(true)) log.debug(message)
+        else log.warn(s"$message. Further failures of this catalog are logged with level DEBUG")
+    }
+
+  /** Waits a limited time until the reports are delivered. */
+  override def close(): Unit = if (receivers.nonEmpty) {
+    executor.shutdown()
+    executor.awaitTermination(CloseSeconds, TimeUnit.SECONDS)
+    ()
+  }
+}
+
+private[catalog] object MetricsReports {
+  type Receiver = (TableIdentifier, MetricsReport) => Unit
+
+  private val log = LoggerFactory.getLogger("iceberglite.catalog.MetricsReports")
+
+  /** The maximum number of reports that wait for delivery. */
+  private val MaxWaiting = 100
+  private val IdleSeconds = 10L
+  private val CloseSeconds = 10L
+
+  private val PeerPackage = "org.apache.iceberg."
+  private val PeerLogging = PeerPackage + "metrics.LoggingMetricsReporter"
+
+  /**
+   * Returns the reporter that the catalog property `metrics-reporter-impl` names.
+   *
+   * @throws InvalidArgument if the class cannot be loaded, or is not a [[MetricsReporter]]
+   */
+  def reporter(catalog: String, properties: Map[String, String]): Option[MetricsReporter] =
+    CatalogProperty.MetricsReporterImpl.in(properties).map { className =>
+      val reporter = if (className == PeerLogging) new LoggingMetricsReporter else load(catalog, className)
+      reporter.initialize(properties.asJava)
+      reporter
+    }
+
+  private def load(catalog: String, className: String): MetricsReporter = {
+    def invalid(reason: String) =
+      InvalidArgument(s"${CatalogProperty.MetricsReporterImpl.key} of catalog $catalog", className, reason)
+    val contract = s"It must be a class that implements ${classOf[MetricsReporter].getName} and has a constructor " +
+      "without parameters"
+    if (className.startsWith(PeerPackage)) throw invalid(s"$contract. Classes of Apache Iceberg are not loaded")
+    val loader = Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
+    try
+      Class.forName(className, true, loader).getDeclaredConstructor().newInstance() match {
+        case reporter: MetricsReporter => reporter
+        case _ => throw invalid(contract)
+      }
+    catch {
+      case _: ReflectiveOperationException => throw invalid(contract)
+      // A class that implements the interface of Apache Iceberg cannot be loaded without Apache Iceberg.
+      case error: LinkageError => throw invalid(s"$contract. The class cannot be loaded: ${error.getMessage}")
+    }
+  }
+}
+
+/** Writes reports to the log, in the JSON form of the REST protocol. */
+final private[catalog] class LoggingMetricsReporter extends MetricsReporter {
+  private val log = LoggerFactory.getLogger("iceberglite.catalog.LoggingMetricsReporter")
+
+  override def initialize(properties: java.util.Map[String, String]): Unit = ()
+
+  override def report(report: MetricsReport): Unit =
+    log.info(new String(MetricsReportJson.bytes(report), java.nio.charset.StandardCharsets.UTF_8))
+}
