@@ -2,6 +2,7 @@ package iceberglite.scan
 
 import org.apache.iceberg.PeerDeletes
 import org.scalacheck.Gen
+import org.scalactic.anyvals.PosInt
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
@@ -26,8 +27,14 @@ import iceberglite.tree.{ManifestCache, TestTable}
  */
 @MoreRounds
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** The number of random plans of a test in the slow tier. */
+  protected def allPlans: Int = 150
+
+  private val plans: Int = if (Sampling.isFast) 30 else allPlans
+
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 30 else 150)
+    PropertyCheckConfiguration(minSuccessful = PosInt.ensuringValid(plans))
 
   private type Row = Map[Int, Option[Literal]]
 
@@ -251,7 +258,9 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ScanRules.vectorBeforePositions
   )(checkRows(FormatVersion.V3))
 
-  test("the random plans skip many delete files")(assert(skippedDeletes > (if (Sampling.isFast) 50 else 500)))
+  test("the random plans skip many delete files") {
+    assert(skippedDeletes > (if (Sampling.isFast) 50 else plans * 10 / 3))
+  }
 
   private def plannedLocations(t: TestTable): Map[String, Set[(String, Option[Long])]] =
     plan(t, AlwaysTrue).tasks.map(task => task.file.path -> task.deletes.map(_.location).toSet).toMap

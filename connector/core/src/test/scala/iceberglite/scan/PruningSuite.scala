@@ -1,6 +1,7 @@
 package iceberglite.scan
 
 import org.scalacheck.Gen
+import org.scalactic.anyvals.PosInt
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
@@ -19,8 +20,14 @@ import iceberglite.tree.TestTable.file
 /** Plans scans of random files, and compares the plans with the result of evaluating the filter for every row. */
 @MoreRounds
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** The number of random plans of a test in the slow tier. */
+  protected def allPlans: Int = 400
+
+  private val plans: Int = if (Sampling.isFast) 50 else allPlans
+
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 50 else 400)
+    PropertyCheckConfiguration(minSuccessful = PosInt.ensuringValid(plans))
 
   private case class Case(
       columns: Vector[NestedField],
@@ -144,7 +151,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the random plans skip many files and manifests") {
-    val least = if (Sampling.isFast) 10 else 100
+    val least = if (Sampling.isFast) 10 else plans / 4
     assert(skippedManifests > least && prunedFiles > 5 * least)
   }
 }

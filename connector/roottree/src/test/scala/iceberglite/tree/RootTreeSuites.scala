@@ -13,8 +13,12 @@ class RootSimulationSuite extends SimulationSuite {
   override protected def allHistories: Int = 300
 }
 class RootTableScanSuite extends TableScanSuite
-class RootDeletePlanSuite extends DeletePlanSuite
-class RootPruningSuite extends PruningSuite
+class RootDeletePlanSuite extends DeletePlanSuite {
+  override protected def allPlans: Int = 75
+}
+class RootPruningSuite extends PruningSuite {
+  override protected def allPlans: Int = 150
+}
 class RootStoppedPlanSuite extends StoppedPlanSuite
 class RootChangelogScanSuite extends ChangelogScanSuite
 class RootIsolationSuite extends IsolationSuite

@@ -13,8 +13,12 @@ class ToySimulationSuite extends SimulationSuite {
   override protected def allHistories: Int = 300
 }
 class ToyTableScanSuite extends TableScanSuite
-class ToyDeletePlanSuite extends DeletePlanSuite
-class ToyPruningSuite extends PruningSuite
+class ToyDeletePlanSuite extends DeletePlanSuite {
+  override protected def allPlans: Int = 75
+}
+class ToyPruningSuite extends PruningSuite {
+  override protected def allPlans: Int = 150
+}
 class ToyStoppedPlanSuite extends StoppedPlanSuite
 class ToyChangelogScanSuite extends ChangelogScanSuite
 class ToyIsolationSuite extends IsolationSuite
