@@ -5,12 +5,14 @@ import scala.util.Random
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
+import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile}
-import iceberglite.spark.SharedSession
+import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.maintenance.SessionUnreachableFiles
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.table.action.ExpireOptions
 import iceberglite.tree.{SeenParts, TreeReader}
 
 /** Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg. */
@@ -18,6 +20,7 @@ import iceberglite.tree.{SeenParts, TreeReader}
 class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
 
   /** Creates a table, and changes it by random statements of both connectors, on `main` and on a branch. */
   private def changed(version: Int, random: Random): String = {
@@ -105,6 +108,22 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
     val local = sorted(new LocalUnreachableFiles().find(table.io, expired, retained))
     val cluster = new SessionUnreachableFiles(spark, shouldUseCluster = (_, _) => true)
     assert(sorted(cluster.find(table.io, expired, retained)) == local && local.nonEmpty)
+  }
+
+  test("the expiration of a small table starts no Spark job") {
+    val t = filled(2, "copy-on-write")
+    sql(s"DELETE FROM $t WHERE id < 10")
+    val (context, group) = (spark.sparkContext, s"expiration of $t")
+    context.setJobGroup(group, group)
+    try {
+      val options = ExpireOptions(olderThanMs = Some(System.currentTimeMillis), retainLast = Some(1))
+      assert(IcebergTable.forName(spark, t).expireSnapshots(options).deleted.manifestLists == 1)
+      // Spark reports jobs in order. Therefore the jobs of the expiration are known when this job is known.
+      context.parallelize(Seq(1)).count()
+    } finally context.clearJobGroup()
+    def jobs = context.statusTracker.getJobIdsForGroup(group).toSeq
+    eventually(assert(jobs.nonEmpty))
+    assert(jobs.size == 1)
   }
 
   test("arguments that cannot be applied are rejected, and change nothing") {
