@@ -50,3 +50,22 @@ SELECT * FROM t ORDER BY id;
 CALL ${catalog}.system.convert_equality_deletes('db.t');
 ----
 0 | 0 | 0
+
+ALTER TABLE t CREATE BRANCH work;
+
+INSERT INTO ${catalog}.db.t.branch_work WITH ('upsert' = 'true') VALUES (3, DATE '2024-02-29', 'z');
+
+-- query
+CALL ${catalog}.system.convert_equality_deletes(table => 'db.t', branch => 'work');
+----
+1 | 1 | 1
+
+-- query
+SELECT v FROM ${catalog}.db.t VERSION AS OF 'work' WHERE id = 3;
+----
+z
+
+-- query
+SELECT v FROM t WHERE id = 3;
+----
+c

@@ -48,7 +48,7 @@ CREATE TABLE spark_catalog.migrated.u (id INT, p INT) USING orc PARTITIONED BY (
 INSERT INTO spark_catalog.migrated.u SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 1), (2, 2), (3, 2);
 
 -- query
-CALL spark_catalog.system.migrate(table => 'migrated.u', backup_table_name => 'original', properties => map('mine', 'x'));
+CALL spark_catalog.system.migrate(table => 'migrated.u', backup_table_name => 'original', properties => map('mine', 'x'), parallelism => 2);
 ----
 2
 

@@ -12,6 +12,16 @@ CALL ${catalog}.system.remove_orphan_files('db.t');
 CALL ${catalog}.system.remove_orphan_files(table => 'db.t', older_than => TIMESTAMP '2020-01-01 00:00:00', dry_run => true);
 ----
 
+-- let data
+SELECT regexp_replace(file_path, '/[^/]*$', '') FROM ${catalog}.db.t.files;
+
+-- query
+CALL ${catalog}.system.remove_orphan_files(table => 'db.t', location => '${data}');
+----
+
+-- error No files in this directory would be deleted
+CALL ${catalog}.system.remove_orphan_files(table => 'db.t', location => '${data}/../../other');
+
 -- error It must be at least 24 hours ago
 CALL ${catalog}.system.remove_orphan_files(table => 'db.t', older_than => current_timestamp());
 

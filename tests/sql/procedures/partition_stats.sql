@@ -16,6 +16,13 @@ SELECT partition.p, record_count FROM ${catalog}.db.t.partitions ORDER BY 1;
 1 | 1
 2 | 2
 
+-- let snapshot
+SELECT snapshot_id FROM ${catalog}.db.t.snapshots;
+
+INSERT INTO t VALUES (4, 1);
+
+CALL ${catalog}.system.compute_partition_stats(table => 'db.t', snapshot_id => ${snapshot});
+
 -- error Snapshot not found: 42
 CALL ${catalog}.system.compute_partition_stats('db.t', 42);
 

@@ -38,6 +38,26 @@ SELECT partition.p, record_count FROM ${catalog}.db.t.delete_files ORDER BY 1;
 1 | 2
 2 | 1
 
+ALTER TABLE t CREATE BRANCH work;
+
+-- let main
+SELECT snapshot_id FROM ${catalog}.db.t.refs WHERE name = 'main';
+
+CALL ${catalog}.system.rewrite_position_delete_files(table => 'db.t', branch => 'work', options => map('rewrite-all', 'true'));
+
+-- query
+SELECT name, snapshot_id = ${main} FROM ${catalog}.db.t.refs ORDER BY name;
+----
+main | true
+work | false
+
+-- query
+SELECT id FROM ${catalog}.db.t VERSION AS OF 'work' ORDER BY id;
+----
+1
+3
+5
+
 INSERT INTO t VALUES (2, 1);
 
 -- query
