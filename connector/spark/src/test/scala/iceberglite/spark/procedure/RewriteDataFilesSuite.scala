@@ -38,7 +38,9 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
         val result = call(ours, arguments: _*)
         sql(s"REFRESH TABLE ${peer(theirs)}")
         assert(counts(result) == counts(call(peer(theirs), arguments: _*)), clue)
-        assert(counts(planned) == counts(result) && planned.getSeq[Row](5) == result.getSeq[Row](5), clue)
+        // A dry run cannot know which delete files will apply to no data file.
+        assert(counts(planned).take(4) == counts(result).take(4))
+        assert(planned.getSeq[Row](5) == result.getSeq[Row](5), clue)
         sql(s"REFRESH TABLE ${peer(ours)}")
         assert(contents(ours, version) == before && contents(peer(ours), version) == before, clue)
       }

@@ -38,8 +38,14 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
     row
   }
 
+  /**
+   * Returns the columns of a result that Apache Iceberg has too: the numbers of rewritten and added data files, the
+   * rewritten bytes, and the numbers of failed data files and removed delete files.
+   */
+  protected def counts(row: Row): Seq[Any] = (0 until 5).map(row.get)
+
   /** Returns the numbers of rewritten, added and failed data files from the result of a call. */
-  protected def counts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
+  protected def fileCounts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
 
   /** Returns the rows of a table. In version 3, the rows include their row ids and sequence numbers. */
   protected def contents(t: String, version: Int): Seq[Row] = {

@@ -19,13 +19,22 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
 
   private def replacements(t: String): Long = count(s"$t.snapshots", "operation = 'replace'")
 
-  /** Calls the procedure of each connector on equal tables, and compares the results. @return the two tables */
+  /**
+   * Calls the procedure of each connector on equal tables, and compares the results. The number of removed delete files
+   * must be the number by which the table's delete files decrease. Apache Iceberg does not count the delete files that
+   * a commit removes because all data files of the table are newer.
+   *
+   * @return the two tables
+   */
   private def compare(version: Int, arguments: String*): (String, String) = {
     val (ours, theirs) = (written(version), written(version))
-    val before = contents(ours, version)
-    val result = call(ours, arguments: _*)
+    val (before, deleteFiles) = (contents(ours, version), count(s"$ours.delete_files"))
+    val result = counts(call(ours, arguments: _*))
+    val expected = counts(callPeer(theirs, arguments: _*))
     val clue = arguments.mkString(", ")
-    assert(counts(result) == counts(callPeer(theirs, arguments: _*)), clue)
+    assert(result.init == expected.init, clue)
+    assert(result.last.toString == (deleteFiles - count(s"$ours.delete_files")).toString, clue)
+    if (!clue.contains("'use-starting-sequence-number', 'false'")) assert(result.last == expected.last, clue)
     sql(s"REFRESH TABLE ${peer(ours)}")
     assert(contents(ours, version) == before && contents(peer(ours), version) == before, clue)
     (ours, theirs)
@@ -63,6 +72,19 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     }
   }
 
+  for (version <- Seq(2, 3); dangling <- Seq("true", "false"); order <- Seq("binpack", "sort"))
+    test(
+      s"the number of removed delete files is correct, version $version, strategy $order, " +
+        s"remove-dangling-deletes=$dangling",
+      Sampling.slowSample(isAlwaysRun = order == "binpack"): _*
+    ) {
+      val sort = if (order == "sort") Seq("sort_order => 'id DESC'") else Nil
+      for (starting <- if (version == 2) Seq("true", "false") else Seq("true")) {
+        val values = Seq(all, "remove-dangling-deletes" -> dangling, "use-starting-sequence-number" -> starting)
+        compare(version, options(values: _*) +: sort: _*)
+      }
+    }
+
   test("partial-progress.max-commits limits the number of commits", Slow) {
     val orders = Seq(Nil, Seq("sort_order => 'id'"))
     for (
@@ -97,7 +119,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
       val t = written(2)
       val before = rows(s"SELECT * FROM $t WHERE p <> 1 ORDER BY id")
       val result = sortWithConflict(t, "max-concurrent-file-group-rewrites" -> atOnce)
-      assert(counts(result) == Seq(12, 2, 6) && replacements(t) == 2)
+      assert(fileCounts(result) == Seq(12, 2, 6) && replacements(t) == 2)
       assert(rows(s"SELECT * FROM $t ORDER BY id") == before && count(s"$t.files", "content = 0") == 2)
     }
   }
@@ -109,7 +131,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('commit.retry.num-retries' = '0')")
       val concurrent = "max-concurrent-file-group-rewrites" -> atOnce
       val result = call(t, options(all, "partial-progress.enabled" -> "true", concurrent))
-      assert(counts(result) == Seq(18, 3, 0) && replacements(t) == 3, atOnce)
+      assert(fileCounts(result) == Seq(18, 3, 0) && replacements(t) == 3, atOnce)
     }
   }
 
@@ -156,6 +178,18 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
       val inFiles = rows(s"SELECT k FROM $ours ORDER BY _file, _pos").map(_.getLong(0))
       if (order == "k") assert(inFiles.zip(inFiles.tail).count { case (a, b) => a > b } < ranges.size)
     }
+  }
+
+  test("compression-factor changes the number of files that a sort writes, as in Apache Iceberg", Slow) {
+    val sizes = Seq(all, "target-file-size-bytes" -> "200000", "max-file-size-bytes" -> "2000000")
+    val added = Seq("1.0", "0.5").map { factor =>
+      val (ours, theirs) = (shuffled(2), shuffled(2))
+      val arguments = Seq("sort_order => 'k'", options(sizes :+ ("compression-factor" -> factor): _*))
+      val result = call(ours, arguments: _*)
+      assert(counts(result) == counts(callPeer(theirs, arguments: _*)), factor)
+      result.getInt(1)
+    }
+    assert(added.last < added.head && added.last > 0)
   }
 
   test("var-length-contribution and max-output-size limit the bytes that order the rows", Slow) {
