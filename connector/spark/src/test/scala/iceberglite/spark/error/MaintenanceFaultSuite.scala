@@ -16,8 +16,9 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.{ReachableFiles, Table}
 
 /**
- * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have its rows
- * and all files that it references, and must not keep files that nothing references.
+ * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have the rows
+ * from before or after the call and all files that it references. Except after calls that may leave files, the table
+ * must not keep files that nothing references.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
@@ -48,29 +49,42 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
     files.toSet -- ReachableFiles.of(table.io, table.version).map(_.split('/').last)
   }
 
-  private def check(name: String, c: Case, fault: Fault, call: Int, expected: Seq[String]): Unit = {
+  private def check(
+      name: String,
+      c: Case,
+      fault: Fault,
+      call: Int,
+      expected: Set[Seq[String]],
+      leavesFiles: Boolean
+  ): Unit = {
     val result = attempt(c, FaultyFileSystem, fault, call, isCached = random.nextBoolean())
     withClue(s"${c.label}, $fault at call $call of ${result.calls}: ") {
-      assert(rowsOf(result.session, name) == expected)
+      assert(expected(rowsOf(result.session, name)))
       val table = load(result.session, name)
       assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
       // The storage is down when the procedure tries to delete its files. A commit tries only once to delete a manifest
       // that it does not need any more.
-      if (fault != Fault.Outage) eventually(assert((unreferenced(table) -- FaultyFileSystem.undeleted).isEmpty))
+      if (fault != Fault.Outage && !leavesFiles)
+        eventually(assert((unreferenced(table) -- FaultyFileSystem.undeleted).isEmpty))
     }
     ()
   }
 
-  private def checkAll(cases: Seq[(String, Case)]): Unit =
+  private def checkAll(cases: Seq[(String, Case)], leavesFiles: Boolean = false): Unit =
     for ((name, c) <- cases) {
+      val unchanged =
+        attempt(Case("no statement", changes = true)(_ => ()), FaultyFileSystem, Fault.Refused, Int.MaxValue, true)
+      val before = rowsOf(unchanged.session, name)
       val normal = attempt(c, FaultyFileSystem, Fault.Refused, Int.MaxValue, isCached = true)
       assert(normal.error.isEmpty, c.label)
-      val expected = rowsOf(normal.session, name)
-      assert(expected.nonEmpty && unreferenced(load(normal.session, name)).isEmpty, c.label)
+      val after = rowsOf(normal.session, name)
+      assert(before.nonEmpty && after.nonEmpty, c.label)
+      if (!leavesFiles) assert(unreferenced(load(normal.session, name)).isEmpty, c.label)
       val calls = random.shuffle((1 to normal.calls).toVector)
       Sampling.recordSkipped(math.max(0, calls.size - callsPerCase), calls.size, s"faults of ${c.label}")
       calls.take(callsPerCase).foreach { call =>
-        check(name, c, Fault.ofAnyCall(random.nextInt(Fault.ofAnyCall.size)), call, expected)
+        val fault = Fault.ofAnyCall(random.nextInt(Fault.ofAnyCall.size))
+        check(name, c, fault, call, Set(before, after), leavesFiles)
       }
     }
 
@@ -83,5 +97,12 @@ class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with E
     Slow
   ) {
     checkAll(MaintenanceStatements.all)
+  }
+
+  test(
+    "if any storage call fails while snapshots expire or paths are rewritten, the table has its rows and files",
+    Slow
+  ) {
+    checkAll(MaintenanceStatements.leavingFiles, leavesFiles = true)
   }
 }

@@ -11,7 +11,10 @@ import iceberglite.spark.SharedSession
 private[error] object MaintenanceStatements {
   private def changing(label: String)(run: SparkSession => Any): Case = Case(label, changes = true)(run)
 
-  /** Calls that keep the rows of a table and change its files or metadata, each with the name of the table. */
+  /**
+   * Calls that change the files or metadata of a table, each with the name of the table. After a failed call, the table
+   * has no files that its metadata does not refer to.
+   */
   val all: Seq[(String, Case)] = Seq(
     "t" -> "remove_orphan_files('db.t')",
     "m" -> "rewrite_data_files(table => 'db.m', options => map('rewrite-all', 'true'))",
@@ -24,10 +27,30 @@ private[error] object MaintenanceStatements {
     "t" -> "compute_partition_stats('db.t')",
     "t" -> "compute_table_stats('db.t')",
     "m" -> "maintain(table => 'db.m', options => map('min-input-files', '2'))"
-  ).map { case (table, call) =>
-    val statement = s"CALL faulty.system.$call"
-    table -> changing(statement)(_.sql(statement).collect())
-  }
+  ).map { case (table, call) => table -> statement(s"CALL faulty.system.$call") } ++ Seq(
+    "m" -> statement("CALL faulty.system.convert_equality_deletes('db.m')"),
+    "t" -> statement("OPTIMIZE faulty.db.t ZORDER BY (id, v)"),
+    "t" -> statement("CALL faulty.system.clone('db.t', 'db.n')"),
+    "t" -> statement("CALL faulty.system.restore(table => 'db.t', ref => 'b')")
+  )
+
+  /**
+   * Calls that may leave files that no metadata refers to: an expiration that fails after its commit, and the copies of
+   * metadata files for another location.
+   */
+  val leavingFiles: Seq[(String, Case)] = Seq(
+    "t" -> statement(
+      "CALL faulty.system.expire_snapshots(table => 'db.t', older_than => current_timestamp(), retain_last => 1)"
+    ),
+    "t" -> statement("VACUUM faulty.db.t RETAIN 0 HOURS"),
+    "t" -> changing("rewrite_table_path") { session =>
+      val file = session.sql("SELECT file FROM faulty.db.t.metadata_log_entries").head.getString(0)
+      val location = file.substring(0, file.indexOf("/metadata/"))
+      session.sql(s"CALL faulty.system.rewrite_table_path('db.t', '$location', '$location-moved')").collect()
+    }
+  )
+
+  private def statement(text: String): Case = changing(text)(_.sql(text).collect())
 
   val addFiles: Case = changing("add_files") { session =>
     val source = Files.createTempDirectory(SharedSession.root, "source")
