@@ -466,10 +466,7 @@ class TableProcedures(ABC):
         return [AncestorsOf(*row) for row in rows]
 
     def consumers(self) -> list[Consumers]:
-        """List the consumers of the table's streams, with their positions.
-
-        Args:
-        """
+        """List the consumers of the table's streams, with their positions."""
         rows = self._call("consumers", {})
         return [Consumers(*row) for row in rows]
 

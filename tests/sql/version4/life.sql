@@ -82,6 +82,10 @@ CALL ${catalog}.system.rewrite_data_files(table => 'db.t', options => map('rewri
 
 CALL ${catalog}.system.rewrite_manifests(table => 'db.t');
 
+-- query
+CALL ${catalog}.system.validate_tree(table => 'db.t', snapshot_id => ${first});
+----
+
 -- The branch work keeps its snapshot.
 CALL ${catalog}.system.expire_snapshots(table => 'db.t', older_than => TIMESTAMP'2100-01-01 00:00:00', retain_last => 1);
 
@@ -109,3 +113,7 @@ SELECT count(*) FROM t;
 
 -- error cannot be lowered
 ALTER TABLE t SET TBLPROPERTIES ('format-version' = '3');
+
+-- query
+CALL ${catalog}.system.validate_tree(table => 'db.t');
+----

@@ -105,7 +105,8 @@ private[stream] object StreamHistory {
   private def removed(state: StreamState, snapshotId: Long): ValidationFailed = {
     val history = of(state).iterator.map(_.snapshotId).toSet
     val common = state.metadata.ancestors(state.metadata.snapshot(snapshotId)).find(s => history(s.snapshotId))
-    val advice = common.fold("stream-from=oldest or stream-from=current")(s => s"stream-from-snapshot-id=${s.snapshotId}")
+    val advice =
+      common.fold("stream-from=oldest or stream-from=current")(s => s"stream-from-snapshot-id=${s.snapshotId}")
     ValidationFailed(
       s"A stream has read ${state.table.name} up to snapshot $snapshotId, which is no longer in the history that the " +
         "stream follows. The table was rolled back or replaced" +

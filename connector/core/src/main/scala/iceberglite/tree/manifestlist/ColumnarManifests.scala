@@ -88,7 +88,9 @@ private[manifestlist] object ColumnarManifests {
       if (partitionType.fields.isEmpty) Vector.empty else Vector(F.partition(partitionType).copy(required = false))
     private val files = new Fields(StructType(
       Vector(F.Content, F.FilePath, F.FileFormat) ++ partitionField ++ Vector(F.RecordCount, F.FileSize) ++
-        Vector(F.ColumnSizes, F.ValueCounts, F.NullValueCounts, F.NanValueCounts, F.LowerBounds, F.UpperBounds).map(_.field) ++
+        Vector(F.ColumnSizes, F.ValueCounts, F.NullValueCounts, F.NanValueCounts, F.LowerBounds, F.UpperBounds).map(
+          _.field
+        ) ++
         Vector(F.KeyMetadata, F.SplitOffsets, F.EqualityIds, F.SortOrderId, F.FirstRowId) ++
         Vector(F.ReferencedDataFile, F.ContentOffset, F.ContentSize)
     ))

@@ -126,7 +126,8 @@ class StreamHistoriesSuite extends AnyFunSuite {
           caseSensitive = true,
           ManifestCache.Disabled
         ).plan().tasks
-        def changes(tasks: Vector[FileScanTask]) = tasks.map(t => (t.file.path, t.change.map(_.copy(deletesOfChangedRows = None))))
+        def changes(tasks: Vector[FileScanTask]) =
+          tasks.map(t => (t.file.path, t.change.map(_.copy(deletesOfChangedRows = None))))
         assert(changes(read.tasks) == changes(batch), s"seed ${Fuzz.seed + 2000 + round}")
       }
     }

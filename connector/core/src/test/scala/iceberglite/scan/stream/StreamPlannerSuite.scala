@@ -14,13 +14,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
 import iceberglite.table.{Actions, Table, TestTables}
-import iceberglite.table.action.{
-  ExpireOptions,
-  ExpireSnapshots,
-  OverwriteFiles,
-  RewriteFiles,
-  RollbackToSnapshot
-}
+import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, OverwriteFiles, RewriteFiles, RollbackToSnapshot}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable.{equalityDeletes, file, nameOf}
 
@@ -88,7 +82,12 @@ class StreamPlannerSuite extends AnyFunSuite {
     val read = batches(state(t), first, StreamLimit(files = Some(2)))
     assert(read.map(_.sorted.mkString) == Vector("ac", "bd") || read.flatten.sorted.mkString == "abcd")
     val whole = planner().next(state(t), first, StreamLimit.Unlimited).toVector.flatMap(_.tasks)
-    assert(whole.map(task => nameOf(task.file) -> task.deletes.size).toMap == Map("a" -> 1, "b" -> 1, "c" -> 1, "d" -> 0))
+    assert(whole.map(task => nameOf(task.file) -> task.deletes.size).toMap == Map(
+      "a" -> 1,
+      "b" -> 1,
+      "c" -> 1,
+      "d" -> 0
+    ))
   }
 
   test("the manifests of files that were read in earlier batches are not read again", OfManifests) {
@@ -131,7 +130,11 @@ class StreamPlannerSuite extends AnyFunSuite {
     val actions = new Actions(TestTables.unpartitioned())
     val start = offsetAfter(actions.append(added("a"), added("b")))
     val base = actions.table
-    actions.commit(new RewriteFiles(Vector(added("a"), added("b")), Vector(added("ab")), base.currentSnapshot.get.snapshotId))
+    actions.commit(new RewriteFiles(
+      Vector(added("a"), added("b")),
+      Vector(added("ab")),
+      base.currentSnapshot.get.snapshotId
+    ))
     val compacted = actions.table
     val batch = planner().next(state(compacted), start, StreamLimit.Unlimited).get
     assert(batch.tasks.isEmpty && batch.to.position == offsetAfter(compacted).position)
@@ -153,7 +156,11 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(error.what.contains(s"snapshot $removalId of db.t") && error.what.contains("operation is delete"))
     assert(error.advice.contains("streaming-skip-delete-snapshots=true"))
     val skipping = planner(Appends(skipsDeletes = true))
-    val second = intercept[Unsupported](skipping.next(state(t), before.to.copy(position = After(removalId)), StreamLimit.Unlimited))
+    val second = intercept[Unsupported](skipping.next(
+      state(t),
+      before.to.copy(position = After(removalId)),
+      StreamLimit.Unlimited
+    ))
     assert(second.advice.contains("streaming-skip-overwrite-snapshots=true"))
     val both = planner(Appends(skipsDeletes = true, skipsOverwrites = true))
     assert(both.next(state(t), before.to, StreamLimit.Unlimited).get.tasks.map(_.file.path) == Vector("c"))
@@ -216,7 +223,8 @@ class StreamPlannerSuite extends AnyFunSuite {
     val (id, old, nw) = (2L, 1L, EntryStatus.Added)
     t.overwrite((EntryStatus.Existing, old, file("a")), (nw, id, file("b")), (nw, id, file("c")))
     val files = Appends(skipsOverwrites = false)
-    val appended = t.metadata.currentSnapshot.get.copy(summary = Map("operation" -> "append", "added-data-files" -> "2"))
+    val appended =
+      t.metadata.currentSnapshot.get.copy(summary = Map("operation" -> "append", "added-data-files" -> "2"))
     val s = StreamState(t.tree, Some(appended))
     def rest(position: Long): Vector[String] =
       new StreamFiles(s, files, ManifestCache.Disabled).restOfForeign(appended, position).collect {

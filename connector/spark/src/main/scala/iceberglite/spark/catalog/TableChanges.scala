@@ -114,20 +114,7 @@ object TableChanges {
           "It is derived from the table metadata and cannot be removed"
         )
     }
-    if (snapshotKeys.forall(metadataKeys.contains)) {
-      throw InvalidArgument(
-        "table properties",
-        snapshotKeys.mkString(" and "),
-        "Set only one of these properties, because the result depends on the order in which they are set"
-      )
-    }
-    otherChanges.keys.find(CheckConstraint.isKey).foreach { key =>
-      throw InvalidArgument(
-        "table property key",
-        key,
-        "It is a CHECK constraint: use ALTER TABLE ... ADD CONSTRAINT, which checks the rows, or DROP CONSTRAINT"
-      )
-    }
+    checkKeys(metadataKeys.keySet ++ otherChanges.keySet)
     val (generated, stored) = otherChanges.partition { case (key, _) => GeneratedColumn.isKey(key) }
     val allActions = actions ++ generated.toSeq.map { case (key, value) =>
       generationAction(key, value, caseSensitive)
@@ -136,6 +123,23 @@ object TableChanges {
     else {
       val set = stored.collect { case (key, Some(value)) => key -> value }
       allActions :+ new UpdateProperties(set, stored.keySet -- set.keySet)
+    }
+  }
+
+  private def checkKeys(keys: Set[String]): Unit = {
+    if (snapshotKeys.forall(keys)) {
+      throw InvalidArgument(
+        "table properties",
+        snapshotKeys.mkString(" and "),
+        "Set only one of these properties, because the result depends on the order in which they are set"
+      )
+    }
+    keys.find(CheckConstraint.isKey).foreach { key =>
+      throw InvalidArgument(
+        "table property key",
+        key,
+        "It is a CHECK constraint: use ALTER TABLE ... ADD CONSTRAINT, which checks the rows, or DROP CONSTRAINT"
+      )
     }
   }
 

@@ -101,7 +101,7 @@ private[procedure] object ProcedurePages {
     lines.map(line => if (line.isEmpty) line else indent + line)
   }
 
-  private def docstring(p: Procedure, documented: Seq[Parameter], indent: String): Seq[String] = {
+  private def docstring(p: Procedure, documented: Seq[Parameter[_]], indent: String): Seq[String] = {
     val session = if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil
     val arguments = session ++ documented.flatMap { q =>
       filled(

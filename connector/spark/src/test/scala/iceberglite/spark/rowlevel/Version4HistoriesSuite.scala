@@ -65,7 +65,9 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
 
     def checkSnapshots(): Unit = {
       val retained = rows(s"SELECT snapshot_id FROM $name.snapshots").map(_.getLong(0)).toSet
-      expected.filterKeys(retained).foreach { case (id, before) => assert(rowsAt(id) == before, s"snapshot $id of $name") }
+      expected.filterKeys(retained).foreach { case (id, before) =>
+        assert(rowsAt(id) == before, s"snapshot $id of $name")
+      }
     }
 
     private def rowsAt(id: Long): Seq[String] = sorted(s"SELECT * FROM $name VERSION AS OF $id")
@@ -150,7 +152,9 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
       val name = (table: Subject) => table.name.stripPrefix("lite.")
       random.nextInt(4) match {
         case 0 =>
-          each(t => s"CALL lite.system.rewrite_data_files(table => '${name(t)}', options => map('rewrite-all', 'true'))")
+          each(t =>
+            s"CALL lite.system.rewrite_data_files(table => '${name(t)}', options => map('rewrite-all', 'true'))"
+          )
         case 1 => each(t => s"CALL lite.system.rewrite_manifests(table => '${name(t)}')")
         case 2 => each(t => s"CALL lite.system.rewrite_position_delete_files(table => '${name(t)}')")
         case _ => expire()

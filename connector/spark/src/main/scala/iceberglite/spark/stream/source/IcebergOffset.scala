@@ -1,12 +1,6 @@
 package iceberglite.spark.stream.source
 
-import org.apache.spark.sql.connector.read.streaming.{
-  CompositeReadLimit,
-  Offset,
-  ReadLimit,
-  ReadMaxFiles,
-  ReadMaxRows
-}
+import org.apache.spark.sql.connector.read.streaming.{CompositeReadLimit, Offset, ReadLimit, ReadMaxFiles, ReadMaxRows}
 
 import iceberglite.scan.stream.{StreamLimit, StreamOffset}
 

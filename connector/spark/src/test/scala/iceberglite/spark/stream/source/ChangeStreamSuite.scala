@@ -22,7 +22,9 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
 
   private def change(t: String): Unit = {
     SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id IN (3, 6)")
-    sql(s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))")
+    sql(
+      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
+    )
     append(t, 8 until 9)
     sql(s"DELETE FROM $t WHERE id >= 0")
     ()

@@ -46,7 +46,9 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     val before = snapshots(t)
     expire(t)
     val error = failure(stream(t), checkpoint)
-    assert(error.contains(s"${before.head}, the position of a stream") && error.contains(s"still exists is ${before.last}"))
+    assert(
+      error.contains(s"${before.head}, the position of a stream") && error.contains(s"still exists is ${before.last}")
+    )
     assert(error.contains(s"stream-from-snapshot-id=${before(2)}"), error)
     assert(read(stream(t, "stream-from-snapshot-id" -> before(2).toString)) == texts(4 until 5))
   }

@@ -40,7 +40,10 @@ class PeerStreamSuite extends AnyFunSuite with StreamFixture {
   }
 
   for (properties <- Seq("", "TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')"))
-    test(s"a checkpoint of Apache Iceberg is continued, also within a commit and after a failed batch $properties", Slow) {
+    test(
+      s"a checkpoint of Apache Iceberg is continued, also within a commit and after a failed batch $properties",
+      Slow
+    ) {
       val t = peerTable(properties)
       appendFiles(t, 0 until 20, 3)
       appendFiles(t, 20 until 30, 3)

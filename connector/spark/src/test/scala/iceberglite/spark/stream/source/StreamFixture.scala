@@ -33,7 +33,8 @@ trait StreamFixture extends SharedSession { self: Suite =>
       if (failAt.contains(id)) throw new StreamFixture.SinkFailed
       read += batch.collect().map(_.toString).sorted.toVector
     }
-    val query = stream.writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(trigger).start()
+    val query =
+      stream.writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(trigger).start()
     try query.awaitTermination()
     catch { case e: StreamingQueryException if Causes.of(e).exists(_.isInstanceOf[StreamFixture.SinkFailed]) => () }
     read.result()

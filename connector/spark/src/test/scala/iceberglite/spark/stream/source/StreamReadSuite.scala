@@ -41,7 +41,10 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     val t = numbers(0 until 3, 3 until 5, 5 until 6)
     val single = Vector(texts(0 until 3), texts(3 until 5), texts(5 until 6))
     assert(batches(stream(t, oneFile)) == single)
-    assert(batches(stream(t, "streaming-max-rows-per-micro-batch" -> "4")) == Vector(texts(0 until 5), texts(5 until 6)))
+    assert(batches(stream(t, "streaming-max-rows-per-micro-batch" -> "4")) == Vector(
+      texts(0 until 5),
+      texts(5 until 6)
+    ))
     assert(batches(stream(t, "streaming-max-bytes-per-micro-batch" -> "1")) == single)
     assert(batches(stream(t, oneFile), trigger = once) == Vector(texts(0 until 6)), "Trigger.Once has no limits")
     assert(failure(stream(t, "streaming-max-files-per-micro-batch" -> "0")).contains("It must be 1 or more"))
@@ -91,7 +94,9 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     assert(deleted.contains("its operation is delete") && deleted.contains("streaming-skip-delete-snapshots=true"))
     val skipDeletes = "streaming-skip-delete-snapshots" -> "true"
     val updated = failure(stream(t, skipDeletes), checkpoint)
-    assert(updated.contains("its operation is overwrite") && updated.contains("streaming-skip-overwrite-snapshots=true"))
+    assert(
+      updated.contains("its operation is overwrite") && updated.contains("streaming-skip-overwrite-snapshots=true")
+    )
     val both = Seq(skipDeletes, "streaming-skip-overwrite-snapshots" -> "true")
     assert(read(stream(t, both: _*), checkpoint) == texts(5 until 6), "the rows before the update were read before")
   }
@@ -100,7 +105,9 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     val t = numbers(0 until 3, 3 until 5)
     val checkpoint = newCheckpoint()
     assert(read(stream(t), checkpoint) == texts(0 until 5))
-    sql(s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))")
+    sql(
+      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
+    )
     append(t, 5 until 6)
     assert(read(stream(t), checkpoint) == texts(5 until 6))
   }
@@ -114,7 +121,9 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     assert(read(stream(t, "stream-from" -> "current")) == texts(Seq(0, 2, 3, 4, 5)))
     assert(read(stream(t, "stream-from-snapshot-id" -> third)) == texts(5 until 6))
     assert(read(stream(t, "stream-from-timestamp" -> time)) == texts(5 until 6))
-    assert(read(stream(t, "stream-from" -> "oldest", "streaming-skip-overwrite-snapshots" -> "true")) == texts(0 until 6))
+    assert(
+      read(stream(t, "stream-from" -> "oldest", "streaming-skip-overwrite-snapshots" -> "true")) == texts(0 until 6)
+    )
     val checkpoint = newCheckpoint()
     assert(batches(stream(t, "stream-from" -> "now"), checkpoint).isEmpty)
     append(t, 6 until 8)
