@@ -38,7 +38,10 @@ private[iceberglite] object CrashPoint {
   private def isCommit(path: String): Boolean = path.endsWith(".metadata.json")
 
   val WhileTasksWrite: CrashPoint = CrashPoint("while tasks write", Create, isAfterCall = true, _.contains("/data/"))
-  val BeforeCommit: CrashPoint = CrashPoint("before the commit", Create, isAfterCall = false, _.contains("/metadata/"))
+  private def isMetadata(path: String): Boolean = path.contains("/metadata/") && !path.contains("version-hint")
+
+  /** The version hint is excluded, because the hint of the previous commit is written asynchronously. */
+  val BeforeCommit: CrashPoint = CrashPoint("before the commit", Create, isAfterCall = false, isMetadata)
   val InCommit: CrashPoint = CrashPoint("in the commit", Rename, isAfterCall = false, isCommit)
   val AfterCommit: CrashPoint = CrashPoint("after the commit", Rename, isAfterCall = true, isCommit)
 
