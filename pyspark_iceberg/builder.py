@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Callable, Union
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from pyspark_iceberg.call import identifier, literal
+from pyspark_iceberg.call import column_name, identifier, literal
 from pyspark_iceberg.errors import typed_errors
 
 if TYPE_CHECKING:
@@ -33,32 +33,50 @@ Term = Union[str, Transform]
 
 def years(column: str) -> Transform:
     """Return the transform of a date or timestamp column into years."""
-    return Transform(f"years({column})")
+    return Transform(f"years({column_name(column)})")
 
 
 def months(column: str) -> Transform:
     """Return the transform of a date or timestamp column into months."""
-    return Transform(f"months({column})")
+    return Transform(f"months({column_name(column)})")
 
 
 def days(column: str) -> Transform:
     """Return the transform of a date or timestamp column into days."""
-    return Transform(f"days({column})")
+    return Transform(f"days({column_name(column)})")
 
 
 def hours(column: str) -> Transform:
     """Return the transform of a timestamp column into hours."""
-    return Transform(f"hours({column})")
+    return Transform(f"hours({column_name(column)})")
 
 
 def bucket(buckets: int, column: str) -> Transform:
     """Return the transform of a column into the given number of hash buckets."""
-    return Transform(f"bucket({int(buckets)}, {column})")
+    return Transform(f"bucket({int(buckets)}, {column_name(column)})")
 
 
 def truncate(width: int, column: str) -> Transform:
     """Return the transform of a column into prefixes of this length, or into multiples of this number."""
-    return Transform(f"truncate({int(width)}, {column})")
+    return Transform(f"truncate({int(width)}, {column_name(column)})")
+
+
+def sql_type(data_type: DataType) -> str:
+    """Return a type as SQL, with the nullability and the comments of the fields of structs."""
+    if isinstance(data_type, StructType):
+        return f"STRUCT<{', '.join(map(_sql_field, data_type.fields))}>"
+    if isinstance(data_type, ArrayType):
+        return f"ARRAY<{sql_type(data_type.elementType)}>"
+    if isinstance(data_type, MapType):
+        return f"MAP<{sql_type(data_type.keyType)}, {sql_type(data_type.valueType)}>"
+    return data_type.simpleString()
+
+
+def _sql_field(field: StructField) -> str:
+    comment = field.metadata.get("comment")
+    nullability = "" if field.nullable else " NOT NULL"
+    text = f"{identifier(field.name)}: {sql_type(field.dataType)}{nullability}"
+    return text if comment is None else f"{text} COMMENT {literal(comment)}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,7 @@ class TableBuilder:
             default: the default value, as SQL.
             generated_as: SQL that computes the column from other columns.
         """
-        kind = data_type if isinstance(data_type, str) else data_type.simpleString()
+        kind = data_type if isinstance(data_type, str) else sql_type(data_type)
         parts = [identifier(name), kind]
         parts += [] if nullable else ["NOT NULL"]
         parts += [] if default is None else [f"DEFAULT {default}"]
@@ -117,11 +135,11 @@ class TableBuilder:
         return builder
 
     def partitioned_by(self, *terms: Term) -> TableBuilder:
-        """Set the partitioning: names of columns, and transforms such as `days("ts")` and `bucket(16, "id")`."""
+        """Set the partitioning: columns as SQL, and transforms such as `days("ts")` and `bucket(16, "id")`."""
         return replace(self, _partitioning=tuple(map(str, terms)))
 
     def sorted_by(self, *terms: Term) -> TableBuilder:
-        """Set the sort order of later writes: columns and transforms, each with an optional `DESC NULLS LAST`."""
+        """Set the sort order of later writes: columns and transforms as SQL, each with optional `DESC NULLS LAST`."""
         return replace(self, _order=tuple(map(str, terms)))
 
     def identifier_fields(self, *columns: str) -> TableBuilder:
@@ -194,6 +212,8 @@ class TableBuilder:
 
     def _alter(self) -> None:
         if self._identifier:
-            self._spark.sql(f"ALTER TABLE {self._name} SET IDENTIFIER FIELDS {', '.join(self._identifier)}")
+            self._spark.sql(
+                f"ALTER TABLE {self._name} SET IDENTIFIER FIELDS {', '.join(map(column_name, self._identifier))}"
+            )
         if self._order:
             self._spark.sql(f"ALTER TABLE {self._name} WRITE ORDERED BY {', '.join(self._order)}")

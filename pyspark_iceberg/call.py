@@ -46,7 +46,9 @@ def catalog_of(spark: SparkSession, table: str) -> str:
 def literal(value: object) -> str:
     """Return the value as an SQL constant."""
     if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        # Spark replaces `${name}` in the text of a statement by the value of a setting, also within constants.
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+        return f"'{escaped}'"
     if isinstance(value, int):
         return str(value).lower()
     if isinstance(value, datetime.datetime):
@@ -63,6 +65,17 @@ def name_parts(name: str) -> list[str]:
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
 
 
+def column_name(name: str) -> str:
+    """Return the name of a column or of a field of a struct, with each part quoted with backticks."""
+    return ".".join(identifier(part) for part in name_parts(name))
+
+
 def identifier(name: str) -> str:
-    """Return the part of a name, quoted with backticks."""
+    """Return the part of a name, quoted with backticks.
+
+    Raises:
+        ValueError: Spark would replace a part of the name by the value of a setting.
+    """
+    if "${" in name:
+        raise ValueError(f"A name must not contain ${{: {name}")
     return "`" + name.replace("`", "``") + "`"

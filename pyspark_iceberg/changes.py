@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import Callable, Union
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, Row, SparkSession
@@ -27,21 +28,24 @@ _COPIED_KEYS = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-ro
 class RowChanges:
     """The numbers of rows that a statement changed.
 
+    All numbers are None if the statement changed the table, but its snapshot could not be read afterwards.
+
     Attributes:
         inserted: rows that were inserted.
         updated: rows that were updated.
         deleted: rows that were deleted; None if the number is unknown. It is unknown after an upsert, which does not
-            read the table. It may also be unknown if position deletes or equality deletes apply to the files that the
-            statement rewrites, and the statement is a copy-on-write DELETE with a subquery, or a MERGE whose only
-            action on matched rows is a DELETE without a condition.
+            read the table, and after an overwrite of files to which equality deletes may apply. It may also be unknown
+            if position deletes or equality deletes apply to the files that the statement rewrites, and the statement is
+            a copy-on-write DELETE with a subquery, or a MERGE whose only action on matched rows is a DELETE without a
+            condition.
         copied: rows that copy-on-write rewrote unchanged.
         snapshot_id: the statement's snapshot; None if the statement changed nothing.
     """
 
-    inserted: int = 0
-    updated: int = 0
+    inserted: int | None = 0
+    updated: int | None = 0
     deleted: int | None = 0
-    copied: int = 0
+    copied: int | None = 0
     snapshot_id: int | None = None
 
 
@@ -102,11 +106,34 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
     option_list = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in statement_options.items())
     with typed_errors():
         spark.sql(f"{before} {table} WITH ({option_list}) {after}")
-        snapshot = statement_snapshot(spark, table, statement)
-    return _row_changes(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
+    return read_counts(spark, table, statement, _row_changes)
 
 
-def statement_snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
+def read_counts(
+    spark: SparkSession, table: str, statement: str, counts: Callable[[int, Mapping[str, str]], RowChanges]
+) -> RowChanges:
+    """Return the row counts of a statement that has committed.
+
+    If they cannot be read, for example because the catalog does not respond, a warning says so. An error would suggest
+    that the statement has not changed the table, and a caller might repeat it.
+
+    Args:
+        spark: the session.
+        table: the table's name as in SQL.
+        statement: the id of the statement.
+        counts: returns the counts from the id and the summary of the statement's snapshot.
+    """
+    try:
+        snapshot = _snapshot(spark, table, statement)
+    except Exception as error:
+        warnings.warn(
+            f"The statement has changed {table}, but the numbers of changed rows cannot be read: {error}", stacklevel=4
+        )
+        return RowChanges(None, None, None, None)
+    return counts(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
+
+
+def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
     """Return the snapshot that the statement with the given id created; None if it created no snapshot.
 
     If the name is that of a branch, it may have no metadata table `snapshots`. In this case, the metadata table of the
@@ -120,7 +147,7 @@ def statement_snapshot(spark: SparkSession, table: str, statement: str) -> Row |
     except AnalysisException:
         if not last.startswith("branch_"):
             raise
-        return statement_snapshot(spark, ".".join(identifier(part) for part in parts), statement)
+        return _snapshot(spark, ".".join(identifier(part) for part in parts), statement)
 
 
 def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:

@@ -90,7 +90,10 @@ _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     (r"(TABLE_OR_VIEW|VIEW|SCHEMA|ICEBERG_LITE\..+)_NOT_FOUND(\..+)?|UNRESOLVED_COLUMN(\..+)?", MissingObjectError),
     (r"(TABLE_OR_VIEW|VIEW|SCHEMA|ICEBERG_LITE\..+)_ALREADY_EXISTS(\..+)?", ExistingObjectError),
     (r"ICEBERG_LITE\.(VALIDATION_FAILED|ALREADY_COMMITTED)", ValidationError),
-    (r"INVALID_PARAMETER_VALUE(\..+)?|ICEBERG_LITE\.CHECK_CONSTRAINT_VIOLATION", RejectedValueError),
+    (
+        r"INVALID_PARAMETER_VALUE(\..+)?|ICEBERG_LITE\.(CHECK_CONSTRAINT_VIOLATION|GENERATED_COLUMN_MISMATCH)",
+        RejectedValueError,
+    ),
     (r"INCOMPATIBLE_DATA_FOR_TABLE(\..+)?|NOT_NULL_ASSERT_VIOLATION", RejectedValueError),
     (r"ICEBERG_LITE\.UNSUPPORTED|UNSUPPORTED_FEATURE(\..+)?", UnsupportedOperationError),
     (r"ICEBERG_LITE\..+", TableError),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import Row, SparkSession
 
+from pyspark_iceberg.call import column_name
 from pyspark_iceberg.changes import Sql, expression
 from pyspark_iceberg.errors import typed_errors
 
@@ -36,6 +37,6 @@ class Optimize:
         Returns:
             The row of the SQL statement `OPTIMIZE`, with the numbers of rewritten and added files.
         """
-        order = f" ZORDER BY ({', '.join(self._columns)})" if self._columns else ""
+        order = f" ZORDER BY ({', '.join(map(column_name, self._columns))})" if self._columns else ""
         with typed_errors():
             return self._spark.sql(f"OPTIMIZE {self._table}{self._condition}{order}").collect()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -76,22 +77,24 @@ class TableRefs:
         self._alter(f"DROP TAG {'IF EXISTS ' if if_exists else ''}{identifier(name)}")
 
     @contextmanager
-    def audit(self, branch: str = "audit") -> Iterator[Table]:
+    def audit(self, branch: str | None = None) -> Iterator[Table]:
         """Write to a branch, check the rows there, and publish them (write, audit, publish).
 
-        The branch begins at the current snapshot; a branch with this name is replaced. If the block ends without an
-        exception, the commits of the branch are applied to `main` in one step, and the branch is dropped. If the block
-        raises an exception, `main` does not change, and the branch stays for inspection.
+        The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
+        applied to `main` in one step, and the branch is dropped. If the block raises an exception, `main` does not
+        change, and the branch stays for inspection.
 
         Args:
-            branch: the name of the branch.
+            branch: the name of the branch, which must not exist; by default a name that no other audit uses.
 
         Raises:
+            ExistingObjectError: the branch exists.
             ValidationError: other commits changed `main` in the meantime, and the changes overlap.
         """
-        yield self.create_branch(branch, replace=True)
-        self._table(self.name).merge_branch(branch=branch)
-        self.drop_branch(branch)
+        name = branch or f"audit_{uuid.uuid4().hex[:12]}"
+        yield self.create_branch(name)
+        self._table(self.name).merge_branch(branch=name)
+        self.drop_branch(name)
 
     def _at(self, selector: str) -> DataFrame:
         with typed_errors():

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame, Row
 
+from pyspark_iceberg.errors import typed_errors
+
 T = TypeVar("T")
 
 
@@ -25,16 +27,19 @@ class TypedRows(Generic[T]):
 
     def to_list(self) -> list[T]:
         """Return all rows."""
-        return [self._convert(row) for row in self._df.collect()]
+        with typed_errors():
+            return [self._convert(row) for row in self._df.collect()]
 
     def first(self) -> T | None:
         """Return the first row, or None if there is no row."""
-        row = self._df.first()
+        with typed_errors():
+            row = self._df.first()
         return None if row is None else self._convert(row)
 
     def __iter__(self) -> Iterator[T]:
         """Run the query and return its rows one by one."""
-        return map(self._convert, self._df.toLocalIterator())
+        with typed_errors():
+            yield from map(self._convert, self._df.toLocalIterator())
 
     def __repr__(self) -> str:
         """Return the columns."""

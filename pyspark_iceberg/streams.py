@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from pyspark_iceberg.writes import key_columns
+
 
 @dataclass(frozen=True)
 class StreamOptions:
@@ -32,11 +34,11 @@ class StreamOptions:
         """Return the options of the write.
 
         Raises:
-            ValueError: the mode requires key columns.
+            ValueError: the mode requires key columns, or the name of a key column has a comma.
         """
         if self.mode == "update" and not self.keys:
             raise ValueError("Set keys to the columns that identify rows; output mode update replaces rows by key")
-        return {**self.options, "upsert-keys": ",".join(self.keys)} if self.keys else dict(self.options)
+        return {**self.options, "upsert-keys": key_columns(self.keys)} if self.keys else dict(self.options)
 
 
 def start(rows: DataFrame, table: str, checkpoint: str, settings: StreamOptions) -> StreamingQuery:

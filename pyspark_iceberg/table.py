@@ -24,6 +24,7 @@ from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snap
 from pyspark_iceberg.streams import StreamOptions, start
 from pyspark_iceberg.writes import TableWrites
 
+_DETAILS = "# Detailed Table Information"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -118,9 +119,7 @@ class Table(TableProcedures, TableWrites, TableRefs):
     @property
     def partitioning(self) -> tuple[PartitionField, ...]:
         """The partition fields of the default partition spec; empty for an unpartitioned table."""
-        described = self._describe("DESCRIBE TABLE")
-        parts = [(name, kind) for name, kind in described if name.startswith("Part ")]
-        return tuple(PartitionField(i, kind) for i, (_, kind) in enumerate(parts))
+        return tuple(PartitionField(i, kind) for i, kind in enumerate(self._details("# Partitioning").values()))
 
     @property
     def properties(self) -> dict[str, str]:
@@ -130,13 +129,12 @@ class Table(TableProcedures, TableWrites, TableRefs):
     @property
     def location(self) -> str:
         """The location of the table, as a URI."""
-        described = dict(self._describe("DESCRIBE TABLE EXTENDED"))
-        return described["Location"]
+        return self._details(_DETAILS)["Location"]
 
     @property
     def comment(self) -> str | None:
         """The description of the table, or None if it has none."""
-        return dict(self._describe("DESCRIBE TABLE EXTENDED")).get("Comment")
+        return self._details(_DETAILS).get("Comment")
 
     @property
     def format_version(self) -> int:
@@ -367,8 +365,17 @@ class Table(TableProcedures, TableWrites, TableRefs):
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
         return call(self._spark, procedure, self.name, arguments)
 
-    def _describe(self, statement: str) -> list[tuple[str, str]]:
-        return [(row["col_name"], row["data_type"]) for row in self._spark.sql(f"{statement} {self.name}").collect()]
+    def _details(self, section: str) -> dict[str, str]:
+        """Return the rows of a section of the table's description. The columns are not in a section."""
+        with typed_errors():
+            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {self.name}").collect()
+        names = [row["col_name"] for row in rows]
+        if section not in names:
+            return {}
+        # A column may have the name of a section, but all columns precede the sections.
+        start = len(names) - names[::-1].index(section)
+        end = next((i for i in range(start, len(names)) if not names[i] or names[i].startswith("# ")), len(names))
+        return {row["col_name"]: row["data_type"] for row in rows[start:end]}
 
     def _facts(self) -> list[tuple[str, str]]:
         properties = self.properties

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Union, cast
+from typing import Any, Callable, Union
 
 from pyspark.sql import Column, DataFrame, DataFrameWriterV2, SparkSession, functions
-from pyspark.sql.types import StructType
 
-from pyspark_iceberg.changes import RowChanges, statement_snapshot
+from pyspark_iceberg.changes import RowChanges, read_counts
 from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.python_rows import to_df
 
 # A DataFrame of Spark or pandas, a table of pyarrow, or a list of rows.
 Rows = Union[DataFrame, Any]
@@ -27,7 +27,8 @@ class TableWrites:
         """Add rows.
 
         Args:
-            rows: a DataFrame of Spark or pandas, a table of pyarrow, or a list of rows.
+            rows: a DataFrame of Spark or pandas, a table of pyarrow, or a list of rows with all columns in order.
+                Missing values of pandas (NaN, NaT, None) are null.
             options: write options, such as `merge-schema` or `snapshot-property.job`.
 
         Raises:
@@ -67,39 +68,58 @@ class TableWrites:
             rows: as for `append`; no two of them may have the same key.
             keys: the names of the key columns; by default the table's identifier fields.
             options: as for `append`.
+
+        Raises:
+            ValueError: `keys` is empty, or a name has a comma.
         """
-        key = {"upsert": "true"} if keys is None else {"upsert-keys": ", ".join(keys)}
+        key = {"upsert": "true"} if keys is None else {"upsert-keys": key_columns(keys)}
         return self._write(rows, {**(options or {}), **key}, lambda writer: writer.append(), counts_deleted=False)
 
-    def _write(self, rows: Rows, options: Options | None, action: Any, *, counts_deleted: bool = True) -> RowChanges:
-        df = self._rows(rows)
+    def _write(
+        self,
+        rows: Rows,
+        options: Options | None,
+        action: Callable[[DataFrameWriterV2], None],
+        *,
+        counts_deleted: bool = True,
+    ) -> RowChanges:
+        is_spark = hasattr(rows, "writeTo")
+        df: DataFrame = rows if is_spark else to_df(self._spark, rows, self._spark.table(self.name).schema)
         statement = str(uuid.uuid4())
-        writer: DataFrameWriterV2 = df.writeTo(self.name).option("snapshot-property.statement-id", statement)
+        writer = df.writeTo(self.name).option("snapshot-property.statement-id", statement)
         for key, value in (options or {}).items():
             writer = writer.option(key, str(value).lower() if isinstance(value, bool) else str(value))
         with typed_errors():
             action(writer)
-            snapshot = statement_snapshot(df.sparkSession, self.name, statement)
-        if snapshot is None:
-            return RowChanges()
-        added, removed, before = (
-            int(snapshot["summary"].get(key, 0))
-            for key in ("added-records", "deleted-records", "removed-position-deletes")
-        )
-        deleted = max(0, removed - before) if counts_deleted else None
-        return RowChanges(inserted=added, deleted=deleted, snapshot_id=snapshot["snapshot_id"])
 
-    def _rows(self, rows: Any) -> DataFrame:
-        """Return the rows as a DataFrame, with the types of the table's columns that have the same names."""
-        if hasattr(rows, "writeTo"):
-            return cast(DataFrame, rows)
-        schema = self._spark.table(self.name).schema
-        if hasattr(rows, "to_pandas"):
-            rows = rows.to_pandas()
-        if not hasattr(rows, "columns"):
-            return self._spark.createDataFrame(rows, schema)
-        known = {f.name: f for f in schema.fields}
-        unknown = [name for name in rows.columns if name not in known]
-        if unknown:
-            return self._spark.createDataFrame(rows)
-        return self._spark.createDataFrame(rows, StructType([known[name] for name in rows.columns]))
+        def counts(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+            return _row_changes(snapshot_id, summary, counts_deleted)
+
+        return read_counts(df.sparkSession, self.name, statement, counts)
+
+
+def _row_changes(snapshot_id: int, summary: Mapping[str, str], counts_deleted: bool) -> RowChanges:
+    """Read the counts from the summary of the snapshot.
+
+    The summary counts all rows of removed files. It does not tell how many of them equality deletes had deleted before.
+    """
+
+    def count(key: str) -> int:
+        return int(summary.get(key, 0))
+
+    had_equality_deletes = count("total-equality-deletes") + count("removed-equality-deletes") > 0
+    is_known = counts_deleted and not (had_equality_deletes and count("deleted-records"))
+    deleted = max(0, count("deleted-records") - count("removed-position-deletes")) if is_known else None
+    return RowChanges(inserted=count("added-records"), deleted=deleted, snapshot_id=snapshot_id)
+
+
+def key_columns(keys: Sequence[str]) -> str:
+    """Return the names of key columns as the value of the option `upsert-keys`.
+
+    Raises:
+        ValueError: there is no column, or the name of a column has a comma.
+    """
+    names = [keys] if isinstance(keys, str) else list(keys)
+    if not names or any("," in name for name in names):
+        raise ValueError(f"Specify the names of key columns, without commas, not {names!r}")
+    return ",".join(names)

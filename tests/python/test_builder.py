@@ -69,3 +69,18 @@ def test_a_builder_without_columns_and_one_with_too_many_are_rejected(spark: Spa
     with pytest.raises(AnalysisException, match="no_such_column"):
         Table.create(spark, table).column("id", "int").partitioned_by("no_such_column").execute()
     assert not Table.exists(spark, table)
+
+
+def test_names_with_spaces_and_nested_types_are_created_as_declared(spark: SparkSession, table: str) -> None:
+    inner = StructType(
+        [StructField("order id", LongType(), False, {"comment": "it's"}), StructField("x", StringType())]
+    )
+    schema = StructType([StructField("the key", LongType(), False), StructField("s", inner, False)])
+    builder = Table.create(spark, table).columns(schema).identifier_fields("the key", "s.`order id`")
+    created = builder.column("Comment", "timestamp").partitioned_by(days("Comment"), bucket(2, "the key")).execute()
+    assert created.identifier_fields == ("the key", "s.order id")
+    nested = created.schema["s"].dataType
+    assert isinstance(nested, StructType)
+    assert (nested["order id"].nullable, nested["order id"].metadata["comment"]) == (False, "it's")
+    assert len(created.partitioning) == 2
+    assert created.comment is None
