@@ -99,6 +99,11 @@ SELECT count(*) FROM db.t.snapshots;
 ----
 2
 
+-- The parent of the snapshot has expired, so that the rules about the parent are not checked.
+-- query
+CALL ${catalog}.system.validate_tree(table => 'db.t');
+----
+
 -- query
 SELECT sum(record_count) FROM db.t.files;
 ----

@@ -25,6 +25,9 @@ final private[root] class FileInvariants(
   private val newParts = files.parts.filterNot(part => parentIds(part.id))
   private val oldParts = parent.toVector.flatMap(p => p.parts.filterNot(part => ids(part.id)))
 
+  /** Whether the snapshot has a parent that has expired, so that its files are unknown. */
+  private val hasLostParent = parent.isEmpty && files.snapshot.parentSnapshotId.isDefined
+
   /** The leaves of the parent that the root no longer lists. */
   private val droppedLeaves: Vector[LeafPart] = {
     val paths = files.leaves.map(_.path).toSet
@@ -71,9 +74,13 @@ final private[root] class FileInvariants(
 
   /**
    * I10: the changes according to the root are the difference between its live files and the live files of the parent.
-   * Parts that both snapshots have are not read, because they do not contribute to the difference.
+   * Parts that both snapshots have are not read, because they do not contribute to the difference. This rule is not
+   * checked if the parent has expired.
    */
-  private def changes(share: Int): Vector[TreeViolation] = {
+  private def changes(share: Int): Vector[TreeViolation] =
+    if (hasLostParent) Vector.empty else differences(share)
+
+  private def differences(share: Int): Vector[TreeViolation] = {
     val now = keys(newParts, files, share).toSet
     val before = parent.fold(Set.empty[String])(keys(oldParts, _, share).toSet)
     val stated =

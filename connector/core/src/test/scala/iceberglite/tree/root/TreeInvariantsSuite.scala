@@ -79,6 +79,19 @@ class TreeInvariantsSuite extends AnyFunSuite {
     )) == Set("I10"))
   }
 
+  test("the rules that need the parent are not checked after the parent has expired") {
+    val table = newTable()
+    table.files match {
+      case root: RootFiles =>
+        assert(root.snapshot.parentSnapshotId.isDefined)
+        assert(new TreeInvariants(root, None, table.lists.tree).violations.isEmpty)
+      case other => fail(s"$other has no root")
+    }
+    val first = new RootTable(ManifestSamples.schema)
+    first.append("a")
+    assert(violated(first)(_.map(e => e.copy(version = e.version.copy(status = Existing))))("I10"))
+  }
+
   test("an existing leaf with files that the snapshot adds violates I11") {
     val table = new RootTable(ManifestSamples.schema)
     table.append("a", "b", "c", "d")
