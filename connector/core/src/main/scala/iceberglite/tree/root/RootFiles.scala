@@ -73,14 +73,11 @@ final private[root] class RootFiles(
     }
   }
 
-  private def beyond(leaf: ContentEntry, removed: DeletionVector): Option[String] = {
-    var last = -1L
-    removed.foreachIn(leaf.recordCount, Long.MaxValue)(position => last = position)
-    if (last < 0) None
-    else Some(
-      s"The deletion vector of ${leaf.location} has the position $last, but the manifest has ${leaf.recordCount} entries"
+  private def beyond(leaf: ContentEntry, removed: DeletionVector): Option[String] =
+    removed.firstFrom(leaf.recordCount).map(first =>
+      s"The deletion vector of ${leaf.location} has the position $first, but the manifest has " +
+        s"${leaf.recordCount} entries"
     )
-  }
 
   lazy val inline: Vector[InlinePart] = InlinePart.of(path, length, root, columns, table.specs)
 

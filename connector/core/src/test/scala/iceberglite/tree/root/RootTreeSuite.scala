@@ -209,7 +209,7 @@ class RootTreeSuite extends AnyFunSuite {
       val snapshot = table.lists.metadata.currentSnapshot.get.copy(manifestList = Some(path))
       intercept[UnreadableFile](table.files(snapshot).parts).reason
     }
-    val beyond = ManifestVectors.entry(leaf, DeletionVector.of(1L, 4L), 2L, 2L)
+    val beyond = ManifestVectors.entry(leaf, DeletionVector.of(1L, 4L, 9L), 2L, 2L)
     assert(reason(beyond).contains("position 4, but the manifest has 4 entries"))
     assert(reason(vector.copy(recordCount = 2L)).contains("has 1 positions, but its entry states 2"))
     val bytes = DeletionVector.of(1L).toBytes
