@@ -136,9 +136,13 @@ final private[root] class RootMaintenance(
     )
   }
 
-  /** Returns the leaves with the largest shares of removed entries. Their total size is at most `maxFoldBytes`. */
+  /**
+   * Returns the leaves with the largest shares of removed entries. Their total size is at most `maxFoldBytes`. Larger
+   * leaves are never chosen.
+   */
   private def chooseFolded(leaves: Vector[LeafPart]): Vector[LeafPart] = {
     val sparse = leaves.filter(l => !l.vector.isEmpty && l.vector.cardinality * limits.foldShare >= l.leaf.recordCount)
+      .filter(_.length <= limits.maxFoldBytes)
     val sorted = sparse.sortBy(l => -l.vector.cardinality.toDouble / l.leaf.recordCount)
     sorted.scanLeft((0L, Option.empty[LeafPart])) { case ((size, _), l) => (size + l.length, Some(l)) }
       .takeWhile(_._1 <= limits.maxFoldBytes).flatMap(_._2)

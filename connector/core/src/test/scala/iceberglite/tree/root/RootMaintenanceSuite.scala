@@ -65,6 +65,24 @@ class RootMaintenanceSuite extends AnyFunSuite {
       Map("a" -> 0L, "c" -> 20L, "d" -> 30L, "e" -> 40L))
   }
 
+  test("a leaf that is too large to be rewritten does not prevent the rewrite of a smaller leaf") {
+    val large = (1 to 40).map(i => s"large-$i")
+    def history(limits: RootLimits): RootTable = {
+      val table = newTable(limits)
+      table.append(large: _*)
+      table.append("a", "b", "c", "d")
+      table.remove(large.take(30) :+ "b": _*)
+      table
+    }
+    val sizes = of(history(RootLimits(maxInlineFiles = 3)), EntryContent.DataManifest)
+      .map(e => e.recordCount -> e.fileSizeInBytes.getOrElse(0L)).toMap
+    assert(sizes(40L) > sizes(4L))
+    val table = history(RootLimits(maxInlineFiles = 3, maxFoldBytes = sizes(40L) - 1))
+    table.append("e")
+    assert(of(table, EntryContent.DataManifest).map(_.recordCount).toSet == Set(3L, 40L))
+    assert(of(table, EntryContent.ManifestVector).size == 1 && table.names.size == 14)
+  }
+
   test("a rewrite of manifests sorts the files of all leaves by partition, and changes no files") {
     val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId), RootLimits(maxInlineFiles = 1))
     def file(id: Long) = ManifestSamples.dataFile(s"f$id", Some(id))
