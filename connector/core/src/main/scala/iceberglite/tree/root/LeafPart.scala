@@ -71,6 +71,10 @@ final private[root] class LeafPart(
   /** Returns a part that lists only the entries at the given positions that are not removed. */
   def only(positions: DeletionVector): LeafPart = new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes))
 
+  /** Returns a part that lists all entries of the file, including those that the deletion vector removes. */
+  def whole: LeafPart =
+    if (removed.isEmpty && listed.isEmpty) this else new LeafPart(leaf, Array.emptyByteArray, columns, specs)
+
   /**
    * Returns the entries that the part lists, with their positions in the file.
    *

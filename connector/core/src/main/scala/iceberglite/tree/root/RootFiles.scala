@@ -96,10 +96,10 @@ final private[root] class RootFiles(
 
   /**
    * Returns the entries that a leaf lists, with their positions in the file. The cache holds all entries of the file,
-   * so that snapshots with other deletion vectors use them too.
+   * so that snapshots with other deletion vectors use them too. Whether it can hold them depends on all of them.
    */
   def positioned(leaf: LeafPart): Iterator[(Long, ManifestEntry)] = leaf.positioned(table.reading {
-    if (cache.canCache(leaf)) cache.entriesOf(leaf.cacheKey(io))(leaf.all(io).toArray).iterator else leaf.all(io)
+    if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.all(io).toArray).iterator else leaf.all(io)
   })
 
   override def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart] = parts.filter {

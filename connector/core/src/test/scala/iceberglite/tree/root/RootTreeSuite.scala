@@ -100,6 +100,17 @@ class RootTreeSuite extends AnyFunSuite {
       contentSizeInBytes = Some(40L)
     )
 
+  test("the whole of a leaf has the entries that its deletion vector removes") {
+    val table = newTable()
+    table.append("a", "b", "c", "d")
+    table.remove("b", "c")
+    val Seq(leaf) = table.files.parts.collect { case leaf: LeafPart => leaf }
+    assert(leaf.liveFiles.contains(2L) && leaf.whole.liveFiles.contains(4L))
+    assert(leaf.only(DeletionVector.of(0L)).whole.liveFiles.contains(4L))
+    assert(leaf.whole.cacheKey(table.io) == leaf.cacheKey(table.io))
+    assert(leaf.whole.whole eq leaf.whole)
+  }
+
   test("the deletion vector of a removed data file is removed with it, in the root and in a leaf") {
     Seq(1, 10).foreach { maxInlineFiles =>
       val table = newTable(maxInlineFiles)
