@@ -44,6 +44,7 @@ private[root] object EntryRules {
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
     Iterator(
       (e.manifest.isDefined != isManifest) -> absent("manifest_stats", isManifest),
+      e.manifest.exists(hasNegativeCount) -> "has a negative count in manifest_stats",
       (e.equalityIds.nonEmpty != (e.content == EqualityDeletes)) ->
         absent("equality ids", e.content == EqualityDeletes),
       (e.sortOrderId.isDefined && e.content != Data) -> "has a sort order, but only data files may have one",
@@ -53,6 +54,10 @@ private[root] object EntryRules {
       (e.splitOffsets != e.splitOffsets.sorted) -> "has split offsets that are not sorted"
     )
   }
+
+  private def hasNegativeCount(stats: ManifestStats): Boolean =
+    Seq(stats.addedFiles, stats.existingFiles, stats.deletedFiles).exists(_ < 0) ||
+      Seq(stats.addedRows, stats.existingRows, stats.deletedRows).exists(_ < 0)
 
   private def vector(e: ContentEntry): Iterator[(Boolean, String)] = {
     val isVector = e.content == PositionDeletes || e.content == ManifestVector

@@ -81,8 +81,8 @@ final private[root] class RootMaintenance(
     val folded = chooseFolded(candidates)
     val groups = folded.map(Vector(_)) ++ chooseMerged(candidates.filterNot(folded.toSet))
     val written = table.pool.map(groups)(group => group -> combined(group))
-    val replacements = written.flatMap { case (old, leaf) => old.map(_.path -> Some(leaf.location)) }
-    replace(entries, replacements.toMap, written.map(_._2))
+    val replacements = written.flatMap { case (old, leaf) => old.map(_.path -> leaf.map(_.location)) }
+    replace(entries, replacements.toMap, written.flatMap(_._2))
   }
 
   /**
@@ -119,7 +119,7 @@ final private[root] class RootMaintenance(
    * Replaces leaves and their deletion vectors.
    *
    * @param replacements for each replaced leaf, the new leaf that lists all of its files; `None` if several new leaves
-   *   list them
+   *   list them, or if it has no live files
    */
   private def replace(
       entries: Vector[ContentEntry],
@@ -163,10 +163,11 @@ final private[root] class RootMaintenance(
   private def tier(entries: Long): Int =
     (math.log(math.max(1.0, entries.toDouble)) / math.log(math.max(2, limits.mergeCount).toDouble)).toInt
 
-  /** Writes a leaf with the live entries of other leaves. */
-  private def combined(group: Vector[LeafPart]): ContentEntry = {
-    val leaf = leaves.write(live(group).map(files.toContent), Existing)
-    leaf.copy(referencedFile = group.head.leaf.referencedFile)
+  /** Writes a leaf with the live entries of other leaves; absent if they have none. */
+  private def combined(group: Vector[LeafPart]): Option[ContentEntry] = {
+    val entries = live(group).map(files.toContent)
+    if (entries.isEmpty) None
+    else Some(leaves.write(entries, Existing).copy(referencedFile = group.head.leaf.referencedFile))
   }
 
   private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{FileChanges, SeenParts, TestTable}
+import iceberglite.tree.{FileChanges, ParallelWriter, SeenParts, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests when commits to a [[RootTree]] move files from the root to leaves, and when they merge or rewrite leaves. */
@@ -81,6 +81,18 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.append("e")
     assert(of(table, EntryContent.DataManifest).map(_.recordCount).toSet == Set(3L, 40L))
     assert(of(table, EntryContent.ManifestVector).size == 1 && table.names.size == 14)
+  }
+
+  test("a rewritten leaf without live entries is dropped with its deletion vector") {
+    val table = newTable(RootLimits(maxInlineFiles = 3))
+    table.append("a", "b", "c", "d")
+    table.remove("b")
+    val sparse = table.files.parts.collect { case leaf: LeafPart => leaf }
+    val (tree, columns) = (table.lists.tree, RootSamples.columnsOf(table.lists.metadata))
+    val output = new ParallelWriter(table.io, "mem:/t/metadata", tree.pool)
+    val leaves = new LeafManifestWriter(table.lists.header(), columns, output)
+    val maintenance = new RootMaintenance(tree, columns, leaves, RootLimits(), _ => Iterator.empty)
+    assert(sparse.size == 1 && maintenance.rewrite(table.root, sparse).isEmpty && output.paths.isEmpty)
   }
 
   test("a rewrite of manifests sorts the files of all leaves by partition, and changes no files") {

@@ -178,6 +178,8 @@ class RootManifestsSuite extends AnyFunSuite {
     equality.copy(sortOrderId = Some(1)) -> "sort order",
     equality.copy(firstRowId = Some(1L)) -> "first row id",
     leaf.copy(manifest = None) -> "no manifest_stats",
+    leaf.copy(manifest = Some(counts.copy(existingFiles = -2))) -> "negative count in manifest_stats",
+    deletes.copy(manifest = Some(counts.copy(deletedRows = -1L))) -> "negative count in manifest_stats",
     leaf.copy(version = existing.copy(fileSequenceNumber = Some(9L))) -> "must be equal for a manifest",
     inline.copy(location = "mem:/x") -> "although it is inline"
   )
