@@ -18,10 +18,10 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile, Unsupported}
 
 /**
- * Reads and writes whole S3 objects with one request for each object, and deletes many objects with one request. The requests use S3A's client, which has S3A's
- * settings. S3A's own operations are not used, because they send additional requests that check for directories. An
- * object is created exclusively by a `PUT` with `If-None-Match: *`, which the store rejects if the key exists. S3A in
- * this Hadoop release cannot send such a request.
+ * Reads and writes whole S3 objects with one request for each object, and deletes many objects with one request. The
+ * requests use S3A's client, which has S3A's settings. S3A's own operations are not used, because they send additional
+ * requests that check for directories. An object is created exclusively by a `PUT` with `If-None-Match: *`, which the
+ * store rejects if the key exists. S3A in this Hadoop release cannot send such a request.
  *
  * Only this class and [[S3ClientFactory]] require the `hadoop-aws` jars. This class is loaded on the first access to a
  * file on S3.
@@ -66,7 +66,8 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   def deletesTogether: Boolean = fs.getConf.getBoolean(Constants.ENABLE_MULTI_DELETE, true)
 
   /**
-   * Deletes objects by one request.
+   * Deletes objects by one request. If the store does not support such requests, deletes each object by its own
+   * request.
    *
    * @param objects the paths of at most [[MaxDeletedTogether]] objects, each as text and as a Hadoop path
    * @return the objects that were not deleted
@@ -86,8 +87,18 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
             FailedDeletion(text, StorageFailed.at("delete", text, s"${error.getMessage} (${error.getCode})"))
           }
         }
+      // `MultiObjectDeleteException` is also an `AmazonServiceException`.
+      case refused: AmazonServiceException if RefusedTogether(refused.getStatusCode) =>
+        keys.flatMap { case (text, key) =>
+          FailedDeletion.of(text)(StorageErrors.wrapErrors("delete", text)(deleteObject(key)))
+        }
     }
   }
+
+  /** Deletes an object by its own request. Some stores respond with an error if the object does not exist. */
+  private def deleteObject(key: String): Unit =
+    try client.deleteObject(fs.getBucket, key)
+    catch { case e: AmazonServiceException if Option(e.getErrorCode).contains("NoSuchKey") => () }
 
   private def request(key: String, contents: Array[Byte]): PutObjectRequest = {
     val metadata = fs.getWriteOperationHelper.newObjectMetadata(contents.length.toLong)
@@ -178,6 +189,9 @@ private[storage] object S3Objects {
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501
+
+  /** The HTTP statuses of stores that do not support requests that delete several objects. */
+  private val RefusedTogether = Set(400, 404, 405, NotImplemented)
   private val ProbeContent =
     "Written by iceberg-lite to check if the store supports If-None-Match; can be deleted".getBytes
 

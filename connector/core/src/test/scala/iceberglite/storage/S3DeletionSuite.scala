@@ -83,6 +83,31 @@ class S3DeletionSuite extends AnyFunSuite {
     }
   }
 
+  test("if the store does not support bulk deletion, each file is deleted by its own request") {
+    val responses =
+      Seq(400 -> "MalformedXML", 404 -> "NoSuchKey", 405 -> "MethodNotAllowed", 501 -> "NotImplemented")
+    responses.foreach { case (status, code) =>
+      StubS3.run { store =>
+        val paths = (1 to 3).map(i => s"s3://b/wh/t/data/$i.parquet").toVector
+        store.add(paths.map(keyOf))
+        store.refusesBulkDeletion = Some(StubS3.Refuses(status, code))
+        store.refusedDeletions.put(keyOf(paths(1)), 1)
+        assert(S3Storage.files(store.settings).deleteAll(paths).map(_.path) == Vector(paths(1)))
+        assert(store.keys == Set(keyOf(paths(1))) && store.deleted.size == 3)
+      }
+    }
+  }
+
+  test("other errors of a bulk deletion are reported for each file, and no file is deleted") {
+    StubS3.run { store =>
+      val paths = (1 to 3).map(i => s"s3://b/wh/t/data/$i.parquet").toVector
+      store.add(paths.map(keyOf))
+      store.refusesBulkDeletion = Some(StubS3.Refuses(403, "AccessDenied"))
+      assert(S3Storage.files(store.settings).deleteAll(paths).map(_.path) == paths)
+      assert(store.keys == paths.map(keyOf).toSet && store.deleted.size == 1)
+    }
+  }
+
   test("an error of the whole request is reported for each file") {
     val io = StubS3.run(store => S3Storage.files(store.settings))
     val paths = Vector("s3://b/wh/t/data/1.parquet", "s3://b/wh/t/data/2.parquet")

@@ -24,6 +24,9 @@ final class StubS3 extends AutoCloseable {
   /** The key of each delete request, or the body of each bulk delete request. */
   val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 
+  /** The response to all bulk delete requests of a store that does not support them; absent if it supports them. */
+  @volatile var refusesBulkDeletion: Option[Refuses] = None
+
   /** For each object whose deletion is refused, the number of bulk delete requests that still refuse it. */
   val refusedDeletions: ConcurrentHashMap[String, Int] = new ConcurrentHashMap[String, Int]
 
@@ -61,11 +64,15 @@ final class StubS3 extends AutoCloseable {
       case "HEAD" => withObject(exchange, key)(contents => send(exchange, 200, contents, body = false))
       case "GET" => withObject(exchange, key)(contents => send(exchange, 200, contents))
       case "PUT" => put(exchange, key)
+      case "DELETE" if refusedDeletions.getOrDefault(key, 0) > 0 => error(exchange, 403, "AccessDenied")
       case "DELETE" =>
         objects.remove(key)
         deleted.add(key)
         send(exchange, 204, Array.emptyByteArray, body = false)
-      case _ => deleteTogether(exchange, key)
+      case _ =>
+        val request = new String(exchange.getRequestBody.readAllBytes(), "UTF-8")
+        deleted.add(request)
+        refusesBulkDeletion.fold(deleteTogether(exchange, key, request))(r => error(exchange, r.status, r.code))
     }
   }
 
@@ -73,9 +80,7 @@ final class StubS3 extends AutoCloseable {
   def add(keys: Iterable[String]): Unit = keys.foreach(objects.put(_, Array.emptyByteArray))
 
   /** Responds to a request that deletes several objects. */
-  private def deleteTogether(exchange: HttpExchange, bucket: String): Unit = {
-    val request = new String(exchange.getRequestBody.readAllBytes(), "UTF-8")
-    deleted.add(request)
+  private def deleteTogether(exchange: HttpExchange, bucket: String, request: String): Unit = {
     val names = "<Key>(.*?)</Key>".r.findAllMatchIn(request).map(_.group(1)).toVector
     val (refused, accepted) = names.partition { name =>
       refusedDeletions.getOrDefault(pathOf(bucket, name), 0) > 0
