@@ -80,18 +80,27 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
       client.deleteObjects(fs.getRequestFactory.newBulkDeleteRequest(versions.asJava, true))
       Vector.empty
     } catch {
-      case partial: MultiObjectDeleteException =>
-        val errors = partial.getErrors.asScala.map(error => error.getKey -> error).toMap
-        keys.flatMap { case (text, key) =>
-          errors.get(key).map { error =>
-            FailedDeletion(text, StorageFailed.at("delete", text, s"${error.getMessage} (${error.getCode})"))
-          }
-        }
+      case partial: MultiObjectDeleteException => failures(keys, partial)
       // `MultiObjectDeleteException` is also an `AmazonServiceException`.
       case refused: AmazonServiceException if RefusedTogether(refused.getStatusCode) =>
         keys.flatMap { case (text, key) =>
           FailedDeletion.of(text)(StorageErrors.wrapErrors("delete", text)(deleteObject(key)))
         }
+    }
+  }
+
+  /**
+   * Returns the objects that a request did not delete. An error without a key of the request may be about any object.
+   * Therefore it is reported for all objects without an error of their own.
+   */
+  private def failures(keys: Vector[(String, String)], e: MultiObjectDeleteException): Vector[FailedDeletion] = {
+    val known = keys.map(_._2).toSet
+    val (own, other) = e.getErrors.asScala.toVector.partition(error => Option(error.getKey).exists(known))
+    val errors = own.map(error => error.getKey -> error).toMap
+    keys.flatMap { case (text, key) =>
+      errors.get(key).orElse(other.headOption).map { error =>
+        FailedDeletion(text, StorageFailed.at("delete", text, s"${error.getMessage} (${error.getCode})"))
+      }
     }
   }
 

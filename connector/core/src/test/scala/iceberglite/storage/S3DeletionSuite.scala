@@ -98,6 +98,19 @@ class S3DeletionSuite extends AnyFunSuite {
     }
   }
 
+  test("an error of a bulk deletion without a key of the request is reported for all files without their own error") {
+    Seq[String => String](_ => "", name => s"other/$name").foreach { reportedKey =>
+      StubS3.run { store =>
+        val paths = (1 to 3).map(i => s"s3://b/wh/t/data/$i.parquet").toVector
+        store.add(paths.map(keyOf))
+        store.reportedKey = reportedKey
+        store.refusedDeletions.put(keyOf(paths(1)), 1)
+        assert(S3Storage.files(store.settings).deleteAll(paths).map(_.path) == paths)
+        assert(S3Storage.files(store.settings).deleteAll(paths).isEmpty && store.keys.isEmpty)
+      }
+    }
+  }
+
   test("other errors of a bulk deletion are reported for each file, and no file is deleted") {
     StubS3.run { store =>
       val paths = (1 to 3).map(i => s"s3://b/wh/t/data/$i.parquet").toVector

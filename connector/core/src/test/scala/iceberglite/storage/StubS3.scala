@@ -30,6 +30,9 @@ final class StubS3 extends AutoCloseable {
   /** For each object whose deletion is refused, the number of bulk delete requests that still refuse it. */
   val refusedDeletions: ConcurrentHashMap[String, Int] = new ConcurrentHashMap[String, Int]
 
+  /** Changes the keys in the errors of bulk delete requests; without a key if it returns an empty text. */
+  @volatile var reportedKey: String => String = identity
+
   /** The headers of the last PUT of each key, with names in lower case. */
   val headers: ConcurrentHashMap[String, Map[String, String]] = new ConcurrentHashMap[String, Map[String, String]]
 
@@ -87,8 +90,10 @@ final class StubS3 extends AutoCloseable {
     }
     accepted.foreach(name => objects.remove(pathOf(bucket, name)))
     refused.foreach(name => refusedDeletions.computeIfPresent(pathOf(bucket, name), (_, count) => count - 1))
-    val errors =
-      refused.map(name => s"<Error><Key>$name</Key><Code>SlowDown</Code><Message>Reduce the rate</Message></Error>")
+    val errors = refused.map { name =>
+      val key = Some(reportedKey(name)).filter(_.nonEmpty).fold("")(reported => s"<Key>$reported</Key>")
+      s"<Error>$key<Code>SlowDown</Code><Message>Reduce the rate</Message></Error>"
+    }
     send(exchange, 200, errors.mkString("<DeleteResult>", "", "</DeleteResult>").getBytes("UTF-8"))
   }
 
