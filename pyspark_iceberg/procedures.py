@@ -544,8 +544,8 @@ class TableProcedures(ABC):
                 history.expire.max-snapshot-age-ms determines the time.
             retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
                 value of the table property history.expire.min-snapshots-to-keep.
-            max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
-                also the highest number.
+            max_concurrent_deletes: maximum number of requests that delete files at the same time; on S3, each request
+                deletes up to 1,000 files. By default 16, which is also the highest number.
             stream_results: accepted for compatibility, without effect: the files to delete are always read as a stream.
             snapshot_ids: ids of snapshots that expire regardless of their age; the ids of branch heads and tagged
                 snapshots are rejected.
@@ -591,8 +591,8 @@ class TableProcedures(ABC):
                 default 3 days ago.
             location: directory to search, which the table must own; by default the location of the table.
             dry_run: whether to return the orphan files without deleting them; by default false.
-            max_concurrent_deletes: maximum number of files that are deleted at the same time; by default 16, which is
-                also the highest number.
+            max_concurrent_deletes: maximum number of requests that delete files at the same time; on S3, each request
+                deletes up to 1,000 files. By default 16, which is also the highest number.
             file_list_view: view with the columns file_path (string) and last_modified (timestamp) that lists the files,
                 instead of a search in the directory; if `location` is set, only the files in this directory are
                 considered.

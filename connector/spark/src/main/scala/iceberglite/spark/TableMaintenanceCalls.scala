@@ -73,8 +73,8 @@ trait TableMaintenanceCalls {
    * Expires snapshots, and deletes the files that only these snapshots refer to.
    *
    * @param options select the snapshots that expire; by default, the table properties `history.expire.*` select them
-   * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
-   *   16; larger numbers have the same effect as 16
+   * @param maxConcurrentDeletes the maximum number of requests that delete files at the same time, at least 1; by
+   *   default 16; larger numbers have the same effect as 16
    * @return the result, with the running queries of this Spark application that read expired snapshots
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the maximum number is less than 1
    */
@@ -100,8 +100,8 @@ trait TableMaintenanceCalls {
    * @param olderThanMs only files that were last modified before this time are deleted; in milliseconds since the
    *   epoch, at least 24 hours ago; by default 3 days ago
    * @param location a directory that the table owns; by default its location
-   * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time, at least 1; by default
-   *   16; larger numbers have the same effect as 16
+   * @param maxConcurrentDeletes the maximum number of requests that delete files at the same time, at least 1; by
+   *   default 16; larger numbers have the same effect as 16
    * @param prefixListing whether all paths below the directory are listed at once, which needs fewer requests to an
    *   object store if there are many directories; by default directories are listed in parallel
    * @return the files, with the reasons for those that were kept

@@ -17,7 +17,7 @@ import iceberglite.tree.MetadataPool
  * @param table the table; the expiration starts from its newest version
  * @param files finds the data and delete files to delete
  * @param summary entries of the snapshot summary that describe the compute engine
- * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time
+ * @param maxConcurrentDeletes the maximum number of requests that delete files at the same time
  * @param reads finds the running queries, which are counted for a warning
  */
 final class SnapshotExpiry(

@@ -16,7 +16,7 @@ import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts}
  *   Younger files may belong to a commit in progress
  * @param prefixes schemes and authorities that refer to the same storage
  * @param mismatch what to do with a file if the metadata has its path with another scheme or authority
- * @param maxConcurrentDeletes the maximum number of files that are deleted at the same time
+ * @param maxConcurrentDeletes the maximum number of requests that delete files at the same time
  */
 final case class OrphanOptions(
     olderThanMs: Long,

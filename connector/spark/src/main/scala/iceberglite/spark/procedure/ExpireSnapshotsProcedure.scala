@@ -32,7 +32,8 @@ object ExpireSnapshotsProcedure extends Procedure {
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
     ParameterType.Count,
-    "Maximum number of files that are deleted at the same time; by default 16, which is also the highest number"
+    "Maximum number of requests that delete files at the same time; on S3, each request deletes up to 1,000 files. " +
+      "By default 16, which is also the highest number"
   )
   private val streamResults = Parameter.optional(
     "stream_results",
