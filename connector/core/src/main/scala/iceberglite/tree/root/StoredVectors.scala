@@ -14,9 +14,14 @@ final private[root] class StoredVectors(table: TreeTable, root: String) {
   /**
    * Reads vectors.
    *
-   * @throws EntryFault if the number of positions of a vector differs from the record count of its entry
+   * @throws EntryFault if the number of positions of a vector differs from the record count of its entry, or if the
+   *   vectors are too large together. In the latter case nothing is read
    */
   def read(entries: Vector[ContentEntry]): Map[ContentEntry, DeletionVector] = {
+    val total = entries.iterator.flatMap(_.vector).map(content => BigInt(StoredVectors.sizeOf(content))).sum
+    if (total > StoredVectors.MaxTotalBytes) throw EntryFault(
+      s"The deletion vectors of all leaves have $total bytes, over the limit of ${StoredVectors.MaxTotalBytes}"
+    )
     val files = entries.groupBy(_.location).toVector
     table.pool.map(files) { case (location, inFile) =>
       if (location.isEmpty) inFile.map(e => e -> ManifestVectors.read(table.io, root, e))
@@ -43,5 +48,16 @@ final private[root] class StoredVectors(table: TreeTable, root: String) {
   private def slice(content: VectorContent, bytes: Array[Byte], start: Long): Array[Byte] = content match {
     case InPuffin(offset, size) => bytes.slice((offset - start).toInt, (offset - start + size).toInt)
     case _: Inline => Array.emptyByteArray
+  }
+}
+
+private object StoredVectors {
+
+  /** The maximum size of all vectors of a root, in bytes. */
+  private val MaxTotalBytes = 256L << 20
+
+  private def sizeOf(content: VectorContent): Long = content match {
+    case InPuffin(_, size) => size
+    case Inline(bytes) => bytes.remaining.toLong
   }
 }

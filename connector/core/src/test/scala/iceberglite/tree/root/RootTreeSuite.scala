@@ -206,20 +206,23 @@ class RootTreeSuite extends AnyFunSuite {
     (4 to 23).foreach(checkHistory(_, commits = 20))
   }
 
+  /** Returns why a root is rejected that has the given deletion vectors instead of those of the current snapshot. */
+  private def reasonOf(table: RootTable, replaced: Vector[ContentEntry]): String = {
+    val others = table.root.filterNot(_.content == EntryContent.ManifestVector)
+    val columns = RootSamples.columnsOf(table.lists.metadata)
+    val path = s"mem:/t/metadata/${replaced.hashCode}.parquet"
+    table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, others ++ replaced))
+    val snapshot = table.lists.metadata.currentSnapshot.get.copy(manifestList = Some(path))
+    intercept[UnreadableFile](table.files(snapshot).parts).reason
+  }
+
   test("a deletion vector that is damaged, or does not fit its leaf, is rejected") {
     val table = newTable()
     table.append("a", "b", "c", "d")
     table.remove("b")
     val vector = table.root.find(_.content == EntryContent.ManifestVector).get
     val leaf = table.root.find(_.manifest.isDefined).get
-    def reason(replaced: ContentEntry): String = {
-      val others = table.root.filterNot(_.content == EntryContent.ManifestVector)
-      val columns = RootSamples.columnsOf(table.lists.metadata)
-      val path = s"mem:/t/metadata/${replaced.hashCode}.parquet"
-      table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, others :+ replaced))
-      val snapshot = table.lists.metadata.currentSnapshot.get.copy(manifestList = Some(path))
-      intercept[UnreadableFile](table.files(snapshot).parts).reason
-    }
+    def reason(replaced: ContentEntry): String = reasonOf(table, Vector(replaced))
     val beyond = ManifestVectors.entry(leaf, DeletionVector.of(1L, 4L, 9L), 2L, 2L)
     assert(reason(beyond).contains("position 4, but the manifest has 4 entries"))
     assert(reason(vector.copy(recordCount = 2L)).contains("has 1 positions, but its entry states 2"))
@@ -227,5 +230,22 @@ class RootTreeSuite extends AnyFunSuite {
     bytes(bytes.length - 1) = (bytes.last + 1).toByte
     val damaged = vector.copy(vector = Some(VectorContent.Inline(java.nio.ByteBuffer.wrap(bytes))))
     assert(reason(damaged).contains("checksum"))
+  }
+
+  test("deletion vectors that are too large together are rejected before they are read") {
+    val table = newTable()
+    table.append("a", "b", "c", "d")
+    table.remove("b")
+    val vector = table.root.find(_.content == EntryContent.ManifestVector).get
+    val (size, count) = (16L << 20, 17L)
+    // The Puffin file does not exist.
+    val many = (0L until count).toVector.map(i =>
+      vector.copy(
+        location = "mem:/t/metadata/missing.puffin",
+        fileSizeInBytes = Some(size * count),
+        vector = Some(VectorContent.InPuffin(size * i, size))
+      )
+    )
+    assert(reasonOf(table, many).contains(s"have ${size * count} bytes, over the limit of 268435456"))
   }
 }
