@@ -24,6 +24,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource
 
 import iceberglite.spark.constraint.{ConstraintExpression, GenerationExpression}
 import iceberglite.spark.convert.SparkDefaults
@@ -40,9 +41,14 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
     case write: V2WriteCommand if write.resolved && write.outputResolved && !write.isInstanceOf[RowLevelWrite] =>
       write.table match {
         case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if table.generatedColumns.nonEmpty =>
-          new GeneratedValues(relation, table, write.query).query.fold[LogicalPlan](write)(write.withNewQuery)
+          val positions = if (relation.skipSchemaResolution) None else Some(relation.output.map(_.name))
+          new GeneratedValues(table, write.query, positions).query.fold[LogicalPlan](write)(write.withNewQuery)
         case _ => write
       }
+    case write @ WriteToMicroBatchDataSource(_, sink: SparkTable, _, _, _, _, _) if write.resolved =>
+      val table = sink.ofLatestVersion
+      if (table.generatedColumns.isEmpty) write
+      else new GeneratedValues(table, write.query, None).query.fold(write)(rows => write.copy(query = rows))
     case update: UpdateTable if update.resolved && update.aligned =>
       withGenerated(update.table, update)(g => update.copy(assignments = ofUpdate(update.assignments, g)))
     case merge: MergeIntoTable if merge.resolved && merge.aligned =>
@@ -114,15 +120,20 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
   }
 }
 
-/** Adds the values of generated columns to the rows of a write. */
-final private class GeneratedValues(relation: DataSourceV2Relation, table: SparkTable, rows: LogicalPlan) {
+/**
+ * Adds the values of generated columns to the rows of a write.
+ *
+ * @param positions the names of the table's columns in the order of the rows; absent if the write matches by name
+ */
+final private class GeneratedValues(table: SparkTable, rows: LogicalPlan, positions: Option[Seq[String]]) {
   import GeneratedValues._
 
   /** Returns the index of a column of the table in the rows; absent if the rows lack the column. */
   private def indexOf(column: String): Option[Int] = {
-    val index =
-      if (relation.skipSchemaResolution) rows.output.indexWhere(a => rows.conf.resolver(a.name, column))
-      else relation.output.indexWhere(_.name == column)
+    val index = positions match {
+      case Some(names) => names.indexOf(column)
+      case None => rows.output.indexWhere(a => rows.conf.resolver(a.name, column))
+    }
     Some(index).filter(_ >= 0)
   }
 

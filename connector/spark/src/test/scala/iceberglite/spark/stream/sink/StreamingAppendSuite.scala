@@ -2,7 +2,7 @@ package iceberglite.spark.stream.sink
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.functions.{col, lit, when}
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
@@ -146,6 +146,22 @@ class StreamingAppendSuite extends AnyFunSuite with StreamFixture {
     stream.select = _.withColumnRenamed("p", "q")
     stream.into(t)(letters(3))
     assert(read(t) == Seq("[1,b,null]", "[2,c,null]", "[3,a,null]"))
+  }
+
+  test("a stream computes generated columns that its rows lack or that are null, also after the column is dropped") {
+    val t = tableWith("id BIGINT, p STRING, twice BIGINT GENERATED ALWAYS AS (id * 2)", "")
+    val stream = new TestStream
+    stream.into(t)(letters(1))
+    stream.select = _.withColumn("twice", when(col("id") === 2, lit(null)).otherwise(col("id") * 2))
+    stream.into(t)(letters(2, 3))
+    assert(sorted(s"SELECT * FROM $t") == Seq("[1,b,2]", "[2,c,4]", "[3,a,6]"))
+    stream.select = identity
+    stream.run(_.toTable(t)) {
+      stream.add(letters(4))
+      sql(s"ALTER TABLE $t DROP COLUMN twice")
+      stream.add(letters(5))
+    }
+    assert(read(t) == Seq("[1,b]", "[2,c]", "[3,a]", "[4,b]", "[5,c]"))
   }
 
   test("progress reports the rows, files and bytes of a micro-batch") {
