@@ -73,7 +73,7 @@ private[iceberglite] object ConstraintExpression {
     def reject(reason: String): Nothing = throw text.invalid(reason)
     val expression =
       try {
-        val parsed = CatalystSqlParser.parseExpression(text.sql)
+        val parsed = SQLConf.withExistingConf(parserConf)(CatalystSqlParser.parseExpression(text.sql))
         unresolvedFault(parsed).foreach(reject)
         expressionOf(BuiltInAnalyzer.executeAndCheck(plan(parsed), new QueryPlanningTracker)) match {
           case Some(result) => replaced(padded(plan(withDeclaredNames(result, columns))))
@@ -88,6 +88,14 @@ private[iceberglite] object ConstraintExpression {
     expression
   }
 
+  /** The settings of the session, except those that give a text another meaning. */
+  private def parserConf: SQLConf = {
+    val fixed = SQLConf.get.clone()
+    fixed.setConf(SQLConf.ESCAPED_STRING_LITERALS, false)
+    fixed.setConf(SQLConf.DOUBLE_QUOTED_IDENTIFIERS, false)
+    fixed
+  }
+
   private def expressionOf(plan: LogicalPlan): Option[Expression] = plan match {
     case Filter(condition, _: LocalRelation) => Some(condition)
     case Project(Seq(Alias(value, _)), _: LocalRelation) => Some(value)
@@ -95,16 +103,22 @@ private[iceberglite] object ConstraintExpression {
   }
 
   /**
-   * Requires that all sessions parse a new condition in the same way.
+   * Requires that a new condition has the meaning that it has in the session that adds it. Texts are parsed with the
+   * default settings of Spark.
    *
-   * @throws InvalidArgument if the text contains double quotes, and the session reads them as quotes of identifiers
+   * @throws InvalidArgument if the text contains double quotes, and the session reads them as quotes of identifiers, or
+   *   backslashes, and the session reads them as part of strings
    */
   def requireSameInAllSessions(constraint: CheckConstraint, table: String): Unit =
     requireSameInAllSessions(textOf(constraint, table))
 
-  private[constraint] def requireSameInAllSessions(text: RowExpressionText): Unit =
+  private[constraint] def requireSameInAllSessions(text: RowExpressionText): Unit = {
     if (SQLConf.get.doubleQuotedIdentifiers && text.sql.contains('"'))
       throw text.invalid("Write column names in backticks: a double-quoted text is a string in other sessions")
+    if (SQLConf.get.escapedStringLiterals && text.sql.contains('\\')) throw text.invalid(
+      s"A backslash has another meaning in other sessions: set ${SQLConf.ESCAPED_STRING_LITERALS.key} to false"
+    )
+  }
 
   private def textOf(constraint: CheckConstraint, table: String): RowExpressionText =
     RowExpressionText(s"CHECK constraint ${constraint.name} of $table", constraint.expression, "a condition")

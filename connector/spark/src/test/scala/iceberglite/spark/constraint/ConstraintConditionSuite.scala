@@ -72,6 +72,19 @@ class ConstraintConditionSuite extends AnyFunSuite with ConstraintFixture {
     assertViolated(t, "c", "n = 0")(sql(s"INSERT INTO $t VALUES (0)"))
   }
 
+  test("a condition with a backslash is rejected in a session that reads backslashes as part of strings") {
+    val t = create("s STRING", 2, "copy-on-write")
+    withConf("spark.sql.parser.escapedStringLiterals" -> "true") {
+      val error = errorOf(sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK (s RLIKE '^\\d+$$')"))
+      assert(error.asInstanceOf[InvalidArgument].reason.contains("escapedStringLiterals"))
+    }
+    sql(s"ALTER TABLE $t ADD CONSTRAINT c CHECK (s RLIKE '^\\\\d+$$')")
+    withConf("spark.sql.parser.escapedStringLiterals" -> "true") {
+      sql(s"INSERT INTO $t VALUES ('12')")
+      assertViolated(t, "c", "s = ab")(sql(s"INSERT INTO $t VALUES ('ab')"))
+    }
+  }
+
   test("a condition that is nested too deeply for the parser is rejected as an invalid argument") {
     val columns = Seq(AttributeReference("n", LongType)())
     val nested = CheckConstraint("deep", "- " * 200000 + "n > 0")

@@ -166,6 +166,20 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT id, v FROM $t") == Seq("[1,1]", "[3,3]"))
   }
 
+  test("an expression has the same values in sessions that parse strings in another way") {
+    val t = create("s STRING, g STRING GENERATED ALWAYS AS (concat(s, \"s\", '\\t'))", 2, "copy-on-write")
+    val expected = Seq("a", "as\t")
+    val settings = Seq(
+      Seq("spark.sql.parser.escapedStringLiterals" -> "true"),
+      Seq("spark.sql.ansi.enabled" -> "true", "spark.sql.ansi.doubleQuotedIdentifiers" -> "true")
+    )
+    settings.foreach { conf =>
+      withConf(conf: _*)(sql(s"INSERT INTO $t (s) VALUES ('a')"))
+      assert(rows(s"SELECT s, g FROM $t").map(_.toSeq).distinct == Seq(expected), conf)
+    }
+    assert(count(t) == settings.size)
+  }
+
   test("SHOW TBLPROPERTIES and SHOW CREATE TABLE show the expression, and the shown statement creates the same table") {
     val t = doubled()
     assert(rows(s"SHOW TBLPROPERTIES $t ('iceberg-lite.generated.twice')").head.getString(1) == "n * 2")
