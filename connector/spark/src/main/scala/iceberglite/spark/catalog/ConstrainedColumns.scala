@@ -46,8 +46,12 @@ final private[catalog] class ConstrainedColumns(edit: SchemaChanges => SchemaCha
     def expression(schema: Schema) = valid {
       GenerationExpression.of(column.field.id, schema, base.properties, table)
     }.flatten.map(_.value)
+    val (before, after) = (expression(base.schema), expression(changed))
+    // Stored values can depend on the type, for example those of hash(n).
+    def isSame = isKept(before, after, base.schema, changed) &&
+      before.forall(b => after.exists(GenerationExpression.usesSameTypes(b, _)))
     val isDropped = !changed.fields.exists(_.id == column.field.id)
-    if (!isDropped && !isKept(expression(base.schema), expression(changed), base.schema, changed)) throw Unsupported(
+    if (!isDropped && !isSame) throw Unsupported(
       s"renaming, dropping or changing a column of $table that the generated column $column uses",
       s"Make it an ordinary column first: ALTER TABLE $table UNSET TBLPROPERTIES " +
         s"('${GeneratedColumn.Prefix}${column.field.name}')"

@@ -66,6 +66,14 @@ private[iceberglite] object GenerationExpression {
       ConstraintExpression.requireSameInAllSessions(textOf(g, table))
     }
 
+  /** Whether the columns and fields that an expression uses have the same types after a change of the schema. */
+  def usesSameTypes(before: Expression, after: Expression): Boolean = {
+    val types = ConstraintExpression.used(after).map { case (path, value) => path -> value.dataType }.toMap
+    ConstraintExpression.used(before).forall { case (path, value) =>
+      types.get(path).exists(DataType.equalsIgnoreNullability(value.dataType, _))
+    }
+  }
+
   private def textOf(column: GeneratedColumn, table: String): RowExpressionText =
     RowExpressionText(s"generated column ${column.field.name} of $table", column.expression, "an expression")
 

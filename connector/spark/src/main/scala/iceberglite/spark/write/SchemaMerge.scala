@@ -2,7 +2,9 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
+import iceberglite.spark.constraint.GenerationExpression
 import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
@@ -35,7 +37,8 @@ private[iceberglite] object SchemaMerge {
    * Returns the schema changes that the given rows require.
    *
    * @return absent if the rows have no new columns and no wider types
-   * @throws iceberglite.spec.IcebergError if a column has incompatible types; the message names the column
+   * @throws iceberglite.spec.IcebergError if a column has incompatible types, or a wider column is used by a generated
+   *   column; the message names the column
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
     val rowColumns = new RowColumnConverter(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
@@ -52,8 +55,22 @@ private[iceberglite] object SchemaMerge {
     else {
       val updates = SchemaChanges(table.metadata, caseSensitive).unionByNameWith(rowColumns).updates
       val metadata = MetadataUpdate.applyAll(table.metadata, updates, table.metadata.lastUpdatedMs)
-      Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), rowColumns, caseSensitive))
+      val merged = table.at(table.version.copy(metadata = metadata))
+      requireSameTypes(table, merged.schema)
+      Some(new SchemaMerge(table, merged, rowColumns, caseSensitive))
     }
+
+  /** Requires that the columns that generated columns use keep their types. Stored values can depend on the types. */
+  private def requireSameTypes(table: Table, merged: Schema): Unit = {
+    def expressions(schema: Schema) = GenerationExpression.all(schema, table.properties, table.name)
+    val after = expressions(merged).map(g => g.column.field.id -> g.value).toMap
+    expressions(table.schema).foreach { g =>
+      if (!after.get(g.column.field.id).exists(GenerationExpression.usesSameTypes(g.value, _))) throw Unsupported(
+        s"changing the type of a column of ${table.name} that the generated column ${g.column} uses",
+        "Cast the column of the rows to the type of the table's column"
+      )
+    }
+  }
 
   /**
    * Converts the columns of rows to Iceberg types. If Spark represents a type of the table by another type, such as

@@ -240,7 +240,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     }
   }
 
-  test("a source column cannot be renamed, dropped or widened, and the generated column can be renamed and dropped") {
+  test("a source column cannot be renamed or dropped, and the generated column can be renamed and dropped") {
     val t = doubled()
     Seq("RENAME COLUMN n TO m", "DROP COLUMN n").foreach { change =>
       val error = errorOf(sql(s"ALTER TABLE $t $change")).asInstanceOf[Unsupported]
@@ -255,6 +255,26 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     sql(s"ALTER TABLE $t RENAME COLUMN n TO m")
     sql(s"INSERT INTO $t VALUES (5, 50)")
     assert(generatedIn(t).isEmpty && count(t) == 4)
+  }
+
+  test("a source column cannot be widened, also by a write, because the values may depend on its type") {
+    val t = create(
+      "id INT, n INT, s STRUCT<x: INT, y: INT>, g INT GENERATED ALWAYS AS (pmod(hash(id, s.x), 16))",
+      2,
+      "copy-on-write",
+      "write.spark.accept-any-schema" -> "true"
+    )
+    sql(s"INSERT INTO $t (id, n, s) VALUES (1, 1, named_struct('x', 1, 'y', 1))")
+    val before = sorted(s"SELECT * FROM $t")
+    Seq("id", "s.x").foreach { column =>
+      val error = errorOf(sql(s"ALTER TABLE $t ALTER COLUMN $column TYPE BIGINT")).asInstanceOf[Unsupported]
+      assert(error.what.contains("the generated column g"), column)
+    }
+    val merge = errorOf(spark.range(1).writeTo(t).option("merge-schema", "true").append()).asInstanceOf[Unsupported]
+    assert(merge.what.contains("the generated column g"))
+    assert(sorted(s"SELECT * FROM $t") == before)
+    Seq("n", "s.y", "g").foreach(column => sql(s"ALTER TABLE $t ALTER COLUMN $column TYPE BIGINT"))
+    assert(sorted(s"SELECT * FROM $t") == before)
   }
 
   test("UNSET TBLPROPERTIES makes a generated column an ordinary column, and SET cannot change an expression") {
