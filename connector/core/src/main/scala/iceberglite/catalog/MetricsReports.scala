@@ -1,10 +1,10 @@
 package iceberglite.catalog
 
+import java.lang.reflect.InvocationTargetException
 import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.collection.JavaConverters._
-import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
@@ -19,9 +19,13 @@ import iceberglite.table.{MetricsReporter, TableIdentifier}
  * process ends are lost.
  *
  * @param receivers the functions that receive each report; if there are none, reports are not created
+ * @param closeSeconds the time that `close` waits for the receivers
  */
-final private[catalog] class MetricsReports(catalog: String, receivers: Vector[MetricsReports.Receiver])
-    extends AutoCloseable {
+final private[catalog] class MetricsReports(
+    catalog: String,
+    receivers: Vector[MetricsReports.Receiver],
+    closeSeconds: Long = MetricsReports.CloseSeconds
+) extends AutoCloseable {
   import MetricsReports._
 
   private val hasFailed = new AtomicBoolean
@@ -53,16 +57,22 @@ final private[catalog] class MetricsReports(catalog: String, receivers: Vector[M
   private def deliver(receiver: Receiver, id: TableIdentifier, report: MetricsReport): Unit =
     try receiver(id, report)
     catch {
-      case NonFatal(error) =>
-        val message = Redaction(s"Could not report metrics of ${report.table}: ${error.getMessage}")
+      case _: InterruptedException => Thread.currentThread.interrupt()
+      // Also errors, for example if a class is missing. An uncaught error would end the thread.
+      case error: Throwable =>
+        val message = Redaction(s"Could not report metrics of ${report.table}: $error")
         if (hasFailed.getAndSet(true)) log.debug(message)
         else log.warn(s"$message. Further failures of this catalog are logged with level DEBUG")
     }
 
-  /** Waits a limited time until the reports are delivered. */
+  /** Waits a limited time until the reports are delivered, and then interrupts the receivers. */
   override def close(): Unit = if (receivers.nonEmpty) {
     executor.shutdown()
-    executor.awaitTermination(CloseSeconds, TimeUnit.SECONDS)
+    try executor.awaitTermination(closeSeconds, TimeUnit.SECONDS)
+    finally {
+      executor.shutdownNow()
+      ()
+    }
     ()
   }
 }
@@ -75,7 +85,7 @@ private[catalog] object MetricsReports {
   /** The maximum number of reports that wait for delivery. */
   private val MaxWaiting = 100
   private val IdleSeconds = 10L
-  private val CloseSeconds = 10L
+  private[catalog] val CloseSeconds = 10L
 
   private val PeerPackage = "org.apache.iceberg."
   private val PeerLogging = PeerPackage + "metrics.LoggingMetricsReporter"
@@ -83,7 +93,7 @@ private[catalog] object MetricsReports {
   /**
    * Returns the reporter that the catalog property `metrics-reporter-impl` names.
    *
-   * @throws InvalidArgument if the class cannot be loaded, or is not a [[MetricsReporter]]
+   * @throws InvalidArgument if the class cannot be loaded, is not a [[MetricsReporter]], or its constructor fails
    */
   def reporter(catalog: String, properties: Map[String, String]): Option[MetricsReporter] =
     CatalogProperty.MetricsReporterImpl.in(properties).map { className =>
@@ -99,15 +109,19 @@ private[catalog] object MetricsReports {
       "without parameters"
     if (className.startsWith(PeerPackage)) throw invalid(s"$contract. Classes of Apache Iceberg are not loaded")
     val loader = Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
-    try
-      Class.forName(className, true, loader).getDeclaredConstructor().newInstance() match {
-        case reporter: MetricsReporter => reporter
-        case _ => throw invalid(contract)
-      }
-    catch {
+    try {
+      // Code of the class must not run before it is known to be a reporter.
+      val loaded = Class.forName(className, false, loader)
+      if (!classOf[MetricsReporter].isAssignableFrom(loaded)) throw invalid(contract)
+      loaded.asSubclass(classOf[MetricsReporter]).getDeclaredConstructor().newInstance()
+    } catch {
+      case error: InvocationTargetException =>
+        val invalidConstructor = invalid(s"Its constructor failed: ${error.getCause}")
+        invalidConstructor.addSuppressed(error.getCause)
+        throw invalidConstructor
       case _: ReflectiveOperationException => throw invalid(contract)
       // A class that implements the interface of Apache Iceberg cannot be loaded without Apache Iceberg.
-      case error: LinkageError => throw invalid(s"$contract. The class cannot be loaded: ${error.getMessage}")
+      case error: LinkageError => throw invalid(s"$contract. The class cannot be loaded: $error")
     }
   }
 }

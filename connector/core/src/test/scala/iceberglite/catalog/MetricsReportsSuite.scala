@@ -43,6 +43,14 @@ final class OtherReporter {
   def report(report: MetricsReport): String = report.table
 }
 
+/** A reporter whose constructor fails. */
+final class UnfinishedReporter extends MetricsReporter {
+  require(CollectingReporter.configured.contains("a connection"), "no connection")
+
+  override def initialize(properties: util.Map[String, String]): Unit = ()
+  override def report(report: MetricsReport): Unit = ()
+}
+
 /** Tests how the metrics of scans and commits reach their receivers. */
 class MetricsReportsSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
@@ -57,7 +65,8 @@ class MetricsReportsSuite extends AnyFunSuite {
       received.add(report.snapshotId)
       ()
     }
-    val reports = new MetricsReports("lite", Vector(failing, working))
+    val incomplete: MetricsReports.Receiver = (_, _) => throw new NoClassDefFoundError("x/Missing")
+    val reports = new MetricsReports("lite", Vector(failing, incomplete, working))
     (1L to 3L).foreach(i => reports.submit(id, commit(i)))
     reports.close()
     assert(received.asScala.toVector == Vector(1L, 2L, 3L))
@@ -78,6 +87,21 @@ class MetricsReportsSuite extends AnyFunSuite {
     release.countDown()
     reports.close()
     assert(received.size >= 100 && received.size <= 101)
+  }
+
+  test("close interrupts a receiver that does not end") {
+    val started = new CountDownLatch(1)
+    val interrupted = new CountDownLatch(1)
+    val stuck: MetricsReports.Receiver = (_, _) => {
+      started.countDown()
+      try new CountDownLatch(1).await()
+      finally interrupted.countDown()
+    }
+    val reports = new MetricsReports("lite", Vector(stuck), closeSeconds = 0)
+    reports.submit(id, commit(1))
+    started.await()
+    reports.close()
+    assert(interrupted.await(60, TimeUnit.SECONDS))
   }
 
   test("without receivers no report is created") {
@@ -101,6 +125,8 @@ class MetricsReportsSuite extends AnyFunSuite {
       assert(error.name == "metrics-reporter-impl of catalog lite" && error.value == className)
       assert(error.reason.contains(classOf[MetricsReporter].getName))
     }
+    val failed = intercept[InvalidArgument](open(classOf[UnfinishedReporter].getName))
+    assert(failed.reason.contains("no connection") && failed.getSuppressed.length == 1)
     open("org.apache.iceberg.metrics.LoggingMetricsReporter")
     open(classOf[CollectingReporter].getName)
     assert(CollectingReporter.configured.contains("mem://wh"))
@@ -130,7 +156,7 @@ class MetricsReportsSuite extends AnyFunSuite {
   test("the JSON of a report contains the filter without the values of constants") {
     val column = Term.Named("c")
     val filter = And(
-      Or(Equal(column, IntLiteral(4711)), In(column, Set(StringLiteral("secret")))),
+      Or(Equal(column, IntLiteral(4711)), In(column, Set(StringLiteral("secret"), StringLiteral("secret 2")))),
       And(StartsWith(column, "secret"), Not(IsNull(Term.Transformed(Bucket(16), column))))
     )
     val scan =
@@ -139,6 +165,7 @@ class MetricsReportsSuite extends AnyFunSuite {
     assert(!text.contains("4711") && !text.contains("secret"))
     val json = JsonValue.parse("report", text)
     assert(json("filter").string("type") == "and" && json("filter")("left")("left").string("value") == "(int)")
+    assert("\\(string\\)".r.findAllIn(text).size == 2) // one for IN, and one for STARTS WITH
     assert(json("metrics")("time").string("time-unit") == "nanoseconds" && json("metadata").string("a") == "b")
   }
 }

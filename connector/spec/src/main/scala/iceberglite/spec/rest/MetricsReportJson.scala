@@ -117,8 +117,8 @@ object MetricsReportJson {
     case NotEqual(_, value) => "not-eq" -> Values.One(redacted(value))
     case StartsWith(_, _) => "starts-with" -> Values.One("(string)")
     case NotStartsWith(_, _) => "not-starts-with" -> Values.One("(string)")
-    case In(_, values) => "in" -> Values.Many(values.toVector.map(redacted))
-    case NotIn(_, values) => "not-in" -> Values.Many(values.toVector.map(redacted))
+    case In(_, values) => "in" -> Values.Many(values.toVector.map(redacted).distinct)
+    case NotIn(_, values) => "not-in" -> Values.Many(values.toVector.map(redacted).distinct)
   }
 
   private def redacted(value: Literal): String = s"(${value.dataType})"
