@@ -39,7 +39,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
         sql(s"REFRESH TABLE ${peer(theirs)}")
         assert(counts(result) == counts(call(peer(theirs), arguments: _*)), clue)
         // A dry run cannot know which delete files will apply to no data file.
-        assert(counts(planned).take(4) == counts(result).take(4))
+        assert((0 until 4).forall(i => planned.get(i) == result.get(i)))
         assert(planned.getSeq[Row](5) == result.getSeq[Row](5), clue)
         sql(s"REFRESH TABLE ${peer(ours)}")
         assert(contents(ours, version) == before && contents(peer(ours), version) == before, clue)

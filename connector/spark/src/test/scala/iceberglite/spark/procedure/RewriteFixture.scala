@@ -39,10 +39,11 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
   }
 
   /**
-   * Returns the columns of a result that Apache Iceberg has too: the numbers of rewritten and added data files, the
-   * rewritten bytes, and the numbers of failed data files and removed delete files.
+   * Returns the numbers of a result that are the same for two equal tables: of rewritten, added and failed data files,
+   * and of removed delete files. The rewritten bytes are not, because two writes of the same rows may make files of
+   * slightly different sizes.
    */
-  protected def counts(row: Row): Seq[Any] = (0 until 5).map(row.get)
+  protected def counts(row: Row): Seq[Any] = Seq(0, 1, 3, 4).map(row.get)
 
   /** Returns the numbers of rewritten, added and failed data files from the result of a call. */
   protected def fileCounts(row: Row): Seq[Any] = Seq(row.get(0), row.get(1), row.get(3))
