@@ -1,7 +1,8 @@
 package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.StreamPosition
-import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 import iceberglite.table.StreamConsumer
 import iceberglite.table.action.SetRef
 
@@ -15,13 +16,24 @@ final private[source] case class ConsumerTag(consumer: StreamConsumer, retention
   /**
    * Moves the tag to the snapshot of a position. Does nothing if the snapshot has expired.
    *
+   * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
    */
   def advance(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
     val newest = table.poll().metadata
+    requireNoBranch(newest)
     val tag = SnapshotRef.Tag(id, Some(retentionMs))
     if (newest.hasSnapshot(id) && !newest.refs.get(consumer.tag).contains(tag)) {
       table.commit(new SetRef(consumer.tag, tag))
     }
+  }
+
+  private def requireNoBranch(table: TableMetadata): Unit = table.refs.get(consumer.tag) match {
+    case Some(_: SnapshotRef.Branch) => throw InvalidArgument(
+        "option consumer-id",
+        consumer.id,
+        s"The table has a branch ${consumer.tag}; choose another id"
+      )
+    case _ => ()
   }
 }

@@ -4,7 +4,19 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, StreamPlanner, StreamPosition}
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.table.{Actions, Change, Committer, Table, TableIdentifier, TableVersion, TestTables}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.table.action.SetRef
+import iceberglite.table.{
+  Actions,
+  Change,
+  Committer,
+  StreamConsumer,
+  Table,
+  TableIdentifier,
+  TableVersion,
+  TestTables
+}
 import iceberglite.tree.ManifestCache
 
 class StreamTableSuite extends AnyFunSuite {
@@ -39,5 +51,17 @@ class StreamTableSuite extends AnyFunSuite {
     val appended = actions.append(TestTables.file("b")).currentSnapshot.map(_.snapshotId)
     val state = table.including(StreamPosition.After(appended.get))
     assert(catalog.requests == 11 && state.head.map(_.snapshotId) == appended)
+  }
+
+  private val etl = StreamConsumer("etl")
+
+  test("a consumer does not replace a branch with the name of its tag") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val id = actions.append(TestTables.file("a")).currentSnapshot.get.snapshotId
+    actions.commit(new SetRef(etl.tag, SnapshotRef.Branch(id)))
+    val table = new StreamTable(actions.table, TimeTravel.Latest)
+    val error = intercept[InvalidArgument](ConsumerTag(etl, 1000L).advance(table, StreamPosition.After(id)))
+    assert(error.getMessage.contains("The table has a branch stream-etl"))
+    assert(actions.table.metadata.refs(etl.tag) == SnapshotRef.Branch(id))
   }
 }
