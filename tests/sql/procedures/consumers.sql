@@ -4,7 +4,7 @@ CREATE TABLE t (id INT) USING iceberg;
 
 INSERT INTO t VALUES (1);
 
-ALTER TABLE t CREATE TAG `stream-hourly`;
+ALTER TABLE t CREATE TAG `stream-hourly` RETAIN 7 DAYS;
 
 -- let position
 SELECT snapshot_id FROM db.t.refs WHERE name = 'stream-hourly';

@@ -19,11 +19,17 @@ final case class StreamConsumer(id: String) {
 object StreamConsumer {
   private val TagPrefix = "stream-"
 
-  /** Returns the consumers of a table and their tags, ordered by id. */
+  /**
+   * Returns the consumers of a table and their tags, ordered by id. A tag without a maximum age is not that of a
+   * consumer, whatever its name is.
+   */
   def of(table: TableMetadata): Vector[(StreamConsumer, SnapshotRef.Tag)] = table.refs.toVector.collect {
-    case (name, tag: SnapshotRef.Tag) if name.length > TagPrefix.length && name.startsWith(TagPrefix) =>
+    case (name, tag: SnapshotRef.Tag) if tag.maxRefAgeMs.isDefined && isConsumer(name) =>
       StreamConsumer(name.drop(TagPrefix.length)) -> tag
   }.sortBy(_._1.id)
+
+  private def isConsumer(tag: String): Boolean =
+    tag.startsWith(TagPrefix) && tag.drop(TagPrefix.length).trim.nonEmpty
 
   /**
    * Returns the ids of the snapshots that a consumer has not read completely: in the history of each branch, the

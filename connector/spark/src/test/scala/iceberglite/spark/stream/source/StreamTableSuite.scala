@@ -64,4 +64,14 @@ class StreamTableSuite extends AnyFunSuite {
     assert(error.getMessage.contains("The table has a branch stream-etl"))
     assert(actions.table.metadata.refs(etl.tag) == SnapshotRef.Branch(id))
   }
+
+  test("tags without a maximum age and tags with a blank id are not those of consumers") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val id = actions.append(TestTables.file("a")).currentSnapshot.get.snapshotId
+    val age = Some(1000000000000L)
+    actions.commit(new SetRef("stream-release", SnapshotRef.Tag(id)))
+    actions.commit(new SetRef("stream- ", SnapshotRef.Tag(id, age)))
+    actions.commit(new SetRef(etl.tag, SnapshotRef.Tag(id, age)))
+    assert(StreamConsumer.of(actions.table.metadata) == Vector(etl -> SnapshotRef.Tag(id, age)))
+  }
 }
