@@ -83,7 +83,7 @@ object StreamOptions {
   val ConsumerRetention: SparkOption[Long] = declared(SparkOption[Long](
     "consumer-retention-ms",
     "It must be a positive number of ms",
-    "Maximum age in ms of the snapshot of a consumer's tag; an expiration removes older tags",
+    "Time in ms after the last move of a consumer's tag; after it, an expiration removes the tag",
     7L * 24 * 60 * 60 * 1000
   )(SparkOption.long(_).filter(_ > 0)))
 
@@ -110,7 +110,7 @@ object StreamOptions {
  *
  * @param start where a new query begins
  * @param consumer the consumer that protects unread snapshots; absent if the option is not set
- * @param retentionMs the maximum age of the snapshot of the consumer's tag in ms
+ * @param retentionMs how long the consumer's tag lives after it was moved, in ms
  */
 final case class StreamSettings(
     start: StreamStart,

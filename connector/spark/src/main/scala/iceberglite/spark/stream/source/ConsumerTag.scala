@@ -3,18 +3,25 @@ package iceberglite.spark.stream.source
 import iceberglite.scan.stream.StreamPosition
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
-import iceberglite.table.StreamConsumer
+import iceberglite.table.{Environment, StreamConsumer}
 import iceberglite.table.action.SetRef
 
 /**
  * The tag with the position of a consumer, which protects the snapshots that the stream has not read.
  *
- * @param retentionMs the maximum age of the tagged snapshot in ms. When it is exceeded, an expiration removes the tag
+ * @param retentionMs how long the tag lives after it was moved, in ms. After this time, an expiration removes the tag
+ * @param nowMs returns the current time in milliseconds since the epoch
  */
-final private[source] case class ConsumerTag(consumer: StreamConsumer, retentionMs: Long) {
+final private[source] case class ConsumerTag(
+    consumer: StreamConsumer,
+    retentionMs: Long,
+    nowMs: () => Long = Environment.system.nowMs
+) {
 
   /**
-   * Moves the tag to the snapshot of a position. Does nothing if the snapshot has expired.
+   * Moves the tag to the snapshot of a position, or extends its life if less than half of the retention remains. Does
+   * nothing if the snapshot has expired. The maximum age of a tag counts from the commit of its snapshot, and therefore
+   * contains the time by which the stream is behind.
    *
    * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
@@ -22,9 +29,13 @@ final private[source] case class ConsumerTag(consumer: StreamConsumer, retention
   def advance(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
     val newest = table.poll().metadata
     requireNoBranch(newest)
-    val tag = SnapshotRef.Tag(id, Some(retentionMs))
-    if (newest.hasSnapshot(id) && !newest.refs.get(consumer.tag).contains(tag)) {
-      table.commit(new SetRef(consumer.tag, tag))
+    newest.findSnapshot(id).foreach { snapshot =>
+      val lagMs = math.max(0L, nowMs() - snapshot.timestampMs)
+      val isRecent = newest.refs.get(consumer.tag).exists { tag =>
+        tag.snapshotId == id && tag.maxRefAgeMs.exists(_ - lagMs >= retentionMs / 2)
+      }
+      val maxAgeMs = if (retentionMs > Long.MaxValue - lagMs) Long.MaxValue else lagMs + retentionMs
+      if (!isRecent) table.commit(new SetRef(consumer.tag, SnapshotRef.Tag(id, Some(maxAgeMs))))
     }
   }
 

@@ -74,4 +74,19 @@ class StreamTableSuite extends AnyFunSuite {
     actions.commit(new SetRef(etl.tag, SnapshotRef.Tag(id, age)))
     assert(StreamConsumer.of(actions.table.metadata) == Vector(etl -> SnapshotRef.Tag(id, age)))
   }
+
+  test("the tag of a consumer lives for the retention after its last move, also on an old snapshot") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val snapshot = actions.append(TestTables.file("a")).currentSnapshot.get
+    val table = new StreamTable(actions.table, TimeTravel.Latest)
+    def ageAfter(lagMs: Long, retentionMs: Long = 1000L): Option[Long] = {
+      val tag = ConsumerTag(etl, retentionMs, () => snapshot.timestampMs + lagMs)
+      tag.advance(table, StreamPosition.After(snapshot.snapshotId))
+      actions.table.metadata.refs(etl.tag).maxRefAgeMs
+    }
+    assert(ageAfter(5000L).contains(6000L))
+    assert(ageAfter(5500L).contains(6000L), "half of the retention remains")
+    assert(ageAfter(5501L).contains(6501L))
+    assert(ageAfter(6000L, Long.MaxValue).contains(Long.MaxValue))
+  }
 }
