@@ -54,6 +54,19 @@ object RangeOptions {
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }
 
+  /**
+   * Rejects the options for a stream of changes, which begins where the options of streams select.
+   *
+   * @throws Unsupported if an option is set
+   */
+  def rejectForStream(options: CaseInsensitiveStringMap, name: String): Unit =
+    keys.find(options.containsKey).foreach { key =>
+      throw Unsupported(
+        s"option $key for a stream of changes of $name",
+        s"Set ${StreamOptions.FromSnapshot.key} to select where a new query begins, or read the changes as a batch"
+      )
+    }
+
   private def oneOf[A](options: CaseInsensitiveStringMap, known: (String, Long => A)*): Option[A] =
     known.filter { case (key, _) => options.containsKey(key) } match {
       case Seq() => None

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.stream.StreamContent
-import iceberglite.spark.conf.{StreamOptions, StreamSettings, TimeTravel}
+import iceberglite.spark.conf.{RangeOptions, StreamOptions, StreamSettings, TimeTravel}
 import iceberglite.spark.read.{IcebergScan, ScanStream, StreamSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.Table
@@ -30,6 +30,7 @@ final private[iceberglite] class TableStreams(
       s"option ${StreamOptions.Changes} for a stream of ${table.name} in a session without the SQL extensions",
       s"Configure spark.sql.extensions, or stream ${table.name}.changes"
     )
+    if (changes) RangeOptions.rejectForStream(options, table.name)
     val content = if (changes) StreamContent.Changes else settings.content
     val initial = new InitialOffset(checkpoint, session.sessionState.newHadoopConf())
     new IcebergStream(scan, new StreamTable(table, travel), settings.copy(content = content), initial)

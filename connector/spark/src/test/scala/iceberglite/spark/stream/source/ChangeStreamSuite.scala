@@ -65,4 +65,16 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
     }
     assert(message.contains(s"stream $t.changes"), message)
   }
+
+  test("a stream of changes rejects the options that select a range of commits of a batch") {
+    val t = numbers(0 until 1)
+    Seq("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp").foreach { key =>
+      val value =
+        if (key.endsWith("id")) rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0).toString
+        else if (key.startsWith("start")) "0"
+        else "4102444800000"
+      val error = failure(stream(s"$t.changes", key -> value))
+      assert(error.contains(s"option $key for a stream of changes") && error.contains("stream-from-snapshot-id"), error)
+    }
+  }
 }
