@@ -46,7 +46,7 @@ final private[source] class IcebergStream(
   private val tag = settings.consumer.map(ConsumerTag(_, settings.retentionMs))
 
   private lazy val first: StreamOffset = {
-    val offset = initial.getOrWrite(settings.start.offset(table.poll(), settings.content))
+    val offset = initial.getOrWrite(settings.start.offset(target.getOrElse(table.poll()), settings.content))
     tag.foreach(_.advance(table, offset.position))
     offset
   }

@@ -1,5 +1,7 @@
 package iceberglite.spark.stream.source
 
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.connector.catalog.SupportsRead
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -36,6 +38,32 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(snapshots(t) == before.takeRight(1) && call(t, "consumers").isEmpty)
     val missing = intercept[Exception](call(t, "drop_consumer", ", consumer_id => 'etl'")).getMessage
     assert(missing.contains("The table has no consumer etl"), missing)
+  }
+
+  /** Returns the source of a streaming query that has not started. */
+  private def source(t: String, options: (String, String)*): IcebergStream = {
+    val relation = stream(t, options: _*).queryExecution.analyzed.collectFirst { case r: StreamingRelationV2 => r }
+    relation.map(r => r.table -> r.extraOptions) match {
+      case Some((table: SupportsRead, all)) =>
+        table.newScanBuilder(all).build().toMicroBatchStream(newCheckpoint()) match {
+          case stream: IcebergStream => stream
+          case other => fail(s"$other is not the stream of a table")
+        }
+      case other => fail(s"$other is not a relation that can be read")
+    }
+  }
+
+  test("a commit between the selection of the last and of the first snapshot is left to the next query") {
+    val t = numbers(0 until 1)
+    Seq("current", "now").foreach { from =>
+      val reader = source(t, "stream-from" -> from)
+      reader.prepareForTriggerAvailableNow()
+      val head = snapshots(t).last
+      append(t, 1 until 2)
+      val first = reader.initialOffset()
+      assert(IcebergOffset.of(first).position.snapshotId.contains(head))
+      assert(Option(reader.latestOffset(first, reader.getDefaultReadLimit)).isDefined == (from == "current"))
+    }
   }
 
   test("without a consumer, a stream that fell behind the expiration reports the missing commits") {
