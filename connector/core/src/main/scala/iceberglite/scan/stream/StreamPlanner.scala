@@ -27,6 +27,10 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
    */
   def next(state: StreamState, from: StreamOffset, limit: StreamLimit): Option[StreamBatch] = {
     requireSameTable(state, from)
+    from.position match {
+      case _: InSnapshot => ()
+      case _ => first = None
+    }
     if (isAtHead(state, from.position)) None
     else {
       val batch = new StreamBatchBuilder(from.copy(table = state.metadata.uuid), limit)
