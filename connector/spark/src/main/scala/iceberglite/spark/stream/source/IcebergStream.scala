@@ -12,12 +12,14 @@ import org.apache.spark.sql.connector.read.streaming.{
   ReportsSourceMetrics,
   SupportsTriggerAvailableNow
 }
+import org.slf4j.LoggerFactory
 
 import iceberglite.scan.{FileScanTask, ScanReport}
 import iceberglite.scan.stream.{StreamContent, StreamOffset, StreamPlanner, StreamPosition, StreamState}
 import iceberglite.spark.conf.StreamSettings
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScan, ScanStream}
+import iceberglite.spec.IcebergError
 import iceberglite.tree.ManifestCache
 
 /**
@@ -94,8 +96,16 @@ final private[source] class IcebergStream(
 
   /** Moves the tag of the consumer, if there is one. Spark calls this method when the next micro-batch is planned. */
   override def commit(end: Offset): Unit = in {
-    tag.foreach(_.advance(table, IcebergOffset.of(end).position))
+    moveTag(IcebergOffset.of(end).position)
   }
+
+  /** Moves the tag of the consumer, if there is one. After a failure, the next micro-batch tries again. */
+  private def moveTag(position: StreamPosition): Unit =
+    try tag.foreach(_.advance(table, position))
+    catch {
+      case e: IcebergError =>
+        IcebergStream.log.warn(s"Could not move the tag of a consumer of ${table.current.name}: ${e.getMessage}")
+    }
 
   override def stop(): Unit = in(())
 
@@ -122,6 +132,7 @@ final private[source] class IcebergStream(
 }
 
 private object IcebergStream {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.stream.source.IcebergStream")
 
   /** Returns the report of a micro-batch. Its planning does not count the manifests. */
   private def report(table: String, snapshotId: Option[Long], tasks: Vector[FileScanTask]): ScanReport = ScanReport(

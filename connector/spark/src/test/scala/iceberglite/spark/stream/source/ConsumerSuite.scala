@@ -66,6 +66,19 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     }
   }
 
+  test("a tag that cannot be moved does not stop a query") {
+    val t = numbers(0 until 1)
+    val reader = source(t, "consumer-id" -> "etl")
+    val first = reader.initialOffset()
+    sql(s"ALTER TABLE $t DROP TAG `stream-etl`")
+    sql(s"ALTER TABLE $t CREATE BRANCH `stream-etl`")
+    reader.commit(first)
+    assert(sorted(s"SELECT type FROM $t.refs WHERE name = 'stream-etl'") == Seq("[BRANCH]"))
+    sql(s"ALTER TABLE $t DROP BRANCH `stream-etl`")
+    reader.commit(first)
+    assert(sorted(s"SELECT type FROM $t.refs WHERE name = 'stream-etl'") == Seq("[TAG]"))
+  }
+
   test("without a consumer, a stream that fell behind the expiration reports the missing commits") {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
