@@ -19,6 +19,17 @@ final private[source] case class ConsumerTag(
 ) {
 
   /**
+   * Loads the newest version of the table, and then moves the tag like [[advanceKnown]].
+   *
+   * @throws InvalidArgument if the table has a branch with the name of the tag
+   * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
+   */
+  def advance(table: StreamTable, position: StreamPosition): Unit = if (position.snapshotId.isDefined) {
+    table.poll()
+    advanceKnown(table, position)
+  }
+
+  /**
    * Moves the tag to the snapshot of a position, or extends its life if less than half of the retention remains. Does
    * nothing if the snapshot has expired. The maximum age of a tag counts from the commit of its snapshot, and therefore
    * contains the time by which the stream is behind.
@@ -26,8 +37,8 @@ final private[source] case class ConsumerTag(
    * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
    */
-  def advance(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
-    val newest = table.poll().metadata
+  def advanceKnown(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
+    val newest = table.current.metadata
     requireNoBranch(newest)
     newest.findSnapshot(id).foreach { snapshot =>
       val lagMs = math.max(0L, nowMs() - snapshot.timestampMs)

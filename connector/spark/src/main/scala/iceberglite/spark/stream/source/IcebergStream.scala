@@ -67,10 +67,15 @@ final private[source] class IcebergStream(
 
   override def latestOffset(): Offset = in(latestOffset(initialOffset(), getDefaultReadLimit))
 
-  /** Returns the offset after the next micro-batch; null if there is nothing to read. */
+  /**
+   * Returns the offset after the next micro-batch; null if there is nothing to read. Spark calls this method when the
+   * micro-batches up to `start` are complete, so the tag of the consumer moves to `start`.
+   */
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = in {
     val state = target.getOrElse(table.poll())
-    planner.next(state, IcebergOffset.of(start), IcebergReadLimit.of(limit)).map(b => IcebergOffset(b.to)).orNull
+    val from = IcebergOffset.of(start)
+    moveTag(_.advanceKnown(table, from.position))
+    planner.next(state, from, IcebergReadLimit.of(limit)).map(b => IcebergOffset(b.to)).orNull
   }
 
   /** Returns the offset after all available rows, for the progress of the query; null for an empty table. */
@@ -96,12 +101,12 @@ final private[source] class IcebergStream(
 
   /** Moves the tag of the consumer, if there is one. Spark calls this method when the next micro-batch is planned. */
   override def commit(end: Offset): Unit = in {
-    moveTag(IcebergOffset.of(end).position)
+    moveTag(_.advance(table, IcebergOffset.of(end).position))
   }
 
   /** Moves the tag of the consumer, if there is one. After a failure, the next micro-batch tries again. */
-  private def moveTag(position: StreamPosition): Unit =
-    try tag.foreach(_.advance(table, position))
+  private def moveTag(move: ConsumerTag => Unit): Unit =
+    try tag.foreach(move)
     catch {
       case e: IcebergError =>
         IcebergStream.log.warn(s"Could not move the tag of a consumer of ${table.current.name}: ${e.getMessage}")

@@ -79,6 +79,16 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(sorted(s"SELECT type FROM $t.refs WHERE name = 'stream-etl'") == Seq("[TAG]"))
   }
 
+  test("the tag of a consumer moves to the last snapshot when a query has read all rows") {
+    val t = numbers(0 until 1, 1 until 2)
+    val reader = source(t, "consumer-id" -> "etl")
+    val limit = reader.getDefaultReadLimit
+    val end = reader.latestOffset(reader.initialOffset(), limit)
+    assert(Option(reader.latestOffset(end, limit)).isEmpty)
+    val tagged = rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'stream-etl'").map(_.getLong(0))
+    assert(tagged == snapshots(t).takeRight(1))
+  }
+
   test("without a consumer, a stream that fell behind the expiration reports the missing commits") {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
