@@ -6,17 +6,8 @@ import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, Stream
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, TableIdentifier, TableVersion, TestTables}
 import iceberglite.table.action.SetRef
-import iceberglite.table.{
-  Actions,
-  Change,
-  Committer,
-  StreamConsumer,
-  Table,
-  TableIdentifier,
-  TableVersion,
-  TestTables
-}
 import iceberglite.tree.ManifestCache
 
 class StreamTableSuite extends AnyFunSuite {
