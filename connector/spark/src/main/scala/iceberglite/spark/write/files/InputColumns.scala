@@ -116,9 +116,18 @@ final private[iceberglite] class InputColumns(
       )
       column -> inputField(column, f.dataType, f.nullable, ordinal, path :+ column.name)
     }
+    matched.groupBy(_._1.id).values.filter(_.size > 1).foreach { same =>
+      throw repeated(same.size, path :+ same.head._1.name)
+    }
     val missingColumns = columns.filterNot(c => matched.exists(_._1.id == c.id))
     matched.flatMap(_._2) ++ missingColumns.flatMap(c => missing(c, path :+ c.name))
   }
+
+  /** Returns the error for several columns of the rows that match one column. Spark prevents this only for batches. */
+  private def repeated(count: Int, path: Vector[String]): ValidationFailed = ValidationFailed(
+    s"Cannot write to $name: $count columns of the rows match the column ${fullName(path)}. Drop or rename all but " +
+      "one of them"
+  )
 
   /**
    * Returns the field for a column that the rows lack. The field writes the column's write default, or null, to every

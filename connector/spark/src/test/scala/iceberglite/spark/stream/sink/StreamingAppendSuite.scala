@@ -205,6 +205,18 @@ class StreamingAppendSuite extends AnyFunSuite with StreamFixture {
     }
   }
 
+  test("two columns of the rows that match one column of the table fail the query") {
+    val t = plainTable()
+    assertUnchanged(t) {
+      for (other <- Seq("id", "ID")) {
+        val stream = new TestStream
+        stream.select = _.select(col("id"), col("p"), col("id").as(other))
+        val message = failure(stream, t)
+        assert(message.contains("2 columns of the rows match the column id. Drop or rename all but one"), message)
+      }
+    }
+  }
+
   test("continuous processing is rejected") {
     val t = tableWith("timestamp TIMESTAMP, value BIGINT", "")
     val query = spark.readStream.format("rate").load().writeStream.trigger(Trigger.Continuous("1 second"))
