@@ -23,7 +23,9 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ WriteToMicroBatchDataSource(relation, table: SparkTable, _, _, options, mode, _) =>
-      if (mode == OutputMode.Update() && !StatementOptions(options).isUpsert) table.in(throw updateWithoutKeys(table))
+      table.in {
+        if (mode == OutputMode.Update() && !StatementOptions(options).isUpsert) throw updateWithoutKeys(table)
+      }
       if (relation.isDefined) write else write.copy(relation = Some(relationOf(table)))
     case _ => plan
   }
