@@ -2,7 +2,7 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.AlreadyCommitted
+import iceberglite.spec.IcebergError.{AlreadyCommitted, ValidationFailed}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, RecordStreamEpoch}
 
@@ -24,10 +24,23 @@ class RecordStreamEpochSuite extends AnyFunSuite {
     epoch(t, "q", 0)
     epoch(t, "q", 3)
     epoch(t, "other", 0)
-    assert(Seq(0L, 2L, 3L).map(n => lastEpoch(epoch(t, "q", n))) == Seq(3, 3, 3))
+    assert(lastEpoch(epoch(t, "q", 3)) == 3)
     assert(lastEpoch(epoch(t, "other", 0)) == 0)
     epoch(t, "q", 4)
     assert(liveFiles(t.table) == Vector("other-0", "q-0", "q-3", "q-4"))
+  }
+
+  test("an epoch that is older than the last one fails, because its rows may be new") {
+    val t = new Actions(unpartitioned())
+    epoch(t, "q", 3)
+    t.table.transaction(new RecordStreamEpoch("p", 3).summary, environment).add(new FastAppend(Vector(file("p-3"))))
+      .commit()
+    for (query <- Seq("q", "p"); n <- Seq(0L, 2L)) {
+      val message = intercept[ValidationFailed](epoch(t, query, n)).getMessage
+      assert(message.contains(s"Cannot write epoch $n of query $query") && message.contains("already has epoch 3"))
+      assert(message.contains("Use a new checkpoint location"))
+    }
+    assert(liveFiles(t.table) == Vector("p-3", "q-3"))
   }
 
   test("a concurrent commit of the same epoch is found when the commit is retried") {

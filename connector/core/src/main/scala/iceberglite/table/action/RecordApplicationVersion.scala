@@ -20,13 +20,14 @@ final class RecordApplicationVersion(application: String, version: Long) extends
 
   /** @throws AlreadyCommitted if the application has already committed this version or a later version */
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    lastVersion(base.properties).filter(_ >= version).foreach { lastVersion =>
+    lastVersion(base).filter(_ >= version).foreach { lastVersion =>
       throw AlreadyCommitted(context.table, application, version, lastVersion)
     }
     Change(Vector(SetProperties(Map(key -> version.toString))), Vector.empty)
   }
 
-  private def lastVersion(properties: Map[String, String]): Option[Long] = properties.get(key).map { text =>
+  /** @throws InvalidArgument if the property is not a whole number */
+  private[action] def lastVersion(base: TableMetadata): Option[Long] = base.properties.get(key).map { text =>
     Try(text.toLong).getOrElse(
       throw InvalidArgument(s"table property $key", text, "It must be a whole number. Unset it to start again")
     )

@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import scala.util.Try
 
-import iceberglite.spec.IcebergError.AlreadyCommitted
+import iceberglite.spec.IcebergError.{AlreadyCommitted, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
@@ -26,13 +26,22 @@ final class RecordStreamEpoch(queryId: String, epoch: Long) extends MetadataActi
   val summary: Map[String, String] =
     Map(RecordStreamEpoch.QueryIdKey -> queryId, RecordStreamEpoch.EpochIdKey -> epoch.toString)
 
-  /** @throws AlreadyCommitted if the query has already committed this epoch or a later epoch */
+  /**
+   * @throws AlreadyCommitted if this epoch is the last that the query has committed
+   * @throws ValidationFailed if the query has committed a later epoch. Spark runs only the last epoch of a checkpoint
+   *   again, so that the rows of this epoch may be new
+   */
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    lastInSummaries(base).filter(_ >= epoch).foreach { lastEpoch =>
-      throw AlreadyCommitted(context.table, queryId, epoch, lastEpoch)
-    }
+    val lastEpoch = (lastInSummaries(base).toVector ++ record.lastVersion(base)).sorted.lastOption
+    lastEpoch.filter(_ > epoch).foreach(last => throw older(context.table, last))
+    lastEpoch.filter(_ == epoch).foreach(last => throw AlreadyCommitted(context.table, queryId, epoch, last))
     record.changeFor(base, context)
   }
+
+  private def older(table: String, last: Long): ValidationFailed = ValidationFailed(
+    s"Cannot write epoch $epoch of query $queryId to $table: the table already has epoch $last, so the checkpoint is " +
+      "older than the table. Use a new checkpoint location"
+  )
 
   /** Returns the epoch in the newest snapshot of the query. The epochs of a query increase. */
   private def lastInSummaries(base: TableMetadata): Option[Long] = for {

@@ -67,10 +67,20 @@ class StreamingFaultSuite extends AnyFunSuite with StreamFixture {
     assert(dataFilesOf(t).size == 3 && dataFilesOf(t).subsetOf(files) && idsOf(t) == (0 until 6))
   }
 
-  test("an epoch that is older than the last one changes nothing") {
+  test("the last epoch changes nothing if it runs again, and an epoch that is older fails and removes its files") {
     val t = partitioned()
     runEpoch(t, 4)
-    assertUnchanged(t)(Seq(0, 3, 4).foreach(runEpoch(t, _)))
+    val files = dataFilesOf(t)
+    assertUnchanged(t) {
+      Seq(0L, 3L).foreach { epoch =>
+        val (write, messages) = writeFiles(tableOf(t))
+        val message = intercept[StatementError](write.commit(epoch, messages)).getMessage
+        assert(message.contains(s"Cannot write epoch $epoch of query query") && message.contains("new checkpoint"))
+        write.abort(epoch, messages)
+      }
+      runEpoch(t, 4)
+    }
+    assert(dataFilesOf(t) == files)
     assertUnchanged(t)(runEpoch(t, 4, 100 until 110))
     runEpoch(t, 5, 6 until 9)
     assert(idsOf(t) == (0 until 9))
