@@ -36,7 +36,8 @@ class StreamOptions:
         Raises:
             ValueError: the mode requires key columns, or the name of a key column has a comma.
         """
-        if self.mode == "update" and not self.keys:
+        names = {name.lower() for name in self.options}
+        if self.mode == "update" and not self.keys and names.isdisjoint({"upsert", "upsert-keys"}):
             raise ValueError("Set keys to the columns that identify rows; output mode update replaces rows by key")
         return {**self.options, "upsert-keys": key_columns(self.keys)} if self.keys else dict(self.options)
 

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count, lit
 
 from pyspark_iceberg import Table
+from pyspark_iceberg.streams import StreamOptions
 
 _FIRST_FILE_TIME = 1_700_000_000
 
@@ -82,6 +83,12 @@ def test_update_mode_upserts_by_key(spark: SparkSession, table: str, stream: Str
     query = target.write_stream(counts, stream.checkpoint, mode="update", keys=["p"], available_now=True)
     query.awaitTermination()
     assert _values(target) == [("a", 2), ("b", 2)]
+
+
+@pytest.mark.parametrize("name, value", [("upsert-keys", "p"), ("Upsert", "true")])
+def test_update_mode_accepts_the_options_of_upserts(name: str, value: str) -> None:
+    settings = StreamOptions("update", (), None, available_now=False, options={name: value})
+    assert settings.all_options() == {name: value}
 
 
 def test_contradictory_arguments_are_rejected(spark: SparkSession, table: str, stream: Stream) -> None:
