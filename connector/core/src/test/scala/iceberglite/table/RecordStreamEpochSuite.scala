@@ -60,4 +60,13 @@ class RecordStreamEpochSuite extends AnyFunSuite {
     epoch(t, "q", 8)
     assert(liveFiles(t.table) == Vector("foreign", "later", "q-8"))
   }
+
+  test("a summary outside the history of the target, as after a rollback, does not count") {
+    val t = new Actions(unpartitioned())
+    t.append(file("first"))
+    val append = new FastAppend(Vector(file("staged")), SnapshotTarget.Staged)
+    t.table.transaction(new RecordStreamEpoch("q", 7).summary, environment).add(append).commit()
+    epoch(t, "q", 7)
+    assert(liveFiles(t.table) == Vector("first", "q-7"))
+  }
 }

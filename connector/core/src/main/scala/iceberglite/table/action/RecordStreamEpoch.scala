@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.{Change, CommitContext, MetadataAction}
+import iceberglite.table.{Change, CommitContext, MetadataAction, SnapshotTarget}
 
 /**
  * Records the epoch of a streaming query in the table's properties, in the same commit as the rows of the epoch. If the
@@ -18,8 +18,10 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  *
  * @param queryId the id of the query, which its checkpoint contains
  * @param epoch the id of the micro-batch: 0 for the first micro-batch of the query
+ * @param to the target of the rows. Only summaries in the history of its head count
  */
-final class RecordStreamEpoch(queryId: String, epoch: Long) extends MetadataAction {
+final class RecordStreamEpoch(queryId: String, epoch: Long, to: SnapshotTarget = SnapshotTarget.Main)
+    extends MetadataAction {
   private val record = new RecordApplicationVersion(queryId, epoch)
 
   /** The entries for the summary of the snapshot that contains the rows of the epoch. */
@@ -43,9 +45,10 @@ final class RecordStreamEpoch(queryId: String, epoch: Long) extends MetadataActi
       "older than the table. Use a new checkpoint location"
   )
 
-  /** Returns the epoch in the newest snapshot of the query. The epochs of a query increase. */
+  /** Returns the epoch in the query's newest snapshot in the history of the target. Epochs increase. */
   private def lastInSummaries(base: TableMetadata): Option[Long] = for {
-    snapshot <- base.snapshots.reverseIterator.find(_.summary.get(RecordStreamEpoch.QueryIdKey).contains(queryId))
+    head <- to.head(base)
+    snapshot <- base.ancestors(head).find(_.summary.get(RecordStreamEpoch.QueryIdKey).contains(queryId))
     text <- snapshot.summary.get(RecordStreamEpoch.EpochIdKey)
     lastEpoch <- Try(text.toLong).toOption
   } yield lastEpoch

@@ -80,7 +80,7 @@ sealed class IcebergWriteBuilder private[iceberglite] (
 
   override def build(): Write = in {
     OverwriteOptions.check(table.name, replacedRows, settings)
-    val sink = StreamSink(info.queryId, settings, metrics)
+    val sink = StreamSink(info.queryId, settings, target.snapshotTarget, metrics)
     if (UpsertOptions.isRequested(settings)) {
       val write = upsert
       new StreamableWrite(write, table.name, () => sink.write(write.tasks))

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.streaming.StreamExecution
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.write.{TaskResult, WriteCommit, WriteTasks}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RecordStreamEpoch
 
 /**
@@ -18,8 +19,12 @@ import iceberglite.table.action.RecordStreamEpoch
  *
  * A micro-batch that changes nothing commits nothing: it would have the same result if it ran again.
  */
-final private[sink] class IcebergStreamingWrite(tasks: WriteTasks, queryId: String, metrics: SinkMetrics)
-    extends StreamingWrite
+final private[sink] class IcebergStreamingWrite(
+    tasks: WriteTasks,
+    queryId: String,
+    target: SnapshotTarget,
+    metrics: SinkMetrics
+) extends StreamingWrite
     with ErrorBoundary {
 
   private val writeCommit = new WriteCommit(tasks.table)
@@ -50,7 +55,7 @@ final private[sink] class IcebergStreamingWrite(tasks: WriteTasks, queryId: Stri
   override def commit(epochId: Long, messages: Array[WriterCommitMessage]): Unit = in {
     val pending = tasks.pending(TaskResult.of(messages))
     val isCommitted = pending.action.isDefined && {
-      val record = new RecordStreamEpoch(queryId, epochId)
+      val record = new RecordStreamEpoch(queryId, epochId, target)
       val content = pending.copy(summary = pending.summary ++ record.summary, record = Some(record))
       writeCommit.commit(messages)(content)
     }

@@ -6,6 +6,7 @@ import iceberglite.spark.conf.{ApplicationOptions, Settings, SparkOption, Stream
 import iceberglite.spark.write.{RowTasks, WriteMode, WritePlan, WriteTasks}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RecordApplicationVersion
 
 /**
@@ -13,9 +14,15 @@ import iceberglite.table.action.RecordApplicationVersion
  *
  * @param queryId the id of the query, which its checkpoint contains; restarts of the query have the same id
  * @param settings the options of the query, the settings of the session, and the properties of the table
+ * @param target the branch that the query writes to
  * @param metrics receives the metrics of the micro-batch
  */
-final private[iceberglite] case class StreamSink(queryId: String, settings: Settings, metrics: SinkMetrics) {
+final private[iceberglite] case class StreamSink(
+    queryId: String,
+    settings: Settings,
+    target: SnapshotTarget,
+    metrics: SinkMetrics
+) {
 
   /**
    * Returns the write of new rows.
@@ -35,7 +42,7 @@ final private[iceberglite] case class StreamSink(queryId: String, settings: Sett
   def write(tasks: WriteTasks): StreamingWrite = {
     for (option <- ApplicationOptions.all; value <- option.get(settings))
       throw StreamSink.notForStreams(option, value)
-    new IcebergStreamingWrite(tasks, queryId, metrics)
+    new IcebergStreamingWrite(tasks, queryId, target, metrics)
   }
 
   private def streamingMode(table: String, mode: WriteMode): WriteMode = mode match {
