@@ -2,7 +2,7 @@ package iceberglite.spark.stream.sink
 
 import org.apache.spark.sql.connector.write.streaming.StreamingWrite
 
-import iceberglite.spark.conf.{ApplicationOptions, Settings, SparkOption, StreamWriteOptions}
+import iceberglite.spark.conf.{ApplicationOptions, Settings, SparkOption, StreamWriteOptions, WriteAuditPublish}
 import iceberglite.spark.write.{RowTasks, WriteMode, WritePlan, WriteTasks}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -38,8 +38,10 @@ final private[iceberglite] case class StreamSink(
    * Returns the write for tasks, such as the tasks of an upsert.
    *
    * @throws InvalidArgument if an option does not apply to streams
+   * @throws Unsupported if the session stages its writes
    */
   def write(tasks: WriteTasks): StreamingWrite = {
+    if (target == SnapshotTarget.Staged) throw StreamSink.staged(tasks.table.name)
     for (option <- ApplicationOptions.all; value <- option.get(settings))
       throw StreamSink.notForStreams(option, value)
     new IcebergStreamingWrite(tasks, queryId, target, metrics)
@@ -57,6 +59,13 @@ final private[iceberglite] case class StreamSink(
 }
 
 private[iceberglite] object StreamSink {
+
+  /** Returns the error for a query whose micro-batches would all be staged under one id. */
+  private def staged(table: String): Unsupported = Unsupported(
+    s"a streaming write into $table in a session with ${WriteAuditPublish.IdKey}",
+    s"Run RESET ${WriteAuditPublish.IdKey}, and write to a branch with ${WriteAuditPublish.BranchKey} instead"
+  )
+
   private def notForStreams(option: SparkOption[_], value: Any): InvalidArgument = InvalidArgument(
     s"option ${option.key}",
     value.toString,

@@ -86,6 +86,16 @@ class StreamingFaultSuite extends AnyFunSuite with StreamFixture {
     assert(idsOf(t) == (0 until 9))
   }
 
+  test("a session that stages its writes under an id cannot write streams") {
+    val t = tableWith("id BIGINT, part BIGINT", "TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    inSession(spark.newSession()) { session =>
+      session.conf.set("spark.wap.id", "audit")
+      val write = new IcebergWriteBuilder(tableOf(t), Info, session, None, Nil).build()
+      val message = messages(intercept[Exception](write.toStreaming))
+      assert(message.contains("in a session with spark.wap.id"), message)
+    }
+  }
+
   test("of two attempts of a task, only the files of the attempt that Spark reports are committed") {
     val t = partitioned()
     val write = writeTo(tableOf(t))
