@@ -265,7 +265,8 @@ class Table(TableProcedures, TableWrites, TableRefs):
             options: further write options, such as `merge-schema` or `fanout-enabled`.
 
         Raises:
-            ValueError: the mode requires keys, or both `every` and `available_now` are set.
+            ValueError: the mode requires keys, which the options `upsert` and `upsert-keys` replace, or both
+                `every` and `available_now` are set.
             pyspark.errors.IllegalArgumentException: the mode is unknown.
             pyspark.errors.AnalysisException: the rows are not a stream, or the query does not support the mode.
         """
