@@ -7,6 +7,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
+import iceberglite.spec.IcebergError
 
 /** Checks streaming queries in complete mode, which replace the table, and in update mode, which upsert by key. */
 class StreamingModesSuite extends AnyFunSuite with StreamFixture {
@@ -87,6 +88,15 @@ class StreamingModesSuite extends AnyFunSuite with StreamFixture {
 
   private def failure(stream: TestStream, t: String, batch: Seq[(Long, String)]): String =
     messages(intercept[StreamingQueryException](stream.into(t)(batch)))
+
+  test("options of upserts that contradict each other fail a query in update mode with an error of Spark's types") {
+    val t = countsTable()
+    assertUnchanged(t) {
+      val stream = counted(OutputMode.Update(), "upsert-keys" -> "p", "upsert" -> "false")
+      val error = intercept[StreamingQueryException](stream.into(t)(letters(1)))
+      assert(!error.getCause.isInstanceOf[IcebergError] && messages(error).contains("upsert-keys"), messages(error))
+    }
+  }
 
   test("a query in update mode without key columns is rejected, and the error names the option") {
     val t = countsTable()
