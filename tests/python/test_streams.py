@@ -85,7 +85,7 @@ def test_update_mode_upserts_by_key(spark: SparkSession, table: str, stream: Str
     assert _values(target) == [("a", 2), ("b", 2)]
 
 
-@pytest.mark.parametrize("name, value", [("upsert-keys", "p"), ("Upsert", "true")])
+@pytest.mark.parametrize(("name", "value"), [("upsert-keys", "p"), ("Upsert", "true")])
 def test_update_mode_accepts_the_options_of_upserts(name: str, value: str) -> None:
     settings = StreamOptions("update", (), None, available_now=False, options={name: value})
     assert settings.all_options() == {name: value}
