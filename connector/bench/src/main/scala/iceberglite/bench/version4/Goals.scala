@@ -44,7 +44,8 @@ object Goals {
     def commits(kind: CommitKind): Option[(CommitCost, CommitCost)] =
       three.commit(kind).flatMap(a => four.commit(kind).map(a -> _))
 
-    def plans: Vector[(PlanCost, PlanCost)] = PlanKind.all.flatMap(k => three.plan(k).flatMap(a => four.plan(k).map(a -> _)))
+    def plans: Vector[(PlanCost, PlanCost)] =
+      PlanKind.all.flatMap(k => three.plan(k).flatMap(a => four.plan(k).map(a -> _)))
   }
 
   private def ofColumns(columns: Int, pairs: Vector[Pair], model: Option[CostModel]): Vector[Goal] = {

@@ -16,7 +16,13 @@ object Sections {
 
   def trees(all: Vector[Measured]): Section = Section(
     "Metadata trees",
-    key ++ Vector("list or root, bytes", "files in the root", "manifests", "largest manifest, files", "manifests, bytes"),
+    key ++ Vector(
+      "list or root, bytes",
+      "files in the root",
+      "manifests",
+      "largest manifest, files",
+      "manifests, bytes"
+    ),
     sorted(all).map { m =>
       val s = m.shape
       keyOf(m) ++
@@ -37,22 +43,23 @@ object Sections {
       s"ms at $latencyMs ms, warm",
       s"ms at $latencyMs ms, warm, without metadata.json"
     )
-    val rows = for {
-      kind <- CommitKind.all
-      m <- sorted(all)
-      c <- m.commit(kind)
-    } yield Text(kind.name) +: (keyOf(m) ++ Vector(
-      Count(c.warm.writtenFiles),
-      Count(c.warm.writtenBytes),
-      Count(c.warm.tableMetadataBytes),
-      Count(c.cold.reads),
-      Count(c.cold.readBytes),
-      Count(c.warm.reads),
-      Number(c.fastMs),
-      Number(c.slowColdMs),
-      Number(c.slowWarmMs),
-      Number(c.slowTreeMs)
-    ))
+    val rows =
+      for {
+        kind <- CommitKind.all
+        m <- sorted(all)
+        c <- m.commit(kind)
+      } yield Text(kind.name) +: (keyOf(m) ++ Vector(
+        Count(c.warm.writtenFiles),
+        Count(c.warm.writtenBytes),
+        Count(c.warm.tableMetadataBytes),
+        Count(c.cold.reads),
+        Count(c.cold.readBytes),
+        Count(c.warm.reads),
+        Number(c.fastMs),
+        Number(c.slowColdMs),
+        Number(c.slowWarmMs),
+        Number(c.slowTreeMs)
+      ))
     Section("Commits", Vector("commit") ++ key ++ names, rows)
   }
 
@@ -67,20 +74,21 @@ object Sections {
       s"ms at $latencyMs ms, cold",
       "heap of the plan, MB"
     )
-    val rows = for {
-      kind <- PlanKind.all
-      m <- sorted(all)
-      p <- m.plan(kind)
-    } yield Text(kind.name) +: (keyOf(m) ++ Vector(
-      Count(p.tasks.toLong),
-      Count(p.manifests),
-      Count(p.requests),
-      Count(p.readBytes),
-      Number(p.coldMs),
-      Number(p.warmMs),
-      Number(p.slowMs),
-      Number(p.heapBytes / 1e6)
-    ))
+    val rows =
+      for {
+        kind <- PlanKind.all
+        m <- sorted(all)
+        p <- m.plan(kind)
+      } yield Text(kind.name) +: (keyOf(m) ++ Vector(
+        Count(p.tasks.toLong),
+        Count(p.manifests),
+        Count(p.requests),
+        Count(p.readBytes),
+        Number(p.coldMs),
+        Number(p.warmMs),
+        Number(p.slowMs),
+        Number(p.heapBytes / 1e6)
+      ))
     Section("Planning", Vector("predicate") ++ key ++ names, rows)
   }
 
@@ -129,19 +137,20 @@ object Sections {
       val written = cost.warm.writtenBytes
       Text(kind.name) +: (keyOf(m) ++ Vector(Count(written), Number(bytes), Number(bytes / written)))
     }
-    val predicted = for {
-      kind <- kinds
-      ((version, columns), model) <- models.toVector.sortBy(m => (m._1._2, m._1._1.number))
-      bytes <- model.bytes(kind, files)
-    } yield Vector(
-      Text(kind.name),
-      Count(columns.toLong),
-      Count(files.toLong),
-      Text(s"v${version.number}"),
-      Text(""),
-      Number(bytes),
-      Text("")
-    )
+    val predicted =
+      for {
+        kind <- kinds
+        ((version, columns), model) <- models.toVector.sortBy(m => (m._1._2, m._1._1.number))
+        bytes <- model.bytes(kind, files)
+      } yield Vector(
+        Text(kind.name),
+        Count(columns.toLong),
+        Count(files.toLong),
+        Text(s"v${version.number}"),
+        Text(""),
+        Number(bytes),
+        Text("")
+      )
     val names = Vector("commit") ++ key ++ Vector("bytes measured", "bytes predicted", "predicted / measured")
     Section("Cost model", names, measured ++ predicted)
   }
