@@ -10,6 +10,7 @@ Three lines are enough::
 
 from pyspark_iceberg.builder import TableBuilder, Transform, bucket, days, hours, months, truncate, years
 from pyspark_iceberg.changes import RowChanges
+from pyspark_iceberg.description import PartitionField
 from pyspark_iceberg.errors import (
     CommitConflictError,
     CommitStateUnknownError,
@@ -31,7 +32,7 @@ from pyspark_iceberg.procedures import clone, migrate, register_table, register_
 from pyspark_iceberg.progress import show_progress
 from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
 from pyspark_iceberg.session import catalog_settings, configure, iceberg_session
-from pyspark_iceberg.table import PartitionField, Table
+from pyspark_iceberg.table import Table
 
 __all__ = [
     "CommitConflictError",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Callable, Union
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Callable, Union
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from pyspark_iceberg.call import column_name, identifier, literal
+from pyspark_iceberg.call import column_name, identifier, literal, setting, temporary_view
 from pyspark_iceberg.errors import typed_errors
 
 if TYPE_CHECKING:
@@ -148,8 +147,7 @@ class TableBuilder:
 
     def property(self, key: str, value: object) -> TableBuilder:
         """Set a table property; `True` and `False` are written as `true` and `false`."""
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        return replace(self, _properties={**self._properties, key: text})
+        return replace(self, _properties={**self._properties, key: setting(value)})
 
     def comment(self, text: str) -> TableBuilder:
         """Set the description of the table."""
@@ -186,13 +184,8 @@ class TableBuilder:
             raise ValueError("The columns of as_select are those of the query; do not add columns")
         if isinstance(rows, str):
             return self._run(f" AS {rows}\n")
-        spark = rows.sparkSession
-        view = f"rows_{uuid.uuid4().hex}"
-        rows.createOrReplaceTempView(view)
-        try:
-            return replace(self, _spark=spark)._run(f" AS SELECT * FROM {view}")  # noqa: S608
-        finally:
-            spark.catalog.dropTempView(view)
+        with temporary_view(rows) as view:
+            return replace(self, _spark=rows.sparkSession)._run(f" AS SELECT * FROM {view}")  # noqa: S608
 
     def _run(self, query: str) -> Table:
         parts = [f"{self._statement} {self._name}"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Union
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from pyspark_iceberg.errors import typed_errors
 
@@ -58,6 +60,23 @@ def literal(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return f"array({', '.join(literal(element) for element in value)})"
     raise TypeError(f"Cannot write {value!r} as an SQL constant; use a str, int, datetime, list or dict")
+
+
+def setting(value: object) -> str:
+    """Return the value of an option or a table property as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def temporary_view(rows: DataFrame) -> Iterator[str]:
+    """Register rows as a temporary view of their own session, and return its name."""
+    spark = rows.sparkSession
+    view = f"rows_{uuid.uuid4().hex}"
+    rows.createOrReplaceTempView(view)
+    try:
+        yield view
+    finally:
+        spark.catalog.dropTempView(view)
 
 
 def name_parts(name: str) -> list[str]:

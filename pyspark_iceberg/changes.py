@@ -20,7 +20,6 @@ Sql = Union[Column, str]
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"
 _DELETE = "spark.delete.num-"
-_FILE_COUNTS = ("added-records", "deleted-records", "removed-position-deletes")
 _COPIED_KEYS = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-rows")
 
 
@@ -28,7 +27,8 @@ _COPIED_KEYS = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-ro
 class RowChanges:
     """The numbers of rows that a statement changed.
 
-    All numbers are None if the statement changed the table, but its snapshot could not be read afterwards.
+    All numbers are None if the statement changed the table, but its snapshot could not be read afterwards. Inserted,
+    deleted and copied rows are None after `Table.replace_where`, if files were replaced.
 
     Attributes:
         inserted: rows that were inserted.
@@ -47,6 +47,10 @@ class RowChanges:
     deleted: int | None = 0
     copied: int | None = 0
     snapshot_id: int | None = None
+
+
+# Returns the counts of a statement from the id and the summary of its snapshot.
+Counts = Callable[[int, Mapping[str, str]], RowChanges]
 
 
 def expression(value: Sql, subject: str = "condition") -> str:
@@ -109,9 +113,7 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
     return read_counts(spark, table, statement, _row_changes)
 
 
-def read_counts(
-    spark: SparkSession, table: str, statement: str, counts: Callable[[int, Mapping[str, str]], RowChanges]
-) -> RowChanges:
+def read_counts(spark: SparkSession, table: str, statement: str, counts: Counts) -> RowChanges:
     """Return the row counts of a statement that has committed.
 
     If they cannot be read, for example because the catalog does not respond, a warning says so. An error would suggest
@@ -131,6 +133,12 @@ def read_counts(
         )
         return RowChanges(None, None, None, None)
     return counts(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
+
+
+def file_counts(summary: Mapping[str, str]) -> tuple[int, int, int]:
+    """Return the numbers of rows in added and in removed data files, and of removed position deletes."""
+    added, removed, deletes = ("added-records", "deleted-records", "removed-position-deletes")
+    return int(summary.get(added, 0)), int(summary.get(removed, 0)), int(summary.get(deletes, 0))
 
 
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
@@ -156,7 +164,7 @@ def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
     If the statement changed whole files only, its summary counts files and their rows. Rows of these files that
     position deletes had deleted before are not counted again.
     """
-    added, removed, deleted_before = (int(summary.get(key, 0)) for key in _FILE_COUNTS)
+    added, removed, deleted_before = file_counts(summary)
     is_merge = any(key.startswith(_MERGE) for key in summary)
     by_files = f"{_UPDATE}updated-rows" not in summary and not is_merge
     inserted = added if by_files and not removed else 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_iceberg.call import identifier
+from pyspark_iceberg.call import identifier, temporary_view
 from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, expressions, run
 
 Source = Union[DataFrame, str]
@@ -114,13 +113,8 @@ class Merge:
         if isinstance(self._source, str):
             return self._run(self._spark, self._source)
         # Use the session of the rows: within `foreachBatch` it differs from the session of the table.
-        spark = self._source.sparkSession
-        view = f"merge_source_{uuid.uuid4().hex}"
-        self._source.createOrReplaceTempView(view)
-        try:
-            return self._run(spark, view)
-        finally:
-            spark.catalog.dropTempView(view)
+        with temporary_view(self._source) as view:
+            return self._run(self._source.sparkSession, view)
 
     def _run(self, spark: SparkSession, source: str) -> RowChanges:
         evolution = "WITH SCHEMA EVOLUTION " if self._evolves else ""

@@ -1,46 +1,31 @@
-"""The class `Table`: the description, the history, the rows and the earlier states of a table."""
+"""The class `Table`: earlier states, changes, statements and maintenance of a table."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import StructType
 
 from pyspark_iceberg.builder import TableBuilder
-from pyspark_iceberg.call import Timestamp, call, identifier, literal
+from pyspark_iceberg.call import Timestamp, call, identifier, literal, setting
 from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, run
+from pyspark_iceberg.description import TableDescription
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.merge import Merge, equal_columns
 from pyspark_iceberg.optimize import Optimize
 from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.refs import TableRefs
-from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
 from pyspark_iceberg.streams import StreamOptions, start
 from pyspark_iceberg.writes import TableWrites
 
-_DETAILS = "# Detailed Table Information"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
-@dataclass(frozen=True)
-class PartitionField:
-    """A partition field of a table: a column, or a transform of a column such as `days(time_hour)`."""
-
-    position: int
-    transform: str
-
-    def __str__(self) -> str:
-        """Return the transform in SQL."""
-        return self.transform
-
-
-class Table(TableProcedures, TableWrites, TableRefs):
+class Table(TableDescription, TableProcedures, TableWrites, TableRefs):
     """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
     All methods use SQL and DataFrames, so they also work with Spark Connect.
@@ -106,84 +91,6 @@ class Table(TableProcedures, TableWrites, TableRefs):
     def replace(cls, spark: SparkSession, name: str) -> TableBuilder:
         """Begin the creation of a table, or its replacement if it exists. The history of the table is kept."""
         return TableBuilder(spark, name, "CREATE OR REPLACE TABLE", cls)
-
-    def to_df(self) -> DataFrame:
-        """Return the current rows of the table."""
-        return self._spark.table(self.name)
-
-    @property
-    def schema(self) -> StructType:
-        """The columns, as Spark types."""
-        return self.to_df().schema
-
-    @property
-    def partitioning(self) -> tuple[PartitionField, ...]:
-        """The partition fields of the default partition spec; empty for an unpartitioned table."""
-        return tuple(PartitionField(i, kind) for i, kind in enumerate(self._details("# Partitioning").values()))
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """The table's properties, including those that describe its state (`format-version`, `current-snapshot-id`)."""
-        return {row["key"]: row["value"] for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
-
-    @property
-    def location(self) -> str:
-        """The location of the table, as a URI."""
-        return self._details(_DETAILS)["Location"]
-
-    @property
-    def comment(self) -> str | None:
-        """The description of the table, or None if it has none."""
-        return self._details(_DETAILS).get("Comment")
-
-    @property
-    def format_version(self) -> int:
-        """The format version of the table."""
-        return int(self.properties["format-version"])
-
-    @property
-    def current_snapshot_id(self) -> int | None:
-        """The id of the current snapshot, or None if the table has none."""
-        value = self.properties["current-snapshot-id"]
-        return None if value == "none" else int(value)
-
-    @property
-    def sort_order(self) -> str | None:
-        """The sort order of the table in SQL, or None if the table is not sorted."""
-        return self.properties.get("sort-order")
-
-    @property
-    def identifier_fields(self) -> tuple[str, ...]:
-        """The names of the columns that identify a row."""
-        text = self.properties.get("identifier-fields", "").strip("[]")
-        return tuple(text.split(",")) if text else ()
-
-    def history(self) -> TypedRows[HistoryEntry]:
-        """Return the snapshots that became current, with the times when they became current, oldest first."""
-        return TypedRows(self.metadata("history").orderBy("made_current_at"), HistoryEntry.of)
-
-    def snapshots(self) -> TypedRows[Snapshot]:
-        """Return the snapshots of the table, oldest first."""
-        return TypedRows(self.metadata("snapshots").orderBy("committed_at"), Snapshot.of)
-
-    def refs(self) -> TypedRows[Ref]:
-        """Return the branches and tags, ordered by name."""
-        return TypedRows(self.metadata("refs").orderBy("name"), Ref.of)
-
-    def files(self) -> TypedRows[ContentFile]:
-        """Return the data files and delete files of the current snapshot.
-
-        `to_df()` has more columns, such as the metrics of the table's columns.
-        """
-        return TypedRows(self.metadata("files"), ContentFile.of)
-
-    def partitions(self) -> TypedRows[Partition]:
-        """Return the partitions of the current snapshot."""
-        return TypedRows(self.metadata("partitions"), Partition.of)
-
-    def metadata(self, kind: str) -> DataFrame:
-        """Return one of the table's metadata tables, such as `manifests` or `partitions`."""
-        return self._spark.table(f"{self.name}.{kind}")
 
     def as_of(self, *, version: int | str | None = None, timestamp: Timestamp | None = None) -> DataFrame:
         """Return the rows of an earlier state.
@@ -335,8 +242,7 @@ class Table(TableProcedures, TableWrites, TableRefs):
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
         """Set table properties; `True` and `False` are written as `true` and `false`."""
-        texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in properties.items()}
-        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in texts.items())
+        pairs = ", ".join(f"{literal(key)} = {literal(setting(value))}" for key, value in properties.items())
         with typed_errors():
             self._spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
 
@@ -365,18 +271,6 @@ class Table(TableProcedures, TableWrites, TableRefs):
 
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
         return call(self._spark, procedure, self.name, arguments)
-
-    def _details(self, section: str) -> dict[str, str]:
-        """Return the rows of a section of the table's description. The columns are not in a section."""
-        with typed_errors():
-            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {self.name}").collect()
-        names = [row["col_name"] for row in rows]
-        if section not in names:
-            return {}
-        # A column may have the name of a section, but all columns precede the sections.
-        start = len(names) - names[::-1].index(section)
-        end = next((i for i in range(start, len(names)) if not names[i] or names[i].startswith("# ")), len(names))
-        return {row["col_name"]: row["data_type"] for row in rows[start:end]}
 
     def _facts(self) -> list[tuple[str, str]]:
         properties = self.properties

@@ -8,7 +8,8 @@ from typing import Any, Callable, Union
 
 from pyspark.sql import Column, DataFrame, DataFrameWriterV2, SparkSession, functions
 
-from pyspark_iceberg.changes import RowChanges, read_counts
+from pyspark_iceberg.call import setting
+from pyspark_iceberg.changes import Counts, RowChanges, file_counts, read_counts
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.python_rows import to_df
 
@@ -50,14 +51,15 @@ class TableWrites:
 
         Args:
             rows: as for `append`.
-            condition: a condition of partition columns, or of other columns if it is true or false for whole files.
+            condition: the condition, as a column or as SQL. Files that also have other rows are rewritten with them.
             options: as for `append`.
 
-        Raises:
-            ValidationError: a file has rows that satisfy the condition and rows that do not.
+        Returns:
+            The numbers of inserted, deleted and copied rows are None if files were replaced, because the summary of the
+            snapshot does not tell how many of their rows were only rewritten.
         """
         where = functions.expr(condition) if isinstance(condition, str) else condition
-        return self._write(rows, options, lambda writer: writer.overwrite(where))
+        return self._write(rows, options, lambda writer: writer.overwrite(where), _counts_of_partial_overwrite)
 
     def upsert(self, rows: Rows, keys: Sequence[str] | None = None, *, options: Options | None = None) -> RowChanges:
         """Replace the rows that have the key of a new row, and add the other new rows, without reading the table.
@@ -73,44 +75,44 @@ class TableWrites:
             ValueError: `keys` is empty, or a name has a comma.
         """
         key = {"upsert": "true"} if keys is None else {"upsert-keys": key_columns(keys)}
-        return self._write(rows, {**(options or {}), **key}, lambda writer: writer.append(), counts_deleted=False)
+        return self._write(rows, {**(options or {}), **key}, lambda writer: writer.append(), _counts_of_upsert)
 
     def _write(
         self,
         rows: Rows,
         options: Options | None,
         action: Callable[[DataFrameWriterV2], None],
-        *,
-        counts_deleted: bool = True,
+        counts: Counts | None = None,
     ) -> RowChanges:
         is_spark = hasattr(rows, "writeTo")
         df: DataFrame = rows if is_spark else to_df(self._spark, rows, self._spark.table(self.name).schema)
         statement = str(uuid.uuid4())
         writer = df.writeTo(self.name).option("snapshot-property.statement-id", statement)
         for key, value in (options or {}).items():
-            writer = writer.option(key, str(value).lower() if isinstance(value, bool) else str(value))
+            writer = writer.option(key, setting(value))
         with typed_errors():
             action(writer)
-
-        def counts(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-            return _row_changes(snapshot_id, summary, counts_deleted)
-
-        return read_counts(df.sparkSession, self.name, statement, counts)
+        return read_counts(df.sparkSession, self.name, statement, counts or _counts)
 
 
-def _row_changes(snapshot_id: int, summary: Mapping[str, str], counts_deleted: bool) -> RowChanges:
-    """Read the counts from the summary of the snapshot.
+def _counts(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+    """Read the counts of an append or of an overwrite of whole files.
 
     The summary counts all rows of removed files. It does not tell how many of them equality deletes had deleted before.
     """
+    added, removed, deleted_before = file_counts(summary)
+    equality_deletes = sum(int(summary.get(f"{key}-equality-deletes", 0)) for key in ("total", "removed"))
+    is_known = not (removed and equality_deletes)
+    return RowChanges(added, deleted=max(0, removed - deleted_before) if is_known else None, snapshot_id=snapshot_id)
 
-    def count(key: str) -> int:
-        return int(summary.get(key, 0))
 
-    had_equality_deletes = count("total-equality-deletes") + count("removed-equality-deletes") > 0
-    is_known = counts_deleted and not (had_equality_deletes and count("deleted-records"))
-    deleted = max(0, count("deleted-records") - count("removed-position-deletes")) if is_known else None
-    return RowChanges(inserted=count("added-records"), deleted=deleted, snapshot_id=snapshot_id)
+def _counts_of_partial_overwrite(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+    added, removed, _ = file_counts(summary)
+    return RowChanges(None, 0, None, None, snapshot_id) if removed else RowChanges(added, snapshot_id=snapshot_id)
+
+
+def _counts_of_upsert(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+    return RowChanges(file_counts(summary)[0], deleted=None, snapshot_id=snapshot_id)
 
 
 def key_columns(keys: Sequence[str]) -> str:

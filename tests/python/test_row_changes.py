@@ -22,7 +22,7 @@ def numbers(spark: SparkSession, table: str, request: pytest.FixtureRequest) -> 
 
 def _remaining_views(spark: SparkSession) -> list[str]:
     views = [view.name for view in spark.catalog.listTables("spark_catalog.default")]
-    return [name for name in views if name.startswith("merge_source_")]
+    return [name for name in views if name.startswith("rows_")]
 
 
 def test_delete_and_update_return_the_number_of_changed_rows(numbers: Table) -> None:

