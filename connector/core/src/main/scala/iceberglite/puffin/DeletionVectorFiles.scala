@@ -72,22 +72,23 @@ object DeletionVectorFiles {
     }
     if (rows.isEmpty) Vector.empty
     else {
-      val written = PuffinWriter.write(io, path, rows.iterator.map(blob))
+      val written = PuffinWriter.write(
+        io,
+        path,
+        rows.iterator.map(r => blob(r.dataFile, r.positions.cardinality, r.positions.toBytes))
+      )
       rows.zip(written.blobs).map { case (r, b) => entry(written, r, b) }
     }
   }
 
   /**
-   * Returns the blob of a deletion vector. The snapshot id and the sequence number of the blob are -1, which means that
+   * Returns the blob of a deletion vector of a data file or, in version 4, of a leaf manifest. The snapshot id and the sequence number of the blob are -1, which means that
    * they are inherited from the commit.
    */
-  private def blob(rows: DeletedRows): NewBlob = {
-    val properties = Map(
-      BlobProperty.ReferencedDataFile -> rows.dataFile,
-      BlobProperty.Cardinality -> rows.positions.cardinality.toString
-    )
+  private[iceberglite] def blob(file: String, cardinality: Long, contents: Array[Byte]): NewBlob = {
+    val properties = Map(BlobProperty.ReferencedDataFile -> file, BlobProperty.Cardinality -> cardinality.toString)
     val metadata = BlobMetadata(BlobType.DeletionVector, -1L, -1L, Vector(MetadataColumns.Position.id), properties)
-    NewBlob(metadata, rows.positions.toBytes)
+    NewBlob(metadata, contents)
   }
 
   private def entry(written: WrittenPuffin, rows: DeletedRows, blob: PuffinBlob): ContentFile = ContentFile(

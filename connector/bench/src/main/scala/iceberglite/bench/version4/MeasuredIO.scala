@@ -9,8 +9,9 @@ import iceberglite.bench.MemoryIO
 import iceberglite.storage.{FileIO, FileInfo}
 
 /**
- * Storage requests and written bytes.
+ * Reads and written bytes.
  *
+ * @param reads the number of requests that read
  * @param writtenFiles the written files of the metadata tree, without the table metadata files
  * @param tableMetadataBytes the bytes of the table metadata files
  * @param largestFile the length of the largest written file of the metadata tree, in bytes
@@ -18,8 +19,6 @@ import iceberglite.storage.{FileIO, FileInfo}
 final case class Requests(
     reads: Long,
     readBytes: Long,
-    writes: Long,
-    others: Long,
     writtenFiles: Long,
     writtenBytes: Long,
     largestFile: Long,
@@ -36,8 +35,6 @@ final case class Requests(
 final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
   private val reads = new LongAdder
   private val readBytes = new LongAdder
-  private val writes = new LongAdder
-  private val others = new LongAdder
   private val tableMetadataNanos = new AtomicLong
   private val files = TrieMap.empty[String, Long]
 
@@ -52,8 +49,6 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
     Requests(
       reads.sum,
       readBytes.sum,
-      writes.sum,
-      others.sum,
       tree.size.toLong,
       tree.map(_._2).sum,
       if (tree.isEmpty) 0L else tree.map(_._2).max,
@@ -66,23 +61,24 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
   def reset(deletesFiles: Boolean): Unit = {
     if (deletesFiles) files.keys.foreach(storage.delete)
     files.clear()
-    Seq(reads, readBytes, writes, others).foreach(_.reset())
+    Seq(reads, readBytes).foreach(_.reset())
     tableMetadataNanos.set(0)
   }
 
-  private def request[A](count: LongAdder)(body: => A): A = {
-    count.increment()
+  private def request[A](body: => A): A = {
     if (latencyMs > 0) Thread.sleep(latencyMs)
     body
   }
 
-  override def read(path: String): Array[Byte] = request(reads) {
+  override def read(path: String): Array[Byte] = request {
+    reads.increment()
     val bytes = storage.read(path)
     readBytes.add(bytes.length.toLong)
     bytes
   }
 
-  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = request(reads) {
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = request {
+    reads.increment()
     readBytes.add(length.toLong)
     storage.readRange(path, offset, length)
   }
@@ -91,7 +87,7 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
 
   override def write(path: String, contents: Array[Byte]): Unit = {
     val start = System.nanoTime()
-    request(writes)(storage.write(path, contents))
+    request(storage.write(path, contents))
     files.put(path, contents.length.toLong)
     if (MeasuredIO.isTableMetadata(path)) tableMetadataNanos.addAndGet(System.nanoTime() - start)
     ()
@@ -105,15 +101,15 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
 
   override def replace(path: String, contents: Array[Byte]): Unit = write(path, contents)
 
-  override def delete(path: String): Unit = request(others) {
+  override def delete(path: String): Unit = request {
     files.remove(path)
     storage.delete(path)
   }
 
-  override def exists(path: String): Boolean = request(others)(storage.exists(path))
-  override def info(path: String): Option[FileInfo] = request(others)(storage.info(path))
+  override def exists(path: String): Boolean = request(storage.exists(path))
+  override def info(path: String): Option[FileInfo] = request(storage.info(path))
 
-  override def list(directory: String): Vector[FileInfo] = request(others) {
+  override def list(directory: String): Vector[FileInfo] = request {
     val below = directory.stripSuffix("/") + "/"
     files.readOnlySnapshot().keysIterator.filter(_.startsWith(below)).flatMap(storage.info).toVector
   }

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Paths}
 
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V2, V3, V4}
+import iceberglite.spec.property.Version4Property
 
 /**
  * Compares the metadata of format versions 2, 3 and 4 in one run: the cost of commits and of planning, the sizes after
@@ -23,7 +24,6 @@ import iceberglite.spec.FormatVersion.{V2, V3, V4}
  */
 object Version4Bench {
   private val versions: Vector[FormatVersion] = Vector(V2, V3, V4)
-  private val FilesOfModel = 1e8
   private val SmallFiles = 1000
 
   private case class Options(
@@ -53,7 +53,7 @@ object Version4Bench {
       Sections.plans(measured, options.latencyMs),
       Sections.histories(histories),
       Sections.parameters(models),
-      Sections.predictions(measured, models, FilesOfModel),
+      Sections.predictions(measured, models, Goals.FilesOfModel),
       Sections.goals(goals)
     )
     sections.foreach(section => println(section.markdown))
@@ -105,7 +105,8 @@ object Version4Bench {
     else Some(CostModel.of(
       calibration.version,
       shape(1),
-      shape(SmallFiles),
+      // The root of this table lists all files itself in version 4.
+      shape(Version4Property.MaxDataFiles.default),
       calibration.shape,
       calibration.commit(CommitKind.AppendOne).fold(0L)(_.warm.writtenBytes)
     ))

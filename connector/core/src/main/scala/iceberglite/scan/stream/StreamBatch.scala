@@ -30,9 +30,7 @@ object StreamLimit {
  * @param from the offset after which the batch begins
  * @param to the offset after the batch
  */
-final case class StreamBatch(from: StreamOffset, to: StreamOffset, tasks: Vector[FileScanTask]) {
-  def bytes: Long = tasks.iterator.map(_.length).sum
-}
+final case class StreamBatch(from: StreamOffset, to: StreamOffset, tasks: Vector[FileScanTask])
 
 /** A part of a stream that a batch contains as a whole or not at all. */
 sealed private[stream] trait StreamStep

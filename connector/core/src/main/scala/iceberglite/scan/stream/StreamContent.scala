@@ -49,9 +49,10 @@ object StreamContent {
    */
   case object Changes extends StreamContent
 
-  private val SkipDeletes = "streaming-skip-delete-snapshots"
-  private val SkipOverwrites = "streaming-skip-overwrite-snapshots"
-  private val AfterSnapshot = "stream-from-snapshot-id"
+  /** The options of a stream to which errors refer. */
+  val SkipDeletes: String = "streaming-skip-delete-snapshots"
+  val SkipOverwrites: String = "streaming-skip-overwrite-snapshots"
+  val AfterSnapshot: String = "stream-from-snapshot-id"
 }
 
 /** What a stream does with a commit. */

@@ -106,7 +106,7 @@ private[stream] object StreamHistory {
     val history = of(state).iterator.map(_.snapshotId).toSet
     val common = state.metadata.ancestors(state.metadata.snapshot(snapshotId)).find(s => history(s.snapshotId))
     val advice =
-      common.fold("stream-from=oldest or stream-from=current")(s => s"stream-from-snapshot-id=${s.snapshotId}")
+      common.fold("stream-from=oldest or stream-from=current")(s => s"${StreamContent.AfterSnapshot}=${s.snapshotId}")
     ValidationFailed(
       s"A stream has read ${state.table.name} up to snapshot $snapshotId, which is no longer in the history that the " +
         "stream follows. The table was rolled back or replaced" +
@@ -121,7 +121,7 @@ private[stream] object StreamHistory {
     val missing = of(state).lastOption.fold("The table has no snapshots") { oldest =>
       s"The oldest snapshot that still exists is ${oldest.snapshotId}, of ${Instant.ofEpochMilli(oldest.timestampMs)}, " +
         s"and the rows that commits before it and after snapshot $snapshotId added cannot be read. To continue without " +
-        "them, start the query with a new checkpoint location and the option stream-from-snapshot-id=" +
+        s"them, start the query with a new checkpoint location and the option ${StreamContent.AfterSnapshot}=" +
         oldest.parentSnapshotId.getOrElse(oldest.snapshotId)
     }
     NotFound(

@@ -3,7 +3,7 @@ package iceberglite.scan.stream
 import iceberglite.scan.FileScanTask
 import iceberglite.scan.stream.StreamPosition._
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.ManifestCache
 
 /**
@@ -111,26 +111,4 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
       first = Some(created)
       created
     }
-
-  /** Returns how much of the branch a stream has not read. Commits that cannot be found are not counted. */
-  def backlog(state: StreamState, from: StreamOffset): StreamBacklog = {
-    val commits = from.position match {
-      case After(id) => history.after(state, id)
-      case Empty => history.all(state)
-      case position => position.snapshotId.toVector.flatMap { id =>
-          state.metadata.findSnapshot(id).toVector ++ history.after(state, id)
-        }
-    }
-    def sum(key: String): Long = commits.iterator.flatMap(_.count(key)).sum
-    StreamBacklog(commits.size, sum(SummaryKey.AddedDataFiles), sum(SummaryKey.AddedFilesSize))
-  }
 }
-
-/**
- * The part of a branch that a stream has not read.
- *
- * @param snapshots the number of snapshots
- * @param files the number of data files that they added, according to their summaries
- * @param bytes the size of these files in bytes
- */
-final case class StreamBacklog(snapshots: Int, files: Long, bytes: Long)

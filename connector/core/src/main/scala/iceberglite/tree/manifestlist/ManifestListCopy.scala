@@ -17,7 +17,7 @@ final private[manifestlist] class ManifestListCopy(table: TreeTable, copy: TreeC
 
   /** Writes a copy of a manifest. @return its length in bytes */
   def writeManifest(part: ManifestPart): Long = {
-    if (ColumnarManifests.isColumnar(part.path)) throw Unsupported(
+    if (part.isColumnar) throw Unsupported(
       s"a copy of the manifest ${part.path} of ${table.name}, which another writer has written as a Parquet file",
       "Copy the table with CREATE TABLE AS SELECT"
     )

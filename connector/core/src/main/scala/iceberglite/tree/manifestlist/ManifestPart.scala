@@ -26,6 +26,9 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
    */
   def spec: PartitionSpec = specs.of(this)
 
+  /** Whether the manifest is a Parquet file of the draft of version 4 that Apache Iceberg 1.12 writes. */
+  def isColumnar: Boolean = ColumnarManifests.isColumnar(path)
+
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = new ManifestListCopy(table, copy).writeManifest(this)

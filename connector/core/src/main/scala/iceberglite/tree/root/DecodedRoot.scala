@@ -20,10 +20,5 @@ private[root] object DecodedRoot {
     RootKey(io, path, (snapshotId, columns.all))
 
   private def heapBytes(e: ContentEntry): Long =
-    EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + inlineBytes(e)
-
-  private def inlineBytes(e: ContentEntry): Long = e.vector match {
-    case Some(VectorContent.Inline(bytes)) => bytes.remaining.toLong
-    case Some(_: VectorContent.InPuffin) | None => 0L
-  }
+    EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + EntrySizes.inlineBytes(e)
 }

@@ -63,7 +63,8 @@ private[root] object ManifestVectors {
   /** The maximum size of a vector in a Puffin file, in bytes; a leaf has at most a few million entries. */
   val MaxBytes: Long = 16L << 20
 
-  private def copy(buffer: ByteBuffer): Array[Byte] = {
+  /** Returns the remaining bytes of a buffer. */
+  def copy(buffer: ByteBuffer): Array[Byte] = {
     val bytes = new Array[Byte](buffer.remaining)
     buffer.duplicate().get(bytes)
     bytes

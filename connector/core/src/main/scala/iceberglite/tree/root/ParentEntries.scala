@@ -50,7 +50,7 @@ private[root] object ParentEntries {
       rowIds: NextRowId
   ): ParentEntries = {
     val parts = list.manifestParts.filter(_.hasLiveFiles)
-    parts.find(_.path.endsWith(".parquet")).foreach(part => refuseColumnar(part, table))
+    parts.find(_.isColumnar).foreach(part => refuseColumnar(part, table))
     val counted = table.pool.map(parts) { part =>
       val m = part.manifest
       if (needsRowIds(m)) list.entries(part).filter(e => e.isLive && e.file.firstRowId.isEmpty)

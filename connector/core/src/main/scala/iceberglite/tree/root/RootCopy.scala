@@ -64,15 +64,12 @@ final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: Tree
  * @param removed the removed entries
  */
 final private[root] class CopyWithRemovedFiles(copy: TreeCopy, removed: Iterator[ManifestEntry]) extends TreeCopy {
-  private val removedFiles = removed.map(keyOf).toSet
-
-  /** A Puffin file may contain the deletion vectors of several data files. */
-  private def keyOf(e: ManifestEntry) = (e.file.path, e.file.contentOffset)
+  private val removedFiles = removed.map(e => InlinePart.key(e)).toSet
 
   override def referencePath(path: String): String = copy.referencePath(path)
 
   override def writePath(path: String): String = copy.writePath(path)
 
   override def file(entry: ManifestEntry): ContentFile =
-    copy.file(if (removedFiles(keyOf(entry))) entry.copy(status = EntryStatus.Deleted) else entry)
+    copy.file(if (removedFiles(InlinePart.key(entry))) entry.copy(status = EntryStatus.Deleted) else entry)
 }

@@ -62,7 +62,8 @@ final private[root] class RootFiles(
     }
   })
 
-  private def isChange(e: ContentEntry): Boolean =
+  /** Returns whether this snapshot has added an entry. */
+  def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
 
   lazy val leaves: Vector[LeafPart] = RootManifests.guard(path) {

@@ -22,7 +22,6 @@ final private[root] class TreeInvariants(
     maxFiles: Int = TreeInvariants.MaxFiles
 ) {
   private def io = table.io
-  private val snapshotId = files.snapshot.snapshotId
 
   /** Returns the violated rules, at most [[TreeInvariants.MaxViolations]]; empty if the tree is valid. */
   def violations: Vector[TreeViolation] = {
@@ -103,7 +102,7 @@ final private[root] class TreeInvariants(
         found ++= narrow(leaf, e)
         found ++= check(
           "I11",
-          isCarriedOver && isNew(leaf.inherit(e)),
+          isCarriedOver && files.isChange(leaf.inherit(e)),
           s"The manifest ${leaf.path} is existing, but lists ${e.location}, which the snapshot adds"
         )
         e
@@ -116,9 +115,6 @@ final private[root] class TreeInvariants(
       check("I7", isTooHigh, s"The minimum sequence number of ${leaf.path} exceeds ${counted.minSequenceNumber}") ++
       found.result().take(TreeInvariants.MaxViolations)
   }
-
-  private def isNew(e: ContentEntry): Boolean =
-    e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshotId)
 
   private def narrow(leaf: LeafPart, e: ContentEntry): Vector[TreeViolation] =
     if (!e.isLive) Vector.empty

@@ -2,10 +2,8 @@ package iceberglite.tree.root
 
 import java.nio.ByteBuffer
 
-import iceberglite.puffin.{NewBlob, PuffinWriter}
+import iceberglite.puffin.{DeletionVectorFiles, NewBlob, PuffinWriter}
 import iceberglite.spec.file.EntryStatus
-import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
-import iceberglite.spec.schema.MetadataColumns
 import iceberglite.storage.FileSink
 import iceberglite.tree.TreeHeader
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
@@ -54,16 +52,6 @@ final private[root] class VectorSpill(header: TreeHeader, output: FileSink, limi
     }.map(_._1)
   }
 
-  private def blob(e: ContentEntry, bytes: ByteBuffer): NewBlob = {
-    val contents = new Array[Byte](bytes.remaining)
-    bytes.duplicate().get(contents)
-    val properties = Map(
-      BlobProperty.ReferencedDataFile -> e.referencedFile.mkString,
-      BlobProperty.Cardinality -> e.recordCount.toString
-    )
-    NewBlob(
-      BlobMetadata(BlobType.DeletionVector, -1L, -1L, Vector(MetadataColumns.Position.id), properties),
-      contents
-    )
-  }
+  private def blob(e: ContentEntry, bytes: ByteBuffer): NewBlob =
+    DeletionVectorFiles.blob(e.referencedFile.mkString, e.recordCount, ManifestVectors.copy(bytes))
 }

@@ -58,6 +58,18 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(batches(state(t), fromEmpty, StreamLimit.Unlimited) == Vector(Vector("a", "b", "c")))
   }
 
+  test("the backlog has the snapshots after the offset, and a snapshot that was read only in part") {
+    val t = testTable()
+    t.append(file("a"))
+    val first = t.metadata.currentSnapshot.map(_.snapshotId).getOrElse(fail("no snapshot"))
+    t.append(file("b"))
+    t.append(file("c"))
+    val last = t.metadata.currentSnapshot.map(_.snapshotId).getOrElse(fail("no snapshot"))
+    def behind(position: StreamPosition): Int = StreamBacklog.after(state(t), StreamOffset(position)).snapshots
+    assert(Seq(Empty, InCommit(first, 0), After(first), After(last)).map(behind) == Seq(3, 3, 2, 0))
+    assert(behind(After(first + last)) == 3, "an offset that the branch does not contain")
+  }
+
   test("the limits of files, rows and bytes divide commits into batches, and each batch has at least one file") {
     val t = testTable("commit.manifest.min-count-to-merge" -> "2")
     t.append(file("a"), file("b"), file("c"))

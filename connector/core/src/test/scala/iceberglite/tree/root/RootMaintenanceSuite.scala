@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.file.{ContentFile, FileFormat}
 import iceberglite.spec.file.EntryStatus.Existing
+import iceberglite.spec.property.Version4Property
 import iceberglite.table.action.RewriteManifests
 import iceberglite.tree.{FileChanges, ParallelWriter, SeenParts, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
@@ -20,6 +21,20 @@ class RootMaintenanceSuite extends AnyFunSuite {
     contentOffset = Some(4L),
     contentSizeInBytes = Some(40L)
   )
+
+  test("the properties of a table set the limits of its root") {
+    val properties = Version4Property.all.zipWithIndex.map { case (property, i) => property.key -> s"${i + 1}" }.toMap
+    val limits = RootLimits(
+      maxInlineFiles = 1,
+      maxDataFiles = 2,
+      maxDeleteFiles = 3,
+      inlineBytes = 4L,
+      maxRootBytes = 5L,
+      maxVectorBytes = 6L,
+      maxVectorsBytes = 7L
+    )
+    assert(RootLimits().withProperties(properties) == limits)
+  }
 
   test("the oldest files of a root with too many files move to an existing leaf, with their deletion vectors") {
     val table = newTable(RootLimits(maxDataFiles = 4, flushedShare = 2))

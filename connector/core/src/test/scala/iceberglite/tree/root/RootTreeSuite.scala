@@ -108,7 +108,8 @@ class RootTreeSuite extends AnyFunSuite {
     assert(leaf.liveFiles.contains(2L) && leaf.whole.liveFiles.contains(4L))
     assert(leaf.only(DeletionVector.of(0L)).whole.liveFiles.contains(4L))
     assert(leaf.whole.cacheKey(table.io) == leaf.cacheKey(table.io))
-    assert(leaf.whole.whole eq leaf.whole)
+    val whole = leaf.whole
+    assert(whole.whole eq whole)
   }
 
   test("the deletion vector of a removed data file is removed with it, in the root and in a leaf") {

@@ -43,13 +43,10 @@ final private[catalog] class ConstrainedColumns(edit: SchemaChanges => SchemaCha
 
   /** Checks one generated column. A column with an invalid expression does not prevent changes. */
   private def require(column: GeneratedColumn, base: TableMetadata, changed: Schema, table: String): Unit = {
-    def expression(schema: Schema) = valid {
-      GenerationExpression.of(column.field.id, schema, base.properties, table)
-    }.flatten.map(_.value)
-    val (before, after) = (expression(base.schema), expression(changed))
-    // Stored values can depend on the type, for example those of hash(n).
-    def isSame = isKept(before, after, base.schema, changed) &&
-      before.forall(b => after.exists(GenerationExpression.usesSameTypes(b, _)))
+    val before = valid(GenerationExpression.of(column.field.id, base.schema, base.properties, table)).flatten
+    def isSame = before.forall { g =>
+      GenerationExpression.isKept(g, changed, base.properties, table) && usesSameColumns(g.value, base.schema, changed)
+    }
     val isDropped = !changed.fields.exists(_.id == column.field.id)
     if (!isDropped && !isSame) throw Unsupported(
       s"renaming, dropping or changing a column of $table that the generated column $column uses",
@@ -64,11 +61,12 @@ final private[catalog] class ConstrainedColumns(edit: SchemaChanges => SchemaCha
    * @param before the expression before the changes; absent if it was already invalid
    */
   private def isKept(before: Option[Expression], after: Option[Expression], base: Schema, changed: Schema): Boolean =
-    before.forall { expression =>
-      after.isDefined && ConstraintExpression.used(expression).forall { case (path, _) =>
-        val id = ColumnPath.require(base, path, caseSensitive = true).last.id
-        changed.paths.get(id).contains(path)
-      }
+    before.forall(expression => after.isDefined && usesSameColumns(expression, base, changed))
+
+  private def usesSameColumns(expression: Expression, base: Schema, changed: Schema): Boolean =
+    ConstraintExpression.used(expression).forall { case (path, _) =>
+      val id = ColumnPath.require(base, path, caseSensitive = true).last.id
+      changed.paths.get(id).contains(path)
     }
 
   private def valid[A](resolved: => A): Option[A] =

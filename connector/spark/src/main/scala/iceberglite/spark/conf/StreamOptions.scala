@@ -33,20 +33,20 @@ object StreamOptions {
   )(SparkOption.long))
 
   val FromSnapshot: SparkOption[Long] = declared(SparkOption.derived[Long](
-    "stream-from-snapshot-id",
+    StreamContent.AfterSnapshot,
     "It must be the id of a snapshot",
     "Snapshot after which a new streaming query reads commits",
     NotSet
   )(SparkOption.long))
 
   val SkipDeletes: SparkOption[Boolean] = declared(SparkOption.flag(
-    "streaming-skip-delete-snapshots",
+    StreamContent.SkipDeletes,
     "Whether a streaming query skips commits that only delete rows; otherwise it fails",
     default = false
   ))
 
   val SkipOverwrites: SparkOption[Boolean] = declared(SparkOption.flag(
-    "streaming-skip-overwrite-snapshots",
+    StreamContent.SkipOverwrites,
     "Whether a streaming query skips commits that replace or update rows; otherwise it fails",
     default = false
   ))

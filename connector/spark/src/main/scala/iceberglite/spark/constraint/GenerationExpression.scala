@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
 
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.schema.{GeneratedColumn, Schema}
 
 /**
@@ -66,8 +67,22 @@ private[iceberglite] object GenerationExpression {
       ConstraintExpression.requireSameInAllSessions(textOf(g, table))
     }
 
-  /** Whether the columns and fields that an expression uses have the same types after a change of the schema. */
-  def usesSameTypes(before: Expression, after: Expression): Boolean = {
+  /**
+   * Whether the expression of a generated column is valid after a change of the schema, and the columns and fields that
+   * it uses have the same types. Stored values can depend on the types, for example those of `hash(n)`.
+   *
+   * @param table the name of the table, for messages
+   */
+  def isKept(
+      before: GenerationExpression,
+      changed: Schema,
+      properties: Map[String, String],
+      table: String
+  ): Boolean =
+    try of(before.column.field.id, changed, properties, table).exists(g => usesSameTypes(before.value, g.value))
+    catch { case _: InvalidArgument => false }
+
+  private def usesSameTypes(before: Expression, after: Expression): Boolean = {
     val types = ConstraintExpression.used(after).map { case (path, value) => path -> value.dataType }.toMap
     ConstraintExpression.used(before).forall { case (path, value) =>
       types.get(path).exists(DataType.equalsIgnoreNullability(value.dataType, _))
@@ -107,6 +122,7 @@ private[iceberglite] object GenerationExpression {
     else None
   }
 
-  private def converted(value: Expression, target: DataType): Expression =
+  /** Returns a value with the type of a column. */
+  def converted(value: Expression, target: DataType): Expression =
     if (value.dataType == target) value else Cast(value, target, Some(SQLConf.get.sessionLocalTimeZone))
 }

@@ -3,7 +3,8 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
-import iceberglite.spec.metadata.{Snapshot, SummaryKey, TableMetadata}
+import iceberglite.scan.stream.StreamBacklog
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.StreamConsumer
 
 /** `CALL catalog.system.consumers(table)` */
@@ -30,9 +31,14 @@ object ConsumersProcedure extends Procedure {
     val table = context.table(arguments(Parameter.table)).current.metadata
     StreamConsumer.of(table).map { case (consumer, tag) =>
       val snapshot = table.snapshot(tag.snapshotId)
-      val later = laterThan(table, snapshot)
-      val files = later.map(_.flatMap(_.count(SummaryKey.AddedDataFiles)).sum)
-      ResultRow(consumer.id, snapshot.snapshotId, snapshot.timestampMs, later.map(_.size.toLong), files)
+      val behind = laterThan(table, snapshot).map(StreamBacklog.of)
+      ResultRow(
+        consumer.id,
+        snapshot.snapshotId,
+        snapshot.timestampMs,
+        behind.map(_.snapshots.toLong),
+        behind.map(_.files)
+      )
     }
   }
 

@@ -1,15 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Attribute,
-  Cast,
-  Coalesce,
-  Expression,
-  Literal,
-  NamedExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Coalesce, Expression, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{
   Assignment,
   InsertAction,
@@ -46,7 +38,8 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
         case _ => write
       }
     case write @ WriteToMicroBatchDataSource(_, sink: SparkTable, _, _, _, _, _) if write.resolved =>
-      val table = sink.ofLatestVersion
+      // The stream may have begun with an earlier version of the table.
+      val table = sink.pinned
       if (table.generatedColumns.isEmpty) write
       else new GeneratedValues(table, write.query, None).query.fold(write)(rows => write.copy(query = rows))
     case update: UpdateTable if update.resolved && update.aligned =>
@@ -167,21 +160,18 @@ final private class GeneratedValues(table: SparkTable, rows: LogicalPlan, positi
 
   private def valueOf(g: GenerationExpression, given: Option[Attribute]): NamedExpression = {
     val value = g.computed(column => ConstraintExpression.paddedAsRead(inRows(column), column))
-    val complete = given.fold(value)(column => completed(converted(column, g.target), value))
+    val complete =
+      given.fold(value)(column => completed(GenerationExpression.converted(column, g.target.dataType), value))
     Alias(checkedForNull(complete, g.target), given.fold(g.target.name)(_.name))()
   }
 
   /** Returns the value that the rows have in a column of the table. */
   private def inRows(column: Attribute): Expression = indexOf(column.name) match {
-    case Some(index) => converted(input.output(index), column)
+    case Some(index) => GenerationExpression.converted(input.output(index), column.dataType)
     case None =>
       val default = table.table.schema.fields.find(_.name == column.name).flatMap(SparkDefaults.writeValue)
       Literal(default.orNull, column.dataType)
   }
-
-  private def converted(value: Attribute, column: Attribute): Expression =
-    if (value.dataType == column.dataType) value
-    else Cast(value, column.dataType, Some(rows.conf.sessionLocalTimeZone))
 }
 
 private object GeneratedValues {

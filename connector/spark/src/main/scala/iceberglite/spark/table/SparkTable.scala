@@ -257,9 +257,6 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private[iceberglite] lazy val generatedColumns: Vector[GenerationExpression] =
     in(GenerationExpression.all(table.schema, table.properties, name))
 
-  /** Returns the current version of the table, for a stream that began with an earlier version. */
-  private[iceberglite] def ofLatestVersion: SparkTable = in(new SparkTable(source, travel, target))
-
   /** Returns the row lineage columns that are copied with unchanged rows; empty before version 3. */
   private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))
 

@@ -11,7 +11,7 @@ import iceberglite.spark.error.ErrorBoundary
  * A write that creates data files. It reports to Spark how the rows must be distributed and sorted before they are
  * written.
  */
-final private[iceberglite] class IcebergWrite(val plan: WritePlan, val mode: WriteMode)
+final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
     extends RequiresDistributionAndOrdering
     with ErrorBoundary {
   override protected def errorName: String = plan.table.name

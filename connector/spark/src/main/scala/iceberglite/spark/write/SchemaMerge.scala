@@ -61,16 +61,14 @@ private[iceberglite] object SchemaMerge {
     }
 
   /** Requires that the columns that generated columns use keep their types. Stored values can depend on the types. */
-  private def requireSameTypes(table: Table, merged: Schema): Unit = {
-    def expressions(schema: Schema) = GenerationExpression.all(schema, table.properties, table.name)
-    val after = expressions(merged).map(g => g.column.field.id -> g.value).toMap
-    expressions(table.schema).foreach { g =>
-      if (!after.get(g.column.field.id).exists(GenerationExpression.usesSameTypes(g.value, _))) throw Unsupported(
-        s"changing the type of a column of ${table.name} that the generated column ${g.column} uses",
-        "Cast the column of the rows to the type of the table's column"
-      )
-    }
-  }
+  private def requireSameTypes(table: Table, merged: Schema): Unit =
+    GenerationExpression.all(table.schema, table.properties, table.name)
+      .find(g => !GenerationExpression.isKept(g, merged, table.properties, table.name)).foreach { g =>
+        throw Unsupported(
+          s"changing the type of a column of ${table.name} that the generated column ${g.column} uses",
+          "Cast the column of the rows to the type of the table's column"
+        )
+      }
 
   /**
    * Converts the columns of rows to Iceberg types. If Spark represents a type of the table by another type, such as

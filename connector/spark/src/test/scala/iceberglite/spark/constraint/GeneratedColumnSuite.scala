@@ -273,6 +273,15 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     val merge = errorOf(spark.range(1).writeTo(t).option("merge-schema", "true").append()).asInstanceOf[Unsupported]
     assert(merge.what.contains("the generated column g"))
     assert(sorted(s"SELECT * FROM $t") == before)
+    val copied = create(
+      "n INT, g INT GENERATED ALWAYS AS (n)",
+      2,
+      "copy-on-write",
+      "write.spark.accept-any-schema" -> "true"
+    )
+    val wider = spark.range(1).selectExpr("id AS n")
+    val error = errorOf(wider.writeTo(copied).option("merge-schema", "true").append()).asInstanceOf[Unsupported]
+    assert(error.what.contains("the generated column g"))
     Seq("n", "s.y", "g").foreach(column => sql(s"ALTER TABLE $t ALTER COLUMN $column TYPE BIGINT"))
     assert(sorted(s"SELECT * FROM $t") == before)
   }

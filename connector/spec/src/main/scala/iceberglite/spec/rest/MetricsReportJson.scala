@@ -2,11 +2,12 @@ package iceberglite.spec.rest
 
 import com.fasterxml.jackson.core.JsonGenerator
 
+import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.expr.{Expression, Predicate, Term}
-import iceberglite.spec.json.JsonFormat
+import iceberglite.spec.json.{ExpressionJson, JsonFormat}
 import iceberglite.spec.rest.MetricsReport.{OfCommit, OfScan}
 import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.StringLiteral
 
 /** Writes the body of a request that reports metrics (REST OpenAPI description: `ReportMetricsRequest`). */
 object MetricsReportJson {
@@ -29,7 +30,7 @@ object MetricsReportJson {
     out.writeStringField("table-name", scan.table)
     out.writeNumberField("snapshot-id", scan.snapshotId)
     out.writeFieldName("filter")
-    writeFilter(scan.filter, out)
+    ExpressionJson.write(redacted(scan.filter), out)
     out.writeNumberField("schema-id", scan.schemaId)
     JsonFormat.writeArray(out, "projected-field-ids", scan.fields)(f => out.writeNumber(f.id))
     JsonFormat.writeArray(out, "projected-field-names", scan.fields)(f => out.writeString(f.name))
@@ -57,79 +58,23 @@ object MetricsReportJson {
     out.writeEndObject()
   }
 
-  /** Writes a filter. The values of constants are not sent, because they may be confidential. */
-  private def writeFilter(filter: Expression, out: JsonGenerator): Unit = filter match {
-    case AlwaysTrue => out.writeBoolean(true)
-    case AlwaysFalse => out.writeBoolean(false)
-    case And(left, right) => writeOperands("and", left, right, out)
-    case Or(left, right) => writeOperands("or", left, right, out)
-    case Not(child) =>
-      out.writeStartObject()
-      out.writeStringField("type", "not")
-      out.writeFieldName("child")
-      writeFilter(child, out)
-      out.writeEndObject()
-    case predicate: Predicate => writePredicate(predicate, out)
+  /** Replaces the constants of a filter by their types, because the values may be confidential. */
+  private def redacted(filter: Expression): Expression = filter match {
+    case And(left, right) => And(redacted(left), redacted(right))
+    case Or(left, right) => Or(redacted(left), redacted(right))
+    case Not(child) => Not(redacted(child))
+    case LessThan(term, value) => LessThan(term, typeOf(value))
+    case LessThanOrEqual(term, value) => LessThanOrEqual(term, typeOf(value))
+    case GreaterThan(term, value) => GreaterThan(term, typeOf(value))
+    case GreaterThanOrEqual(term, value) => GreaterThanOrEqual(term, typeOf(value))
+    case Equal(term, value) => Equal(term, typeOf(value))
+    case NotEqual(term, value) => NotEqual(term, typeOf(value))
+    case StartsWith(term, _) => StartsWith(term, "(string)")
+    case NotStartsWith(term, _) => NotStartsWith(term, "(string)")
+    case In(term, values) => In(term, values.map(typeOf))
+    case NotIn(term, values) => NotIn(term, values.map(typeOf))
+    case AlwaysTrue | AlwaysFalse | IsNull(_) | NotNull(_) | IsNan(_) | NotNan(_) => filter
   }
 
-  private def writeOperands(operator: String, left: Expression, right: Expression, out: JsonGenerator): Unit = {
-    out.writeStartObject()
-    out.writeStringField("type", operator)
-    out.writeFieldName("left")
-    writeFilter(left, out)
-    out.writeFieldName("right")
-    writeFilter(right, out)
-    out.writeEndObject()
-  }
-
-  private def writePredicate(predicate: Predicate, out: JsonGenerator): Unit = {
-    out.writeStartObject()
-    val (operator, values) = parts(predicate)
-    out.writeStringField("type", operator)
-    out.writeFieldName("term")
-    writeTerm(predicate.term, out)
-    values match {
-      case Values.None =>
-      case Values.One(value) => out.writeStringField("value", value)
-      case Values.Many(all) => JsonFormat.writeArray(out, "values", all)(out.writeString)
-    }
-    out.writeEndObject()
-  }
-
-  /** The texts that replace the constants of a predicate. */
-  sealed private trait Values
-  private object Values {
-    case object None extends Values
-    final case class One(value: String) extends Values
-    final case class Many(values: Vector[String]) extends Values
-  }
-
-  private def parts(predicate: Predicate): (String, Values) = predicate match {
-    case IsNull(_) => "is-null" -> Values.None
-    case NotNull(_) => "not-null" -> Values.None
-    case IsNan(_) => "is-nan" -> Values.None
-    case NotNan(_) => "not-nan" -> Values.None
-    case LessThan(_, value) => "lt" -> Values.One(redacted(value))
-    case LessThanOrEqual(_, value) => "lt-eq" -> Values.One(redacted(value))
-    case GreaterThan(_, value) => "gt" -> Values.One(redacted(value))
-    case GreaterThanOrEqual(_, value) => "gt-eq" -> Values.One(redacted(value))
-    case Equal(_, value) => "eq" -> Values.One(redacted(value))
-    case NotEqual(_, value) => "not-eq" -> Values.One(redacted(value))
-    case StartsWith(_, _) => "starts-with" -> Values.One("(string)")
-    case NotStartsWith(_, _) => "not-starts-with" -> Values.One("(string)")
-    case In(_, values) => "in" -> Values.Many(values.toVector.map(redacted).distinct)
-    case NotIn(_, values) => "not-in" -> Values.Many(values.toVector.map(redacted).distinct)
-  }
-
-  private def redacted(value: Literal): String = s"(${value.dataType})"
-
-  private def writeTerm(term: Term, out: JsonGenerator): Unit = term match {
-    case Term.Transformed(transform, of) =>
-      out.writeStartObject()
-      out.writeStringField("type", "transform")
-      out.writeStringField("transform", transform.toString)
-      out.writeStringField("term", of.toString)
-      out.writeEndObject()
-    case column => out.writeString(column.toString)
-  }
+  private def typeOf(value: Literal): Literal = StringLiteral(s"(${value.dataType})")
 }

@@ -26,7 +26,7 @@ final private[iceberglite] class SinkMetrics {
   def take(): util.Map[String, String] = newest.getAndSet(Map.empty).asJava
 }
 
-private[iceberglite] object SinkMetrics {
+private object SinkMetrics {
   val DataFiles = "addedDataFiles"
   val DeleteFiles = "addedDeleteFiles"
   val Rows = "addedRecords"

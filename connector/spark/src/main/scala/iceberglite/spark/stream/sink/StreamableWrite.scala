@@ -28,8 +28,6 @@ final private[iceberglite] class StreamableWrite(
 
   override def distributionStrictlyRequired: Boolean = batch.distributionStrictlyRequired
 
-  override def requiredNumPartitions: Int = batch.requiredNumPartitions
-
   override def requiredOrdering: Array[SortOrder] = batch.requiredOrdering
 
   override def advisoryPartitionSizeInBytes: Long = batch.advisoryPartitionSizeInBytes

@@ -15,7 +15,7 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.slf4j.LoggerFactory
 
 import iceberglite.scan.{FileScanTask, ScanReport}
-import iceberglite.scan.stream.{StreamContent, StreamOffset, StreamPlanner, StreamPosition, StreamState}
+import iceberglite.scan.stream.{StreamBacklog, StreamContent, StreamOffset, StreamPlanner, StreamPosition, StreamState}
 import iceberglite.spark.conf.StreamSettings
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScan, ScanStream}
@@ -117,7 +117,7 @@ final private[source] class IcebergStream(
   /** Returns how far the query is behind the table, for the progress of the query. */
   override def metrics(latestConsumed: Optional[Offset]): util.Map[String, String] = in {
     val consumed = if (latestConsumed.isPresent) IcebergOffset.of(latestConsumed.get) else first
-    val backlog = planner.backlog(table.state, consumed)
+    val backlog = StreamBacklog.after(table.state, consumed)
     Map(
       "snapshotsBehind" -> backlog.snapshots.toString,
       "filesBehind" -> backlog.files.toString,

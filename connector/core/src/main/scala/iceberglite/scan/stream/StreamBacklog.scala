@@ -1,0 +1,33 @@
+package iceberglite.scan.stream
+
+import iceberglite.scan.stream.StreamPosition.After
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+
+/**
+ * The part of a branch that a stream has not read.
+ *
+ * @param snapshots the number of snapshots
+ * @param files the number of data files that they added, according to their summaries
+ * @param bytes the size of these files in bytes
+ */
+final case class StreamBacklog(snapshots: Int, files: Long, bytes: Long)
+
+object StreamBacklog {
+  def of(commits: Seq[Snapshot]): StreamBacklog = {
+    def sum(key: String): Long = commits.iterator.flatMap(_.count(key)).sum
+    StreamBacklog(commits.size, sum(SummaryKey.AddedDataFiles), sum(SummaryKey.AddedFilesSize))
+  }
+
+  /**
+   * Returns what a stream has not read after an offset. If the stream has read the snapshot of the offset only in part,
+   * this snapshot is counted too. If the branch does not contain this snapshot, all snapshots of the branch are counted.
+   */
+  def after(state: StreamState, offset: StreamOffset): StreamBacklog = {
+    val newestFirst = state.head.iterator.flatMap(state.metadata.ancestors).toVector
+    val (newer, rest) = newestFirst.span(s => !offset.position.snapshotId.contains(s.snapshotId))
+    offset.position match {
+      case _: After => of(newer)
+      case _ => of(newer ++ rest.take(1))
+    }
+  }
+}
