@@ -41,7 +41,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar wheel style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar docs wheel style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -93,6 +93,11 @@ stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without cont
 
 jar: $(BUNDLED) ## build the connector's jar into pyspark_iceberg/jars, and print its path
 	@echo $(BUNDLED)
+
+docs: $(READY) $(SBT_READY) | check ## build the documentation site into build/site, with the API of Scala and Python; warnings are errors
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	@$(SBT) spark/doc && cp -r connector/spark/target/scala-2.12/api build/site/scala
+	@echo "build/site/index.html"
 
 wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, into dist/
 	@$(PY) -m build --wheel --no-isolation --outdir dist . > build-wheel.log 2>&1 || { cat build-wheel.log; exit 1; }

@@ -1,8 +1,11 @@
-"""The code of the documentation of the Python package runs."""
+"""The code of the documentation of the Python package runs, and the documentation site can be built."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +25,19 @@ def test_the_code_of_the_python_page_runs(spark: SparkSession, capsys: pytest.Ca
     assert "ICEBERG_LITE.SNAPSHOT_NOT_FOUND 42704" in capsys.readouterr().out
     spark.sql("DROP TABLE shop.events PURGE")
     spark.sql("DROP NAMESPACE shop")
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    built = subprocess.run(
+        command, cwd=DOCS.parent, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "iceberg_session" in (tmp_path / "site" / "python-api.html").read_text(encoding="utf-8")
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    listed = set(re.findall(r": (\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert pages == listed
