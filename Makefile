@@ -41,7 +41,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar docs wheel style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -102,6 +102,12 @@ docs: $(READY) $(SBT_READY) | check ## build the documentation site into build/s
 wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, into dist/
 	@$(PY) -m build --wheel --no-isolation --outdir dist . > build-wheel.log 2>&1 || { cat build-wheel.log; exit 1; }
 	@rm -f build-wheel.log; ls dist/*.whl
+
+release: $(READY) $(SBT_READY) | check ## build and check all artefacts of a release in dist/, with their checksums
+	@$(SBT) spark/bundle artifact/publish
+	@touch $(BUNDLED)
+	@$(MAKE) --no-print-directory wheel
+	@$(PY) project/release.py --maven build/maven --wheel $$(ls dist/*-$(VERSION)-*.whl)
 
 style: $(READY) $(SBT_READY) | check ## check formatting, lints and types
 	@$(SBT) scalafmtCheckAll scalafmtSbtCheck bench/scalafmtCheckAll

@@ -139,8 +139,8 @@ lazy val spark = (project in file("connector/spark"))
       val bundled = assembly.value +: drivers
       IO.delete((jars * "*.jar").get)
       bundled.foreach(jar => IO.copyFile(jar, jars / jar.getName))
-      // Writes the POM of the published module, which a test reads.
-      (LocalProject("artifact") / makePom).value
+      // Publishes the module to build/maven, where the tests read its POM and load its jar.
+      (LocalProject("artifact") / publish).value
       bundled.map(jar => jars / jar.getName)
     }
   )
@@ -152,12 +152,13 @@ lazy val artifact = (project in file("connector/artifact"))
     // Without this setting, sbt would replace the dot in the project's name.
     moduleName := name.value,
     description := "Spark 3.5 connector for Iceberg tables",
-    licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+    Publishing.settings,
     autoScalaLibrary := false,
     Compile / packageBin := (spark / assembly).value,
     Compile / packageSrc / mappings := (spec / Compile / packageSrc / mappings).value ++
-      (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value,
-    Compile / packageDoc / publishArtifact := false
+      (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value ++
+      Seq("LICENSE", "NOTICE").map(name => (ThisBuild / baseDirectory).value / name -> s"META-INF/$name"),
+    Compile / packageDoc / mappings := (spark / Compile / packageDoc / mappings).value
   )
 
 /**

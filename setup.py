@@ -1,4 +1,7 @@
-"""Check that a wheel contains the connector's jars. All other settings of the package are in pyproject.toml."""
+"""Check that a wheel contains the connector's jars, and add the project's addresses from project/release.properties.
+
+All other settings of the package are in pyproject.toml.
+"""
 
 from __future__ import annotations
 
@@ -34,4 +37,13 @@ class WheelWithJars(bdist_wheel):
         super().run()
 
 
-setup(cmdclass={"bdist_wheel": WheelWithJars})
+def project_urls() -> dict[str, str]:
+    """Return the addresses of the project that have a value in the settings for releases."""
+    settings = ROOT / "project" / "release.properties"
+    lines = settings.read_text(encoding="utf-8").splitlines() if settings.exists() else []
+    values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
+    names = {"homepage": "Homepage", "source": "Source", "issues": "Issues"}
+    return {name: values[key] for key, name in names.items() if values.get(key)}
+
+
+setup(cmdclass={"bdist_wheel": WheelWithJars}, project_urls=project_urls())

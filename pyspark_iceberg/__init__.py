@@ -34,6 +34,8 @@ from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snap
 from pyspark_iceberg.session import catalog_settings, configure, iceberg_session
 from pyspark_iceberg.table import Table
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CommitConflictError",
     "CommitStateUnknownError",
@@ -59,6 +61,7 @@ __all__ = [
     "TypedRows",
     "UnsupportedOperationError",
     "ValidationError",
+    "__version__",
     "bucket",
     "catalog_settings",
     "clone",

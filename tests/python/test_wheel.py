@@ -13,7 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+import pyspark_iceberg
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+MAVEN = ROOT / "build" / "maven"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,12 @@ def test_the_wheel_contains_the_connector_the_sqlite_driver_and_a_type_marker(wh
     assert any(n.startswith("iceberg-lite-spark-3.5_2.12-") for n in names)
     assert any(n.startswith("sqlite-jdbc-") for n in names)
     assert "py.typed" in names
+
+
+def test_the_version_of_the_package_is_that_of_the_wheel(wheel: Path) -> None:
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    assert pyspark_iceberg.__version__ == version
+    assert f"-{version}-" in wheel.name
 
 
 def test_the_jar_has_no_class_outside_the_connector_packages(wheel: Path, tmp_path: Path) -> None:
@@ -97,7 +106,7 @@ def test_an_editable_installation_does_not_need_the_jar(tree_without_jars: Path)
 
 def test_the_published_module_has_the_jar_name_and_no_dependencies() -> None:
     version = (ROOT / "VERSION").read_text().strip()
-    folder = ROOT / "connector" / "artifact" / "target" / "scala-2.12"
+    folder = MAVEN / "io" / "github" / "iceberg-lite" / "iceberg-lite-spark-3.5_2.12" / version
     pom = ElementTree.parse(folder / f"iceberg-lite-spark-3.5_2.12-{version}.pom").getroot()
     name = "{http://maven.apache.org/POM/4.0.0}"
     assert pom.findtext(f"{name}artifactId") == "iceberg-lite-spark-3.5_2.12"

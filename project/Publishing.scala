@@ -1,0 +1,32 @@
+import java.util.Properties
+
+import sbt._
+import sbt.Keys._
+
+/** What the published module says about the project, from project/release.properties. */
+object Publishing {
+
+  private def settingsOf(base: File): String => Option[String] = {
+    val properties = new Properties
+    IO.load(properties, base / "project" / "release.properties")
+    key => Option(properties.getProperty(key)).map(_.trim).filter(_.nonEmpty)
+  }
+
+  val settings: Seq[Setting[_]] = Seq(
+    licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+    homepage := setting("homepage").value.map(url),
+    scmInfo := setting("source").value.map(address => ScmInfo(url(address), s"scm:git:$address")),
+    developers := (for {
+      name <- setting("developer.name").value
+      email <- setting("developer.email").value
+      page <- setting("homepage").value
+    } yield Developer(email, name, email, url(page))).toList,
+    // A Maven repository below the project, from which the tests and `make release` take the module.
+    publishTo := Some(MavenCache("build", (ThisBuild / baseDirectory).value / "build" / "maven")),
+    publishMavenStyle := true,
+    pomIncludeRepository := (_ => false)
+  )
+
+  private def setting(key: String): Def.Initialize[Option[String]] =
+    Def.setting(settingsOf((ThisBuild / baseDirectory).value)(key))
+}

@@ -1,0 +1,162 @@
+"""Build the artefacts of a release in dist/, check them in a clean environment, and write their checksums.
+
+The artefacts are the connector's jar with its POM, sources and documentation, and the Python wheel. Nothing is
+uploaded: RELEASING.md describes the next steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+GROUP, MODULE = "io.github.iceberg-lite", "iceberg-lite-spark-3.5_2.12"
+PROGRAM = """
+from pyspark_iceberg import __version__, iceberg_session
+spark = iceberg_session(warehouse="warehouse")
+spark.range(3).writeTo("db.numbers").create()
+assert spark.table("db.numbers").count() == 3
+print("iceberg-lite", __version__)
+"""
+
+
+def main() -> None:
+    """Build, check and describe the artefacts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--maven", type=Path, required=True, help="the Maven repository with the published module")
+    parser.add_argument("--wheel", type=Path, required=True, help="the wheel")
+    options = parser.parse_args()
+    require_settings(ROOT / "project" / "release.properties")
+    require_changelog(ROOT / "CHANGELOG.md")
+    folder = options.maven / Path(*GROUP.split(".")) / MODULE / VERSION
+    dist = ROOT / "dist"
+    artefacts = [copied(path, dist) for path in module_files(folder)]
+    for jar in (path for path in artefacts if path.suffix == ".jar"):
+        require_licence(jar)
+    wheel = options.wheel if options.wheel.parent == dist else copied(options.wheel, dist)
+    require_working_wheel(wheel)
+    require_working_module(options.maven)
+    write_checksums([*artefacts, wheel], dist / "SHA256SUMS")
+    print(f"The artefacts of {VERSION} are in {dist.relative_to(ROOT)}/. RELEASING.md describes how to publish them")
+
+
+def require_settings(path: Path) -> None:
+    """Fail if the project's settings for releases are incomplete.
+
+    Raises:
+        SystemExit: a setting has no value.
+    """
+    lines = [line.partition("=") for line in path.read_text(encoding="utf-8").splitlines() if "=" in line]
+    empty = [key.strip() for key, _, value in lines if not value.strip()]
+    if empty:
+        raise SystemExit(f"Set {', '.join(empty)} in {path.name}: the published POM and the wheel contain them")
+
+
+def require_changelog(path: Path) -> None:
+    """Fail if the changelog does not describe this version as released.
+
+    Raises:
+        SystemExit: the changelog has no section with the version and a date.
+    """
+    if not any(line.startswith(f"## {VERSION} (2") for line in path.read_text(encoding="utf-8").splitlines()):
+        raise SystemExit(f"{path.name} has no section '## {VERSION} (YYYY-MM-DD)': write the date of the release")
+
+
+def module_files(folder: Path) -> list[Path]:
+    """Return the files of the published module: the jar, its sources, its documentation and its POM.
+
+    Raises:
+        SystemExit: a file is missing.
+    """
+    files = [folder / f"{MODULE}-{VERSION}{ending}" for ending in (".jar", "-sources.jar", "-javadoc.jar", ".pom")]
+    missing = [path.name for path in files if not path.exists()]
+    if missing:
+        raise SystemExit(f"{', '.join(missing)} not found in {folder}: run make release")
+    pom = ElementTree.parse(files[-1]).getroot()
+    name = "{http://maven.apache.org/POM/4.0.0}"
+    absent = [part for part in ("licenses", "scm", "developers", "url") if pom.find(f"{name}{part}") is None]
+    if absent:
+        raise SystemExit(f"{files[-1].name} has no {', '.join(absent)}")
+    return files
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """Copy a file to a folder."""
+    folder.mkdir(exist_ok=True)
+    return Path(shutil.copy(path, folder))
+
+
+def require_licence(jar: Path) -> None:
+    """Fail if a jar lacks the licence or the notice.
+
+    Raises:
+        SystemExit: a file is missing.
+    """
+    names = set(zipfile.ZipFile(jar).namelist())
+    missing = {"META-INF/LICENSE", "META-INF/NOTICE"} - names
+    if missing:
+        raise SystemExit(f"{jar.name} has no {', '.join(sorted(missing))}")
+
+
+def require_working_wheel(wheel: Path) -> None:
+    """Install the wheel with its dependencies in a new environment, and run three lines of Python.
+
+    Raises:
+        subprocess.CalledProcessError: the installation or the program failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(Path(folder) / "venv", with_pip=True)
+        python = Path(folder) / "venv" / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+        subprocess.run([python, "-c", PROGRAM], cwd=folder, check=True)
+
+
+def require_working_module(maven: Path) -> None:
+    """Run spark-sql with the module of a Maven repository, without any other jar.
+
+    Raises:
+        subprocess.CalledProcessError: spark-sql failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(spark_sql(maven, Path(folder), "SELECT 1"), cwd=folder, check=True)
+
+
+def spark_sql(maven: Path, folder: Path, statement: str) -> list[str]:
+    """Return a command that runs a statement with the module of a Maven repository.
+
+    Args:
+        maven: the repository.
+        folder: an empty folder for the cache of jars and the tables of the catalog `lite`.
+        statement: the statement.
+    """
+    catalog = "spark.sql.catalog.lite"
+    settings = {
+        "spark.jars.ivy": folder / "ivy",
+        "spark.sql.extensions": "iceberglite.spark.SparkSessionExtensions",
+        catalog: "iceberglite.spark.SparkCatalog",
+        f"{catalog}.type": "hadoop",
+        f"{catalog}.warehouse": folder / "warehouse",
+    }
+    program = Path(sys.executable).parent / "spark-sql"
+    confs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
+    packages = ["--packages", f"{GROUP}:{MODULE}:{VERSION}", "--repositories", maven.absolute().as_uri()]
+    return [str(program), *packages, *confs, "-e", statement]
+
+
+def write_checksums(files: list[Path], target: Path) -> None:
+    """Write the SHA-256 checksums of files in the format of sha256sum."""
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(files)]
+    target.write_text("".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

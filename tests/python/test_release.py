@@ -1,0 +1,74 @@
+"""The published module works by its coordinates, and a release with incomplete settings fails."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import subprocess
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MAVEN = ROOT / "build" / "maven"
+
+
+@pytest.fixture(scope="module")
+def release() -> ModuleType:
+    """Return the module project/release.py."""
+    spec = importlib.util.spec_from_file_location("release", ROOT / "project" / "release.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+def test_spark_sql_loads_the_module_by_its_coordinates(release: ModuleType, tmp_path: Path) -> None:
+    statements = (
+        "CREATE TABLE lite.db.t (id INT) USING iceberg; INSERT INTO lite.db.t VALUES (7); SELECT * FROM lite.db.t;"
+        "CALL lite.system.rewrite_data_files('db.t')"
+    )
+    command = release.spark_sql(MAVEN, tmp_path, statements)
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr[-3000:]
+    assert "\n7\n" in f"\n{completed.stdout}"
+
+
+def test_the_published_jars_contain_licence_and_notice(release: ModuleType) -> None:
+    folder = MAVEN / Path(*release.GROUP.split(".")) / release.MODULE / release.VERSION
+    jars = sorted(path for path in folder.glob("*.jar"))
+    assert {path.name.removeprefix(f"{release.MODULE}-{release.VERSION}") for path in jars} >= {".jar", "-sources.jar"}
+    for jar in jars:
+        if not jar.name.endswith("-javadoc.jar"):
+            release.require_licence(jar)
+    sources = next(path for path in jars if path.name.endswith("-sources.jar"))
+    assert "iceberglite/spark/IcebergTable.scala" in zipfile.ZipFile(sources).namelist()
+
+
+def test_a_release_without_an_address_of_the_project_fails(release: ModuleType, tmp_path: Path) -> None:
+    settings = tmp_path / "release.properties"
+    settings.write_text("# comment\nhomepage = x\nsource =\ndeveloper.name =\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"Set source, developer\.name in release\.properties"):
+        release.require_settings(settings)
+    settings.write_text("homepage = x\n", encoding="utf-8")
+    release.require_settings(settings)
+
+
+def test_a_release_without_a_date_in_the_changelog_fails(release: ModuleType, tmp_path: Path) -> None:
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text(f"## {release.VERSION} (unreleased)\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="write the date of the release"):
+        release.require_changelog(changelog)
+    changelog.write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    release.require_changelog(changelog)
+
+
+def test_checksums_are_those_of_sha256sum(release: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "a.jar").write_bytes(b"content")
+    release.write_checksums([tmp_path / "a.jar"], tmp_path / "SHA256SUMS")
+    expected = f"{hashlib.sha256(b'content').hexdigest()}  a.jar\n"
+    assert (tmp_path / "SHA256SUMS").read_text(encoding="utf-8") == expected
