@@ -157,8 +157,9 @@ lazy val artifact = (project in file("connector/artifact"))
     Compile / packageBin := (spark / assembly).value,
     Compile / packageSrc / mappings := (spec / Compile / packageSrc / mappings).value ++
       (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value ++
-      Seq("LICENSE", "NOTICE").map(name => (ThisBuild / baseDirectory).value / name -> s"META-INF/$name"),
-    Compile / packageDoc / mappings := (spark / Compile / packageDoc / mappings).value
+      Publishing.licenceFiles((ThisBuild / baseDirectory).value),
+    Compile / packageDoc / mappings := (spark / Compile / packageDoc / mappings).value ++
+      Publishing.licenceFiles((ThisBuild / baseDirectory).value)
   )
 
 /**

@@ -23,9 +23,16 @@ object Publishing {
     } yield Developer(email, name, email, url(page))).toList,
     // A Maven repository below the project, from which the tests and `make release` take the module.
     publishTo := Some(MavenCache("build", (ThisBuild / baseDirectory).value / "build" / "maven")),
+    publishConfiguration := publishConfiguration.value.withOverwrite(true),
+    // Scaladoc takes minutes, so only `make release` sets this.
+    Compile / packageDoc / publishArtifact := sys.env.contains("ICEBERG_LITE_SCALADOC"),
     publishMavenStyle := true,
     pomIncludeRepository := (_ => false)
   )
+
+  /** The files that each published jar contains in META-INF. */
+  def licenceFiles(base: File): Seq[(File, String)] =
+    Seq("LICENSE", "NOTICE").map(name => base / name -> s"META-INF/$name")
 
   private def setting(key: String): Def.Initialize[Option[String]] =
     Def.setting(settingsOf((ThisBuild / baseDirectory).value)(key))
