@@ -6,11 +6,14 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.SchemaJson
 
 /** Writes the rows of one new file. */
-final private[avro] class AvroRecordWriter private (target: DataTarget, fields: AvroSinks.Fields, file: AvroRowsOutput)
-    extends RecordWriter {
+final private[avro] class AvroRecordWriter private (
+    target: DataTarget,
+    fields: AvroRowFields[Array[AnyRef]],
+    file: AvroRowsOutput
+) extends RecordWriter {
   private val metrics = new RecordMetrics(target.schema, target.modes)
   private var current: Record = _
-  private val encode: AvroOutput => Unit = out => fields.put(current, out)
+  private val encode: AvroOutput => Unit = out => fields.put(current.values, out)
 
   override def write(record: Record): Unit = {
     current = record
@@ -39,7 +42,7 @@ final private[avro] class AvroRecordWriter private (target: DataTarget, fields: 
 private[avro] object AvroRecordWriter {
   def open(target: DataTarget): AvroRecordWriter = {
     val struct = target.schema.asStruct
-    val fields = new AvroSinks.Fields(struct, Vector.empty)
+    val fields = AvroSinks.ofFields(struct.fields)
     val keyValues = Map(AvroFileSettings.SchemaKey -> SchemaJson.toJson(target.schema)) ++ target.keyValues
     val settings = AvroFileSettings.of(struct, AvroCodec.forDataFiles(target.properties), keyValues)
     new AvroRecordWriter(target, fields, new AvroRowsOutput(target.io, target.path, settings))

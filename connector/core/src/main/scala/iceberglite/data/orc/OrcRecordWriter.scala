@@ -7,11 +7,11 @@ import iceberglite.spec.file.FileFormat
 
 /** Writes the rows of one new file in batches. */
 final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcOutput) extends RecordWriter {
-  private val fields = new OrcSinks.Fields(target.schema.asStruct, Vector.empty)
+  private val fields = OrcSinks.of(target.schema, file.batch.cols)
   private val metrics = new RecordMetrics(target.schema, target.modes)
 
   override def write(record: Record): Unit = {
-    fields.put(file.batch.cols, file.beginRow(), record)
+    fields.put(record.values, file.beginRow())
     metrics.add(record)
     file.endRow(OrcOutput.UnknownSize)
   }

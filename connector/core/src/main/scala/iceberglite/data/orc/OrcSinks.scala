@@ -9,175 +9,115 @@ import org.apache.hadoop.hive.common.`type`.HiveDecimal
 import org.apache.hadoop.hive.ql.exec.vector._
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.data.{FieldChecks, RecordField, RecordSource}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type._
 
-/**
- * Writes the values of one column to the library's vectors.
- *
- * @param path path of the column, for messages
- */
-abstract private[orc] class OrcSink(required: Boolean, path: String) {
-  final def put(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-    if (value ne null) putNonNull(vector, row, value)
-    else if (required) FieldChecks.failMissing(path)
-    else {
-      vector.noNulls = false
-      vector.isNull(row) = true
-    }
+/** Puts the primitive values of records into the library's vectors. */
+abstract private[orc] class OrcSink(place: OrcPlace) extends OrcStoredField[Array[AnyRef]](place, RecordSource) {
+  final override def put(values: Array[AnyRef], ordinal: Int, slot: Int): Unit = {
+    val value = values(ordinal)
+    if (value eq null) putNull(slot) else putNonNull(slot, value)
+  }
 
-  protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit
+  protected def putNonNull(slot: Int, value: AnyRef): Unit
+
+  final override def countAbsent(): Unit = ()
 }
 
 private[orc] object OrcSinks {
 
-  /** The sinks of the fields that the file stores, in the order of the library's vectors. */
-  final class Fields(struct: StructType, path: Vector[String]) {
-    private val stored = struct.fields.zipWithIndex.filter(f => OrcSchemas.isStored(f._1))
-    private val ordinals = stored.map(_._2).toArray
-    private val sinks = stored.map { case (f, _) => of(f, path :+ f.name) }.toArray
+  /**
+   * Returns the writers of the values of records.
+   *
+   * @param vectors the vectors of a batch with the ORC schema that [[OrcSchemas]] returns for the schema
+   */
+  def of(schema: Schema, vectors: Array[ColumnVector]): OrcRowFields[Array[AnyRef]] =
+    Builder.of(RecordField.of(schema.fields), vectors)
 
-    def put(vectors: Array[ColumnVector], row: Int, record: Record): Unit = {
-      var i = 0
-      while (i < sinks.length) {
-        sinks(i).put(vectors(i), row, record(ordinals(i)))
-        i += 1
-      }
+  private object Builder extends OrcTraversal[RecordField, Array[AnyRef]](RecordSource) {
+    override protected def unstored(f: RecordField, name: String): Option[OrcField[Array[AnyRef]]] = None
+
+    override protected def fromSource(
+        f: RecordField,
+        writer: OrcField[Array[AnyRef]]
+    ): OrcField[Array[AnyRef]] = writer
+
+    override protected def leaf(f: RecordField, t: PrimitiveType, place: OrcPlace): OrcSink = (t, place.vector) match {
+      case (BooleanType, vector: LongColumnVector) => new Booleans(place, vector)
+      case (IntType | LongType | DateType | TimeType, vector: LongColumnVector) => new Numbers(place, vector)
+      case (FloatType | DoubleType, vector: DoubleColumnVector) => new Floating(place, vector)
+      case (TimestampType | TimestampTzType, vector: TimestampColumnVector) => new Timestamps(place, vector, 1000000L)
+      case (TimestampNsType | TimestampTzNsType, vector: TimestampColumnVector) =>
+        new Timestamps(place, vector, 1000000000L)
+      case (StringType, vector: BytesColumnVector) => new Strings(place, vector)
+      case (UuidType, vector: BytesColumnVector) => new Uuids(place, vector)
+      case (fixed: FixedType, vector: BytesColumnVector) => new Binaries(place, vector, Some(fixed))
+      case (BinaryType | _: GeometryType | _: GeographyType, vector: BytesColumnVector) =>
+        new Binaries(place, vector, None)
+      case (decimal: DecimalType, vector: DecimalColumnVector) => new Decimals(place, vector, decimal)
+      case _ => throw Unsupported(s"storing column ${place.name} of type $t", "Use another type")
     }
   }
 
-  private def of(f: NestedField, path: Vector[String]): OrcSink = {
-    val name = path.mkString(".")
-    f.fieldType match {
-      case struct: StructType => new Structs(new Fields(struct, path), f.required, name)
-      case list: ListType => new Lists(of(list.elementField, path :+ "element"), f.required, name)
-      case map: MapType =>
-        new Maps(of(map.keyField, path :+ "key"), of(map.valueField, path :+ "value"), f.required, name)
-      case primitive: PrimitiveType => leaf(primitive, f.required, name)
-    }
+  final private class Booleans(place: OrcPlace, vector: LongColumnVector) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit =
+      vector.vector(slot) = if (value.asInstanceOf[Boolean]) 1L else 0L
   }
 
-  private def leaf(t: PrimitiveType, required: Boolean, name: String): OrcSink = t match {
-    case BooleanType => new Booleans(required, name)
-    case IntType | LongType | DateType | TimeType => new Numbers(required, name)
-    case FloatType | DoubleType => new Floating(required, name)
-    case TimestampType | TimestampTzType => new Timestamps(1000000L, required, name)
-    case TimestampNsType | TimestampTzNsType => new Timestamps(1000000000L, required, name)
-    case StringType => new Strings(required, name)
-    case UuidType => new Uuids(required, name)
-    case fixed: FixedType => new Binaries(Some(fixed), required, name)
-    case BinaryType | _: GeometryType | _: GeographyType | UnknownType => new Binaries(None, required, name)
-    case VariantType => new Variants(required, name)
-    case decimal: DecimalType => new Decimals(decimal, required, name)
+  final private class Numbers(place: OrcPlace, vector: LongColumnVector) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit =
+      vector.vector(slot) = value.asInstanceOf[Number].longValue
   }
 
-  final private class Booleans(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-      vector.asInstanceOf[LongColumnVector].vector(row) = if (value.asInstanceOf[Boolean]) 1L else 0L
+  final private class Floating(place: OrcPlace, vector: DoubleColumnVector) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit =
+      vector.vector(slot) = value.asInstanceOf[Number].doubleValue
   }
 
-  final private class Numbers(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-      vector.asInstanceOf[LongColumnVector].vector(row) = value.asInstanceOf[Number].longValue
+  final private class Timestamps(place: OrcPlace, vector: TimestampColumnVector, unitsPerSecond: Long)
+      extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit =
+      OrcTimestamp.put(vector, slot, value.asInstanceOf[Number].longValue, unitsPerSecond, place.name)
   }
 
-  final private class Floating(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-      vector.asInstanceOf[DoubleColumnVector].vector(row) = value.asInstanceOf[Number].doubleValue
-  }
-
-  final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String)
-      extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      val units = value.asInstanceOf[Number].longValue
-      OrcTimestamp.put(vector.asInstanceOf[TimestampColumnVector], row, units, unitsPerSecond, path)
-    }
-  }
-
-  final private class Strings(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+  final private class Strings(place: OrcPlace, vector: BytesColumnVector) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit = {
       val bytes = value.asInstanceOf[String].getBytes(UTF_8)
-      vector.asInstanceOf[BytesColumnVector].setRef(row, bytes, 0, bytes.length)
+      vector.setRef(slot, bytes, 0, bytes.length)
     }
   }
 
-  final private class Uuids(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+  final private class Uuids(place: OrcPlace, vector: BytesColumnVector) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit = {
       val uuid = value.asInstanceOf[UUID]
       val bytes = ByteBuffer.allocate(AvroSchemas.UuidSize).putLong(uuid.getMostSignificantBits)
         .putLong(uuid.getLeastSignificantBits).array
-      vector.asInstanceOf[BytesColumnVector].setRef(row, bytes, 0, bytes.length)
+      vector.setRef(slot, bytes, 0, bytes.length)
     }
   }
 
-  final private class Binaries(fixed: Option[FixedType], required: Boolean, path: String)
-      extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      fixed.foreach(FieldChecks.length(_, value.asInstanceOf[ByteBuffer], path))
-      putBytes(vector, row, value.asInstanceOf[ByteBuffer])
-    }
-  }
-
-  private def putBytes(vector: ColumnVector, row: Int, value: ByteBuffer): Unit = {
-    val target = vector.asInstanceOf[BytesColumnVector]
-    if (value.hasArray) target.setRef(row, value.array, value.arrayOffset + value.position(), value.remaining)
-    else {
-      val bytes = new Array[Byte](value.remaining)
-      value.duplicate().get(bytes)
-      target.setRef(row, bytes, 0, bytes.length)
-    }
-  }
-
-  final private class Variants(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      val variant = value.asInstanceOf[Variant]
-      val parts = vector.asInstanceOf[StructColumnVector].fields
-      putBytes(parts(0), row, variant.metadata)
-      putBytes(parts(1), row, variant.value)
-    }
-  }
-
-  final private class Decimals(t: DecimalType, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      val decimal = FieldChecks.decimal(t, value.asInstanceOf[BigDecimal], path)
-      vector.asInstanceOf[DecimalColumnVector].vector(row).set(HiveDecimal.create(decimal, false))
-    }
-  }
-
-  final private class Structs(fields: Fields, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-      fields.put(vector.asInstanceOf[StructColumnVector].fields, row, value.asInstanceOf[Record])
-  }
-
-  final private class Lists(element: OrcSink, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      val elements = value.asInstanceOf[Vector[AnyRef]]
-      val list = vector.asInstanceOf[ListColumnVector]
-      val first = OrcEntries.startEntries(list, row, elements.size)
-      OrcEntries.ensureCapacity(list.child, list.childCount)
-      var i = 0
-      while (i < elements.size) {
-        element.put(list.child, first + i, elements(i))
-        i += 1
+  final private class Binaries(place: OrcPlace, vector: BytesColumnVector, fixed: Option[FixedType])
+      extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit = {
+      val buffer = value.asInstanceOf[ByteBuffer]
+      fixed.foreach(FieldChecks.length(_, buffer, place.name))
+      if (buffer.hasArray)
+        vector.setRef(slot, buffer.array, buffer.arrayOffset + buffer.position(), buffer.remaining)
+      else {
+        val bytes = new Array[Byte](buffer.remaining)
+        buffer.duplicate().get(bytes)
+        vector.setRef(slot, bytes, 0, bytes.length)
       }
     }
   }
 
-  final private class Maps(keys: OrcSink, values: OrcSink, required: Boolean, path: String)
-      extends OrcSink(required, path) {
-    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
-      val entries = value.asInstanceOf[Vector[(AnyRef, AnyRef)]]
-      val map = vector.asInstanceOf[MapColumnVector]
-      val first = OrcEntries.startEntries(map, row, entries.size)
-      OrcEntries.ensureCapacity(map.keys, map.childCount)
-      OrcEntries.ensureCapacity(map.values, map.childCount)
-      var i = 0
-      while (i < entries.size) {
-        keys.put(map.keys, first + i, entries(i)._1)
-        values.put(map.values, first + i, entries(i)._2)
-        i += 1
-      }
+  final private class Decimals(place: OrcPlace, vector: DecimalColumnVector, t: DecimalType) extends OrcSink(place) {
+    override protected def putNonNull(slot: Int, value: AnyRef): Unit = {
+      val decimal = FieldChecks.decimal(t, value.asInstanceOf[BigDecimal], place.name)
+      vector.vector(slot).set(HiveDecimal.create(decimal, false))
     }
   }
 }

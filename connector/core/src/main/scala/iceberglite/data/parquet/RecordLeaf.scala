@@ -7,7 +7,7 @@ import java.util.UUID
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
-import iceberglite.data.FieldChecks
+import iceberglite.data.{FieldChecks, RecordSource}
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spec.IcebergError.Unsupported

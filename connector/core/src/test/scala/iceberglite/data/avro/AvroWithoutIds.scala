@@ -10,9 +10,9 @@ object AvroWithoutIds {
   def write(io: FileIO, path: String, schema: Schema, rows: Seq[Record]): Unit = {
     val json =
       AvroSchemas.of(schema.asStruct, "table").toString.replaceAll(""","(field|element|key|value)-id":\d+""", "")
-    val fields = new AvroSinks.Fields(schema.asStruct, Vector.empty)
+    val fields = AvroSinks.ofFields(schema.fields)
     val container = new AvroContainerWriter(json, Seq.empty, AvroCodec.Default)
-    rows.foreach(row => container.add(fields.put(row, _)))
+    rows.foreach(row => container.add(fields.put(row.values, _)))
     io.write(path, container.finish())
   }
 }

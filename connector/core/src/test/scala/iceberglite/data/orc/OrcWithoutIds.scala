@@ -17,9 +17,9 @@ object OrcWithoutIds {
     val options = OrcFile.writerOptions(new Configuration(false)).setSchema(orc).useUTCTimestamp(true)
     val writer = OrcFile.createWriter(new Path(path), options)
     val batch = orc.createRowBatch(math.max(1, rows.size))
-    val fields = new OrcSinks.Fields(schema.asStruct, Vector.empty)
+    val fields = OrcSinks.of(schema, batch.cols)
     rows.foreach { row =>
-      fields.put(batch.cols, batch.size, row)
+      fields.put(row.values, batch.size)
       batch.size += 1
     }
     writer.addRowBatch(batch)

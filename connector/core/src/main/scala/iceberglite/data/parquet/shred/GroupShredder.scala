@@ -1,5 +1,7 @@
 package iceberglite.data.parquet.shred
 
+import iceberglite.data.RowSource
+
 /** A struct, list or map. @param parts the fields of a struct, the element of a list, or the key and value of a map */
 abstract private[shred] class GroupShredder[V](place: GroupPlace, rows: RowSource[V], parts: Array[FieldShredder[V]])
     extends StoredShredder[V](place.name, place.optional, place.definition, rows) {

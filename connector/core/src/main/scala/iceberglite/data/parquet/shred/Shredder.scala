@@ -2,6 +2,7 @@ package iceberglite.data.parquet.shred
 
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter}
 
+import iceberglite.data.RowSource
 import iceberglite.metrics.FloatingValues
 
 /** Shreds rows into the columns of a Parquet file. */

@@ -2,8 +2,8 @@ package iceberglite.data.parquet.shred
 
 import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 
-import iceberglite.data.RowField
-import iceberglite.spec.types.Type._
+import iceberglite.data.{FieldPlace, FieldTraversal, RowField, RowSource}
+import iceberglite.spec.types.{NestedField, PrimitiveType}
 
 /**
  * Creates the shredder of a file.
@@ -12,80 +12,75 @@ import iceberglite.spec.types.Type._
  * @tparam F the description of a field of the rows
  * @tparam V a row, a struct, or the values of a list
  */
-abstract private[iceberglite] class ShredderBuilder[F <: RowField[F], V](file: MessageType, rows: RowSource[V]) {
-  import ShredderBuilder._
+abstract private[iceberglite] class ShredderBuilder[F <: RowField[F], V](file: MessageType, rows: RowSource[V])
+    extends FieldTraversal[F, ParquetPlace, FieldShredder[V]] {
 
   /** Returns the shredder of a field of a primitive type. */
   protected def leaf(field: F, column: LeafColumn): LeafShredder[V]
 
-  /**
-   * Returns the shredder of a field that the file does not contain, or `None` if the values of the field are ignored.
-   */
-  protected def unstored(field: F, name: String): Option[FieldShredder[V]]
-
-  /** Returns the shredder of a field that takes its values from the source of the field. */
-  protected def fromSource(field: F, shredder: FieldShredder[V]): FieldShredder[V]
-
-  final def shredder(fields: Vector[F]): Shredder[V] = {
-    val written = structFields(fields, file, Position(Vector.empty, Vector.empty, 0, 0))
+  final def shredder(columns: Vector[F]): Shredder[V] = {
+    val written = fields(columns, ParquetPlace(file, Vector.empty, Vector.empty, 0, 0))
     new Shredder(written.map(_._1).toArray, written.map(_._2).toArray)
   }
 
-  /** Returns the shredders of fields and their ordinals. @param group contains the stored fields, in the same order */
-  private def structFields(
-      fields: Vector[F],
-      group: GroupType,
-      parent: Position
-  ): Vector[(FieldShredder[V], Int)] = {
-    val nodes = group.getFields.iterator
-    fields.flatMap { f =>
-      val shredder =
-        if (f.isStored) Some(stored(f, nodes.next(), parent))
-        else unstored(f, (parent.names :+ f.field.name).mkString("."))
-      shredder.map(_ -> f.ordinal)
-    }
+  final override protected def fieldIn(struct: ParquetPlace, field: NestedField, index: Int): ParquetPlace =
+    struct.child(struct.group.getType(index), field)
+
+  final override protected def entryIn(collection: ParquetPlace, field: NestedField, index: Int): ParquetPlace = {
+    val entries = collection.entries
+    entries.child(entries.group.getType(index), field)
   }
 
-  private def stored(f: F, node: ParquetType, parent: Position): FieldShredder[V] = {
-    val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
-    val position = parent.copy(
-      path = parent.path :+ node.getName,
-      names = parent.names :+ f.field.name,
-      definition = if (optional) parent.definition + 1 else parent.definition
-    )
-    val name = position.names.mkString(".")
-    val shredder =
-      if (node.isPrimitive) {
-        leaf(f, LeafColumn(file.getColumnDescription(position.path.toArray), f.field.id, name, optional))
-      } else group(f, node.asGroupType, position, GroupPlace(name, optional, position.definition))
-    fromSource(f, shredder)
+  final override protected def leaf(f: F, t: PrimitiveType, place: ParquetPlace): FieldShredder[V] = {
+    val descriptor = file.getColumnDescription(place.path.toArray)
+    leaf(f, LeafColumn(descriptor, f.field.id, place.name, place.optional))
   }
 
-  private def group(f: F, node: GroupType, position: Position, place: GroupPlace): FieldShredder[V] = {
-    def entries: GroupType = node.getType(0).asGroupType
-    def entry(i: Int): FieldShredder[V] = stored(f.parts(i), entries.getType(i), position.entry(entries))
-    f.field.fieldType match {
-      case _: ListType => new ListShredder(place, rows, position.repetition + 1, entry(0))
-      case _: MapType => new MapShredder(place, rows, position.repetition + 1, entry(0), entry(1))
-      case _ =>
-        val fields = structFields(f.parts, node, position)
-        new StructShredder(place, rows, f.size, fields.map(_._1).toArray, fields.map(_._2).toArray)
-    }
-  }
+  final override protected def struct(
+      f: F,
+      place: ParquetPlace,
+      fields: Vector[(FieldShredder[V], Int)]
+  ): FieldShredder[V] =
+    new StructShredder(place.ofGroup, rows, f.size, fields.map(_._1).toArray, fields.map(_._2).toArray)
+
+  final override protected def list(place: ParquetPlace, element: FieldShredder[V]): FieldShredder[V] =
+    new ListShredder(place.ofGroup, rows, place.repetition + 1, element)
+
+  final override protected def map(
+      place: ParquetPlace,
+      key: FieldShredder[V],
+      value: FieldShredder[V]
+  ): FieldShredder[V] = new MapShredder(place.ofGroup, rows, place.repetition + 1, key, value)
 }
 
-private object ShredderBuilder {
+/**
+ * The place of a field in a Parquet schema.
+ *
+ * @param path the names in the file
+ * @param definition the definition level at which the field is present
+ * @param repetition the repetition level of the innermost list or map that contains the parts of the field
+ */
+final private[iceberglite] case class ParquetPlace(
+    node: ParquetType,
+    path: Vector[String],
+    override val names: Vector[String],
+    definition: Int,
+    repetition: Int
+) extends FieldPlace {
+  def optional: Boolean = node.isRepetition(ParquetType.Repetition.OPTIONAL)
 
-  /**
-   * The position of a field, or of the entries of a list or map.
-   *
-   * @param path the names in the file
-   * @param names the names in the table, for messages
-   * @param definition the definition level at which the field is present
-   * @param repetition the repetition level of the innermost list or map that contains the parts of the field
-   */
-  final case class Position(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
-    def entry(entries: GroupType): Position =
-      copy(path :+ entries.getName, definition = definition + 1, repetition = repetition + 1)
+  def group: GroupType = node.asGroupType
+
+  private[shred] def ofGroup: GroupPlace = GroupPlace(name, optional, definition)
+
+  private[shred] def child(part: ParquetType, field: NestedField): ParquetPlace = {
+    val place = ParquetPlace(part, path :+ part.getName, names :+ field.name, definition, repetition)
+    if (place.optional) place.copy(definition = definition + 1) else place
+  }
+
+  /** The repeated entries of a list or map. */
+  private[shred] def entries: ParquetPlace = {
+    val repeated = group.getType(0)
+    ParquetPlace(repeated, path :+ repeated.getName, names, definition + 1, repetition + 1)
   }
 }

@@ -18,7 +18,7 @@ final private[avro] class AvroDataFile(
     modes: MetricsModes
 ) extends DataFileWriter {
   private val tallies = new FileTallies(modes)
-  private val fields = AvroFieldWriters.of(input, tallies)
+  private val fields = new AvroFieldWriters(tallies).of(input)
   private var records = 0L
   private var current: InternalRow = _
 

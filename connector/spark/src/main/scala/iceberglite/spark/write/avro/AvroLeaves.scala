@@ -5,7 +5,8 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.{AvroOutput, AvroSchemas}
-import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.data.avro.{AvroPlace, AvroStoredField}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, SparkRowSource, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
 import iceberglite.spec.types.Type.DecimalType
 
@@ -13,13 +14,21 @@ import iceberglite.spec.types.Type.DecimalType
  * Encodes primitive values. Each kind of value has its own class with its own `put`, so that writing a value needs only
  * one virtual call.
  */
-abstract private[avro] class AvroLeafWriter(name: String, required: Boolean, tally: ColumnTally)
-    extends AvroStoredField(name, required) {
+abstract private[avro] class AvroLeafWriter(place: AvroPlace, tally: ColumnTally)
+    extends AvroStoredField[SpecializedGetters](place, SparkRowSource) {
+
+  /** Encodes a null if the value is null. @return whether the value is not null */
+  final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
+    val present = !values.isNullAt(ordinal)
+    putPresence(present, out)
+    present
+  }
+
   final override def countAbsent(): Unit = tally.addNull()
 }
 
-final private[avro] class AvroBooleanLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroBooleanLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getBoolean(ordinal)
@@ -28,8 +37,8 @@ final private[avro] class AvroBooleanLeaf(name: String, required: Boolean, tally
     }
 }
 
-final private[avro] class AvroByteLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroByteLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getByte(ordinal).toLong
@@ -38,8 +47,8 @@ final private[avro] class AvroByteLeaf(name: String, required: Boolean, tally: L
     }
 }
 
-final private[avro] class AvroShortLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroShortLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getShort(ordinal).toLong
@@ -48,8 +57,8 @@ final private[avro] class AvroShortLeaf(name: String, required: Boolean, tally: 
     }
 }
 
-final private[avro] class AvroIntLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroIntLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getInt(ordinal).toLong
@@ -58,8 +67,8 @@ final private[avro] class AvroIntLeaf(name: String, required: Boolean, tally: Lo
     }
 }
 
-final private[avro] class AvroLongLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroLongLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getLong(ordinal)
@@ -68,18 +77,18 @@ final private[avro] class AvroLongLeaf(name: String, required: Boolean, tally: L
     }
 }
 
-final private[avro] class AvroTimeLeaf(name: String, required: Boolean, tally: LongTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroTimeLeaf(place: AvroPlace, tally: LongTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
-      val value = TimeOfDay.checked(values.getLong(ordinal), name)
+      val value = TimeOfDay.checked(values.getLong(ordinal), place.name)
       tally.add(value)
       out.writeLong(value)
     }
 }
 
-final private[avro] class AvroFloatLeaf(name: String, required: Boolean, tally: FloatTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroFloatLeaf(place: AvroPlace, tally: FloatTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getFloat(ordinal)
@@ -88,8 +97,8 @@ final private[avro] class AvroFloatLeaf(name: String, required: Boolean, tally: 
     }
 }
 
-final private[avro] class AvroDoubleLeaf(name: String, required: Boolean, tally: DoubleTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroDoubleLeaf(place: AvroPlace, tally: DoubleTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val value = values.getDouble(ordinal)
@@ -99,8 +108,8 @@ final private[avro] class AvroDoubleLeaf(name: String, required: Boolean, tally:
 }
 
 /** Encodes decimals of up to 18 digits, whose unscaled value is a long, with the most significant byte first. */
-final private[avro] class AvroLongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroLongDecimalLeaf(place: AvroPlace, tally: LongTally, t: DecimalType)
+    extends AvroLeafWriter(place, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
@@ -116,8 +125,8 @@ final private[avro] class AvroLongDecimalLeaf(name: String, required: Boolean, t
 }
 
 /** Encodes decimals of more than 18 digits, sign-extended to the number of bytes of the type. */
-final private[avro] class AvroDecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroDecimalLeaf(place: AvroPlace, tally: DecimalTally, t: DecimalType)
+    extends AvroLeafWriter(place, tally) {
   private val length = AvroSchemas.bytesOfDecimal(t.precision)
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
@@ -135,8 +144,8 @@ final private[avro] class AvroDecimalLeaf(name: String, required: Boolean, tally
     }
 }
 
-final private[avro] class AvroStringLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroStringLeaf(place: AvroPlace, tally: BytesTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val text = values.getUTF8String(ordinal)
@@ -148,8 +157,8 @@ final private[avro] class AvroStringLeaf(name: String, required: Boolean, tally:
     }
 }
 
-final private[avro] class AvroBinaryLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroBinaryLeaf(place: AvroPlace, tally: BytesTally)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val bytes = values.getBinary(ordinal)
@@ -159,26 +168,26 @@ final private[avro] class AvroBinaryLeaf(name: String, required: Boolean, tally:
     }
 }
 
-final private[avro] class AvroFixedLeaf(name: String, required: Boolean, tally: BytesTally, length: Int)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroFixedLeaf(place: AvroPlace, tally: BytesTally, length: Int)
+    extends AvroLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
       val bytes = values.getBinary(ordinal)
-      RowFaults.checkLength(bytes, length, name)
+      RowFaults.checkLength(bytes, length, place.name)
       tally.add(bytes, 0, length)
       out.writeRaw(bytes, 0, length)
     }
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[avro] class AvroUuidLeaf(name: String, required: Boolean, tally: BytesTally)
-    extends AvroLeafWriter(name, required, tally) {
+final private[avro] class AvroUuidLeaf(place: AvroPlace, tally: BytesTally)
+    extends AvroLeafWriter(place, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)
   private val buffer = ByteBuffer.wrap(bytes)
 
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (isPresent(values, ordinal, out)) {
-      val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+      val uuid = UuidText.parse(values.getUTF8String(ordinal), place.name)
       buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
       tally.add(bytes, 0, bytes.length)
       out.writeRaw(bytes, 0, bytes.length)

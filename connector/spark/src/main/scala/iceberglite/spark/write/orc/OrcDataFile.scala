@@ -20,7 +20,7 @@ final private[orc] class OrcDataFile(
     modes: MetricsModes
 ) extends DataFileWriter {
   private val tallies = new FileTallies(modes)
-  private val columns = OrcRowWriter.of(input, file.batch, tallies)
+  private val columns = new OrcRowWriter(tallies).of(input, file.batch.cols)
   private var records = 0L
 
   override def write(row: InternalRow): Unit = {

@@ -7,8 +7,8 @@ import org.apache.hadoop.hive.ql.exec.vector._
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.data.orc.OrcTimestamp
-import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.data.orc.{OrcPlace, OrcStoredField, OrcTimestamp}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, SparkRowSource, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
 import iceberglite.spec.types.Type.DecimalType
 
@@ -16,13 +16,22 @@ import iceberglite.spec.types.Type.DecimalType
  * Puts the values of a primitive column into the column's vector. Each kind of value has its own class with its own
  * `put`, so that writing a value needs only one virtual call.
  */
-abstract private[orc] class OrcLeafWriter(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
-    extends OrcStoredField(name, required, vector) {
+abstract private[orc] class OrcLeafWriter(place: OrcPlace, tally: ColumnTally)
+    extends OrcStoredField[SpecializedGetters](place, SparkRowSource) {
+
+  /** Puts a null into the vector if the value is null. @return whether the value is not null */
+  final protected def isPresent(values: SpecializedGetters, ordinal: Int, slot: Int): Boolean =
+    if (!values.isNullAt(ordinal)) true
+    else {
+      putNull(slot)
+      false
+    }
+
   final override def countAbsent(): Unit = tally.addNull()
 }
 
-final private[orc] class OrcBooleanLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcBooleanLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = if (values.getBoolean(ordinal)) 1L else 0L
     tally.add(value)
@@ -30,8 +39,8 @@ final private[orc] class OrcBooleanLeaf(name: String, required: Boolean, vector:
   }
 }
 
-final private[orc] class OrcByteLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcByteLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getByte(ordinal).toLong
     tally.add(value)
@@ -39,8 +48,8 @@ final private[orc] class OrcByteLeaf(name: String, required: Boolean, vector: Lo
   }
 }
 
-final private[orc] class OrcShortLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcShortLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getShort(ordinal).toLong
     tally.add(value)
@@ -48,8 +57,8 @@ final private[orc] class OrcShortLeaf(name: String, required: Boolean, vector: L
   }
 }
 
-final private[orc] class OrcIntLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcIntLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getInt(ordinal).toLong
     tally.add(value)
@@ -57,8 +66,8 @@ final private[orc] class OrcIntLeaf(name: String, required: Boolean, vector: Lon
   }
 }
 
-final private[orc] class OrcLongLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcLongLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
@@ -66,31 +75,30 @@ final private[orc] class OrcLongLeaf(name: String, required: Boolean, vector: Lo
   }
 }
 
-final private[orc] class OrcTimeLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcTimeLeaf(place: OrcPlace, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
-    val value = TimeOfDay.checked(values.getLong(ordinal), name)
+    val value = TimeOfDay.checked(values.getLong(ordinal), place.name)
     tally.add(value)
     vector.vector(slot) = value
   }
 }
 
 final private[orc] class OrcTimestampLeaf(
-    name: String,
-    required: Boolean,
+    place: OrcPlace,
     vector: TimestampColumnVector,
     tally: LongTally,
     unitsPerSecond: Long
-) extends OrcLeafWriter(name, required, vector, tally) {
+) extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
-    OrcTimestamp.put(vector, slot, value, unitsPerSecond, name)
+    OrcTimestamp.put(vector, slot, value, unitsPerSecond, place.name)
   }
 }
 
-final private[orc] class OrcFloatLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: FloatTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcFloatLeaf(place: OrcPlace, vector: DoubleColumnVector, tally: FloatTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getFloat(ordinal)
     tally.add(value)
@@ -98,8 +106,8 @@ final private[orc] class OrcFloatLeaf(name: String, required: Boolean, vector: D
   }
 }
 
-final private[orc] class OrcDoubleLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: DoubleTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcDoubleLeaf(place: OrcPlace, vector: DoubleColumnVector, tally: DoubleTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDouble(ordinal)
     tally.add(value)
@@ -109,12 +117,11 @@ final private[orc] class OrcDoubleLeaf(name: String, required: Boolean, vector: 
 
 /** Puts decimals of up to 18 digits, as longs. */
 final private[orc] class OrcLongDecimalLeaf(
-    name: String,
-    required: Boolean,
+    place: OrcPlace,
     vector: Decimal64ColumnVector,
     tally: LongTally,
     t: DecimalType
-) extends OrcLeafWriter(name, required, vector, tally) {
+) extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toUnscaledLong
     tally.add(value)
@@ -123,12 +130,11 @@ final private[orc] class OrcLongDecimalLeaf(
 }
 
 final private[orc] class OrcDecimalLeaf(
-    name: String,
-    required: Boolean,
+    place: OrcPlace,
     vector: DecimalColumnVector,
     tally: DecimalTally,
     t: DecimalType
-) extends OrcLeafWriter(name, required, vector, tally) {
+) extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toJavaBigDecimal
     tally.add(value)
@@ -137,8 +143,8 @@ final private[orc] class OrcDecimalLeaf(
 }
 
 /** Puts strings. The bytes are copied, because Spark reuses the row before the batch is written. */
-final private[orc] class OrcStringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcStringLeaf(place: OrcPlace, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val text = values.getUTF8String(ordinal)
     val bytes = RowBytes.array(text)
@@ -148,8 +154,8 @@ final private[orc] class OrcStringLeaf(name: String, required: Boolean, vector: 
   }
 }
 
-final private[orc] class OrcBinaryLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcBinaryLeaf(place: OrcPlace, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
     tally.add(bytes, 0, bytes.length)
@@ -158,28 +164,27 @@ final private[orc] class OrcBinaryLeaf(name: String, required: Boolean, vector: 
 }
 
 final private[orc] class OrcFixedLeaf(
-    name: String,
-    required: Boolean,
+    place: OrcPlace,
     vector: BytesColumnVector,
     tally: BytesTally,
     length: Int
-) extends OrcLeafWriter(name, required, vector, tally) {
+) extends OrcLeafWriter(place, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
-    RowFaults.checkLength(bytes, length, name)
+    RowFaults.checkLength(bytes, length, place.name)
     tally.add(bytes, 0, length)
     vector.setVal(slot, bytes, 0, length)
   }
 }
 
 /** Converts the text of a UUID to 16 bytes, with the most significant byte first. */
-final private[orc] class OrcUuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
-    extends OrcLeafWriter(name, required, vector, tally) {
+final private[orc] class OrcUuidLeaf(place: OrcPlace, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeafWriter(place, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)
   private val buffer = ByteBuffer.wrap(bytes)
 
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
-    val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+    val uuid = UuidText.parse(values.getUTF8String(ordinal), place.name)
     buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
     tally.add(bytes, 0, bytes.length)
     vector.setVal(slot, bytes, 0, bytes.length)

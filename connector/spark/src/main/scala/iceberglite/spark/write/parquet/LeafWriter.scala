@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, SparkRowSource, TimeOfDay, UuidText}
 
 /** Writes primitive values of Spark's rows to one column of the file. */
 abstract private[parquet] class LeafWriter(target: LeafColumn)

@@ -2,11 +2,10 @@ package iceberglite.spark.write.parquet
 
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, SpecializedGetters}
-import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
-import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, RowSource, Shredder, ShredderBuilder}
-import iceberglite.spark.write.files.{InputField, InputSource, RowFaults}
+import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder}
+import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
 
@@ -57,20 +56,4 @@ private[parquet] object RowShredder {
         throw Unsupported(s"writing column ${column.name} of type $other", "Remove the column from the table")
     }
   }
-}
-
-/** The values of Spark's rows. */
-private[parquet] object SparkRowSource extends RowSource[SpecializedGetters] {
-  override type Entries = ArrayData
-  override type Pairs = MapData
-
-  override def isNull(values: SpecializedGetters, ordinal: Int): Boolean = values.isNullAt(ordinal)
-  override def failNull(name: String): Nothing = RowFaults.nullIn(name)
-  override def struct(values: SpecializedGetters, ordinal: Int, size: Int): SpecializedGetters =
-    values.getStruct(ordinal, size)
-  override def list(values: SpecializedGetters, ordinal: Int): ArrayData = values.getArray(ordinal)
-  override def map(values: SpecializedGetters, ordinal: Int): MapData = values.getMap(ordinal)
-  override def keys(map: MapData): ArrayData = map.keyArray
-  override def mapped(map: MapData): ArrayData = map.valueArray
-  override def count(entries: ArrayData): Int = entries.numElements
 }

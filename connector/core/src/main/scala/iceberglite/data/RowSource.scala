@@ -1,4 +1,4 @@
-package iceberglite.data.parquet.shred
+package iceberglite.data
 
 /**
  * Returns the nested values of rows.
