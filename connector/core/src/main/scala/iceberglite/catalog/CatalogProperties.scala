@@ -11,41 +11,10 @@ import iceberglite.storage.S3Settings
 object CatalogProperties {
 
   /** The supported properties, in the order of the documentation. */
-  def all: Seq[CatalogProperty] = Seq(
-    CatalogProperty.Type,
-    CatalogProperty.CatalogImpl,
-    CatalogProperty.FileIOImpl,
-    CatalogProperty.Region,
-    CatalogProperty.Warehouse,
-    CatalogProperty.Uri,
-    CatalogProperty.CacheEnabled,
-    CatalogProperty.CacheExpirationMs,
-    CatalogProperty.ManifestCacheEnabled,
-    CatalogProperty.ManifestCacheBytes,
-    CatalogProperty.ManifestCacheFileBytes,
-    CatalogProperty.ManifestCacheIdleMs,
-    CatalogProperty.SyncEnabled,
-    CatalogProperty.UseNullableQuerySchema,
-    CatalogProperty.StoredName,
-    CatalogProperty.DefaultNamespace,
-    CatalogProperty.UniqueTableLocation,
-    CatalogProperty.OwnedLocations,
-    CatalogProperty.Clients,
-    CatalogProperty.MetricsReporterImpl
-  ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
+  def all: Seq[CatalogProperty] = CatalogProperty.all ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
-  val prefixes: Seq[PropertyPrefix] =
-    Seq(
-      CatalogProperty.TableDefault,
-      CatalogProperty.TableOverride,
-      CatalogProperty.ViewDefault,
-      CatalogProperty.ViewOverride,
-      CatalogProperty.OwnedLocationsOf,
-      CatalogProperty.Jdbc,
-      RestProperty.Header,
-      CatalogProperty.Hadoop,
-      CatalogProperty.S3
-    )
+  /** The prefixes of supported properties, in the order of the documentation. */
+  val prefixes: Seq[PropertyPrefix] = CatalogProperty.prefixes :+ RestProperty.Header
 
   /** Whether this release supports the key. */
   def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||

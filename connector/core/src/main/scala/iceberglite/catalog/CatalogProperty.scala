@@ -4,6 +4,7 @@ import scala.util.Try
 
 import iceberglite.table
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.Declarations
 import iceberglite.storage.{S3Settings, StorageSettings}
 
 /**
@@ -61,95 +62,134 @@ final case class PropertyPrefix(prefix: String, doc: String) {
 }
 
 object CatalogProperty {
-  val Type: CatalogProperty = CatalogProperty("type", None, "Type of the catalog: hadoop, jdbc, rest or hive")
-  val CatalogImpl: CatalogProperty = CatalogProperty(
+  private val declared = new Declarations[CatalogProperty]
+  private val declaredPrefixes = new Declarations[PropertyPrefix]
+
+  val Type: CatalogProperty = declared(CatalogProperty("type", None, "Type of the catalog: hadoop, jdbc, rest or hive"))
+  val CatalogImpl: CatalogProperty = declared(CatalogProperty(
     "catalog-impl",
     None,
     "Catalog class of Apache Iceberg in place of the type, such as org.apache.iceberg.hadoop.HadoopCatalog"
-  )
-  val FileIOImpl: CatalogProperty = CatalogProperty(
+  ))
+  val FileIOImpl: CatalogProperty = declared(CatalogProperty(
     "io-impl",
     None,
     "FileIO class of Apache Iceberg; HadoopFileIO, ResolvingFileIO and S3FileIO are accepted and have no effect"
-  )
-  val Region: CatalogProperty = CatalogProperty("client.region", None, "Region of the S3 store")
-  val Warehouse: CatalogProperty =
-    CatalogProperty("warehouse", None, "Directory in which tables are created")
-  val Uri: CatalogProperty = CatalogProperty(
+  ))
+  val Region: CatalogProperty = declared(CatalogProperty("client.region", None, "Region of the S3 store"))
+  val Warehouse: CatalogProperty = declared(CatalogProperty("warehouse", None, "Directory in which tables are created"))
+  val Uri: CatalogProperty = declared(CatalogProperty(
     "uri",
     None,
     "URI of the catalog's database, REST server or Hive Metastore"
-  )
+  ))
   val CacheEnabled: CatalogProperty =
-    CatalogProperty("cache-enabled", Some("true"), "Whether loaded tables are cached")
-  val CacheExpirationMs: CatalogProperty =
-    CatalogProperty(
-      "cache.expiration-interval-ms",
-      Some("30000"),
-      "Time for which a loaded table is used without asking the catalog for a newer version; 0 asks each time, -1 " +
-        "never asks"
-    )
-  val ManifestCacheEnabled: CatalogProperty =
-    CatalogProperty(
-      "io.manifest.cache-enabled",
-      Some("true"),
-      "Whether decoded manifests, which never change, are cached"
-    )
-  val ManifestCacheBytes: CatalogProperty = CatalogProperty(
+    declared(CatalogProperty("cache-enabled", Some("true"), "Whether loaded tables are cached"))
+  val CacheExpirationMs: CatalogProperty = declared(CatalogProperty(
+    "cache.expiration-interval-ms",
+    Some("30000"),
+    "Time for which a loaded table is used without asking the catalog for a newer version; 0 asks each time, -1 " +
+      "never asks"
+  ))
+  val ManifestCacheEnabled: CatalogProperty = declared(CatalogProperty(
+    "io.manifest.cache-enabled",
+    Some("true"),
+    "Whether decoded manifests, which never change, are cached"
+  ))
+  val ManifestCacheBytes: CatalogProperty = declared(CatalogProperty(
     "io.manifest.cache.max-total-bytes",
     None,
     "Maximum estimated memory of cached manifests; by default the smaller of 512 MB and 15 % of the heap"
-  )
-  val ManifestCacheFileBytes: CatalogProperty =
-    CatalogProperty("io.manifest.cache.max-content-length", None, "Maximum size of a manifest that is cached, in bytes")
-  val ManifestCacheIdleMs: CatalogProperty =
-    CatalogProperty(
-      "io.manifest.cache.expiration-interval-ms",
-      None,
-      "Time after which an unused manifest is removed from the cache"
-    )
-  val SyncEnabled: CatalogProperty = CatalogProperty(
+  ))
+  val ManifestCacheFileBytes: CatalogProperty = declared(CatalogProperty(
+    "io.manifest.cache.max-content-length",
+    None,
+    "Maximum size of a manifest that is cached, in bytes"
+  ))
+  val ManifestCacheIdleMs: CatalogProperty = declared(CatalogProperty(
+    "io.manifest.cache.expiration-interval-ms",
+    None,
+    "Time after which an unused manifest is removed from the cache"
+  ))
+  val SyncEnabled: CatalogProperty = declared(CatalogProperty(
     "io.sync-enabled",
     Some("false"),
     "Whether written files and commits on a local file system are synced to the device before the operation continues"
-  )
-  val UseNullableQuerySchema: CatalogProperty =
-    CatalogProperty(
-      "use-nullable-query-schema",
-      Some("true"),
-      "Whether all columns of a CREATE TABLE AS SELECT are nullable"
-    )
-  val StoredName: CatalogProperty = CatalogProperty(
+  ))
+  val UseNullableQuerySchema: CatalogProperty = declared(CatalogProperty(
+    "use-nullable-query-schema",
+    Some("true"),
+    "Whether all columns of a CREATE TABLE AS SELECT are nullable"
+  ))
+  val StoredName: CatalogProperty = declared(CatalogProperty(
     "catalog-name",
     None,
     "Name under which a JDBC catalog stores its tables in the database; by default the name of the catalog in the " +
       "session"
-  )
-  val Clients: CatalogProperty = CatalogProperty(
-    "clients",
-    Some("2"),
-    "Maximum number of connections of a JDBC or Hive catalog; always one for SQLite"
-  )
-  val DefaultNamespace: CatalogProperty =
-    CatalogProperty("default-namespace", None, "Namespace that becomes current when a session switches to this catalog")
-
-  val MetricsReporterImpl: CatalogProperty = CatalogProperty(
-    "metrics-reporter-impl",
+  ))
+  val DefaultNamespace: CatalogProperty = declared(CatalogProperty(
+    "default-namespace",
     None,
-    "Class that implements iceberglite.table.MetricsReporter and receives the metrics of scans and commits; " +
-      "org.apache.iceberg.metrics.LoggingMetricsReporter writes them to the log"
-  )
-
-  val OwnedLocations: CatalogProperty = CatalogProperty(
+    "Namespace that becomes current when a session switches to this catalog"
+  ))
+  val UniqueTableLocation: CatalogProperty = declared(CatalogProperty(
+    "unique-table-location",
+    Some("false"),
+    "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
+      "again gets another location; only for catalogs of type jdbc and hive"
+  ))
+  val OwnedLocations: CatalogProperty = declared(CatalogProperty(
     "owned-locations",
     None,
     "Comma-separated list of additional directories in which a table owns <directory>/<namespace>/<table>; the files " +
       "in this subdirectory are deleted with the table's other files"
-  )
-  val OwnedLocationsOf: PropertyPrefix = PropertyPrefix(
+  ))
+  val Clients: CatalogProperty = declared(CatalogProperty(
+    "clients",
+    Some("2"),
+    "Maximum number of connections of a JDBC or Hive catalog; always one for SQLite"
+  ))
+  val MetricsReporterImpl: CatalogProperty = declared(CatalogProperty(
+    "metrics-reporter-impl",
+    None,
+    "Class that implements iceberglite.table.MetricsReporter and receives the metrics of scans and commits; " +
+      "org.apache.iceberg.metrics.LoggingMetricsReporter writes them to the log"
+  ))
+
+  val TableDefault: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    "table-default.",
+    "Default of a table property, for new tables that do not set this property"
+  ))
+  val TableOverride: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    "table-override.",
+    "Table property of all new tables, which overrides the value in CREATE TABLE"
+  ))
+  val ViewDefault: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    "view-default.",
+    "Default of a view property, for new views that do not set this property"
+  ))
+  val ViewOverride: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    "view-override.",
+    "View property of all new views, which overrides the value in CREATE VIEW"
+  ))
+  val OwnedLocationsOf: PropertyPrefix = declaredPrefixes(PropertyPrefix(
     "owned-locations.",
     "Comma-separated list of directories that belong to one table: owned-locations.<namespace>.<table>"
-  )
+  ))
+  val Jdbc: PropertyPrefix =
+    declaredPrefixes(PropertyPrefix("jdbc.", "Setting of the JDBC driver: jdbc.user, jdbc.password, ..."))
+  val Hadoop: PropertyPrefix =
+    declaredPrefixes(PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration"))
+  val S3: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    S3Settings.Prefix,
+    s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
+  ))
+
+  /** The properties that several types of catalogs have, in the order of the documentation. */
+  private[catalog] val all: Seq[CatalogProperty] = declared.all
+
+  /** The prefixes of the properties of several types of catalogs, in the order of the documentation. */
+  private[catalog] val prefixes: Seq[PropertyPrefix] = declaredPrefixes.all
 
   /**
    * Returns the locations that tables own in addition to the locations that the catalog assigns to them. Users
@@ -169,25 +209,4 @@ object CatalogProperty {
   private[catalog] def clients(catalog: String, properties: Map[String, String]): Int =
     Clients.number(catalog, properties, minimum = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
-  val TableDefault: PropertyPrefix =
-    PropertyPrefix("table-default.", "Default of a table property, for new tables that do not set this property")
-  val TableOverride: PropertyPrefix =
-    PropertyPrefix("table-override.", "Table property of all new tables, which overrides the value in CREATE TABLE")
-  val ViewDefault: PropertyPrefix =
-    PropertyPrefix("view-default.", "Default of a view property, for new views that do not set this property")
-  val ViewOverride: PropertyPrefix =
-    PropertyPrefix("view-override.", "View property of all new views, which overrides the value in CREATE VIEW")
-  val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Setting of the JDBC driver: jdbc.user, jdbc.password, ...")
-  val Hadoop: PropertyPrefix =
-    PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration")
-  val UniqueTableLocation: CatalogProperty = CatalogProperty(
-    "unique-table-location",
-    Some("false"),
-    "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
-      "again gets another location; only for catalogs of type jdbc and hive"
-  )
-  val S3: PropertyPrefix = PropertyPrefix(
-    S3Settings.Prefix,
-    s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
-  )
 }
