@@ -121,9 +121,7 @@ class SourceRulesSuite extends AnyFunSuite {
 
   /** Functions of core that are slightly longer. This list must not grow. */
   private val longFunctions = bySpecification ++ Set(
-    "maintenance/orphan/OrphanSearch.scala:find",
-    "maintenance/compact/FileGroup.scala:plan",
-    "maintenance/CloneTable.scala:apply"
+    "maintenance/compact/FileGroup.scala:plan"
   )
 
   test("a function has at most 30 lines") {

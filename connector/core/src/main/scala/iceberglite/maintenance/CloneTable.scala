@@ -65,9 +65,7 @@ object CloneTable {
     requireNoExpressions(source)
     checkProperties(options.properties)
     val used = UsedDirectories.of(source.io, source.name, source.metadataLocation)
-    val requested = options.location.map("argument location" -> _) ++
-      TableProperty.locations.flatMap(p => options.properties.get(p.key).map(s"table property ${p.key}" -> _))
-    requested.foreach { case (what, location) => requireOutside(used, what, location, source.io) }
+    locationsIn(options).foreach { case (what, location) => requireOutside(used, what, location, source.io) }
     val clone = TableClone(metadata, snapshot)
     val properties = inherited(source) ++ options.properties
     val staged =
@@ -77,16 +75,28 @@ object CloneTable {
       requireMatch(clone, staged.table)
       // This count also checks that the new table's storage can read the files of the source.
       val (dataFiles, deleteFiles) = snapshot.fold((0L, 0L))(countFiles(_, staged.table))
-      val created = staged.commit(summary)
-      try requireMatch(clone, created)
-      catch {
-        case e: Unsupported =>
-          drop(created)
-          throw e
-      }
-      CloneResult(created, snapshot, dataFiles, deleteFiles)
+      CloneResult(committed(staged, clone, summary)(drop), snapshot, dataFiles, deleteFiles)
     } finally staged.abort()
   }
+
+  /** Creates the table. Drops it again if it differs from the requested one. */
+  private def committed(staged: StagedTable, clone: TableClone, summary: Map[String, String])(
+      drop: Table => Unit
+  ): Table = {
+    val created = staged.commit(summary)
+    try requireMatch(clone, created)
+    catch {
+      case e: Unsupported =>
+        drop(created)
+        throw e
+    }
+    created
+  }
+
+  /** The locations that the options set, each with the name of the option. */
+  private def locationsIn(options: CloneOptions): Seq[(String, String)] =
+    options.location.map("argument location" -> _).toSeq ++
+      TableProperty.locations.flatMap(p => options.properties.get(p.key).map(s"table property ${p.key}" -> _))
 
   private def selected(source: TableMetadata, options: CloneOptions): Option[Snapshot] =
     (options.snapshotId, options.ref) match {

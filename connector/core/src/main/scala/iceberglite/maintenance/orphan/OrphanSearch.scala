@@ -75,34 +75,43 @@ final class LocalOrphanSearch(
       prefixes: EqualPrefixes
   ): OrphanCandidates = {
     val shares = new AtomicInteger(1)
-    val first = new Candidates(prefixes, shares, 0)
-    listing.foreach { file =>
-      if (file.modifiedMs < olderThanMs) {
-        first.add(file.path)
-        if (first.size > maxCandidates) first.synchronized {
-          if (first.size > maxCandidates) {
-            shares.set(shares.get * 2)
-            first.removeOtherShares()
-          }
-        }
-      }
-    }
+    val old = oldPaths(listing, olderThanMs)
+    val first = firstShare(old, prefixes, shares)
     ifMore.filter(_ => shares.get > 1) match {
       case Some(other) => other.find(io, listing, needed, olderThanMs, prefixes)
       case None =>
-        // Other threads may have added files of other shares after the number of shares grew.
-        first.removeOtherShares()
         first.removeNeeded(io, needed)
         new LocalCandidates(
           first,
           (1 until shares.get).iterator.map { share =>
             val candidates = new Candidates(prefixes, shares, share)
-            listing.foreach(file => if (file.modifiedMs < olderThanMs) candidates.add(file.path))
+            old(candidates.add)
             candidates.removeNeeded(io, needed)
             candidates
           }
         )
     }
+  }
+
+  /** Returns a function that lists the files again, and calls its argument with the path of each old file. */
+  private def oldPaths(listing: FileListing, olderThanMs: Long): (String => Unit) => Unit =
+    add => listing.foreach(file => if (file.modifiedMs < olderThanMs) add(file.path))
+
+  /** Returns the listed files of the first share. Doubles the number of shares while there are too many files. */
+  private def firstShare(old: (String => Unit) => Unit, prefixes: EqualPrefixes, shares: AtomicInteger): Candidates = {
+    val first = new Candidates(prefixes, shares, 0)
+    old { path =>
+      first.add(path)
+      if (first.size > maxCandidates) first.synchronized {
+        if (first.size > maxCandidates) {
+          shares.set(shares.get * 2)
+          first.removeOtherShares()
+        }
+      }
+    }
+    // Other threads may have added files of other shares after the number of shares grew.
+    first.removeOtherShares()
+    first
   }
 }
 
