@@ -89,9 +89,10 @@ object PartitionStatisticsFiles {
   def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata).structType
     val path = file.statisticsPath
-    val format = FileFormat.all.find(f => f != FileFormat.Puffin && path.endsWith(f.extension)).getOrElse(
-      throw UnreadableFile(path, "partition statistics", "Its name does not end with .parquet, .orc or .avro")
-    )
+    val format = FileFormat.ofRows.find(f => path.endsWith(f.extension)).getOrElse {
+      val extensions = FileFormat.ofRows.map(_.extension).mkString(" or ")
+      throw UnreadableFile(path, "partition statistics", s"Its name does not end with $extensions")
+    }
     val source = DataSource(io, path, file.fileSizeInBytes)
     val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.readColumns(unified))
     try rows.map(PartitionStatisticsColumns.statistics(_, unified, path)).toVector

@@ -1,6 +1,6 @@
 package iceberglite.maintenance.relocate
 
-import iceberglite.data.PositionDeleteFiles
+import iceberglite.data.{PositionDeleteFiles, WrittenFile}
 import iceberglite.puffin.{PuffinFile, PuffinWriter}
 import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.metadata.BlobProperty
@@ -20,10 +20,9 @@ final case class DeleteFileToCopy(file: ContentFile, writePath: String)
  * The copy of a delete file.
  *
  * @param original the path of the original file
- * @param length the length of the copy in bytes
- * @param metrics the metrics of the copy; empty for deletion vectors
+ * @param copy the new file; without metrics if it contains deletion vectors
  */
-final case class CopiedDeleteFile(original: String, length: Long, metrics: Metrics, splitOffsets: Vector[Long])
+final case class CopiedDeleteFile(original: String, copy: WrittenFile)
 
 /**
  * Writes copies of delete files that contain paths of data files. Serializable, so that executors can write the copies.
@@ -46,11 +45,11 @@ final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: 
         case (BlobProperty.ReferencedDataFile, path) => BlobProperty.ReferencedDataFile -> ofDataFile(path)
         case other => other
       })
-      CopiedDeleteFile(file.path, length, Metrics.Empty, Vector.empty)
+      val copy = WrittenFile(source.writePath, file.format, file.recordCount, length, Metrics.Empty, Vector.empty)
+      CopiedDeleteFile(file.path, copy)
     } else {
       val files = new PositionDeleteFiles(io, file.format, properties)
-      val copy = files.copy(file.path, file.fileSizeInBytes, source.writePath)(ofDataFile)
-      CopiedDeleteFile(file.path, copy.fileSizeInBytes, copy.metrics, copy.splitOffsets)
+      CopiedDeleteFile(file.path, files.copy(file.path, file.fileSizeInBytes, source.writePath)(ofDataFile))
     }
   }
 

@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
+import iceberglite.data.WrittenFile
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, Metrics}
 import iceberglite.spec.metadata.{Encryption, Snapshot, TableMetadata}
@@ -163,12 +164,12 @@ final class TablePathRewrite(
           .map(_.file.copy(metrics = Metrics.Empty)).toVector
       }.flatten
 
-    private def copyDeletes(files: Vector[ContentFile]): Map[String, CopiedDeleteFile] = {
+    private def copyDeletes(files: Vector[ContentFile]): Map[String, WrittenFile] = {
       val distinct = files.groupBy(_.path).values.map(_.head).toVector.sortBy(_.path)
       distinct.foreach(f => prefixes("delete file", f.path))
       val toCopy = distinct.map(f => DeleteFileToCopy(f, newFile(f.path)))
       if (toCopy.isEmpty) Map.empty
-      else deletes.write(toCopy, DeleteFileCopy(io, prefixes, end.properties)).map(c => c.original -> c).toMap
+      else deletes.write(toCopy, DeleteFileCopy(io, prefixes, end.properties)).map(c => c.original -> c.copy).toMap
     }
 
     private def writeMetadata(version: TableVersion, relocated: TableMetadata): Unit = {
@@ -183,7 +184,7 @@ final class TablePathRewrite(
      * Determines how the copied entries differ from the original entries. Also adds the files of new snapshots to the
      * list of files to copy.
      */
-    final private class Copy(copiedDeletes: Map[String, CopiedDeleteFile]) extends TreeCopy {
+    final private class Copy(copiedDeletes: Map[String, WrittenFile]) extends TreeCopy {
       override def referencePath(path: String): String = prefixes("manifest", path)
 
       override def writePath(path: String): String = newFile(path)
@@ -198,7 +199,7 @@ final class TablePathRewrite(
         if (file.content != Content.PositionDeletes) file.copy(path = path)
         else file.copy(
           path = path,
-          fileSizeInBytes = copied.fold(file.fileSizeInBytes)(_.length),
+          fileSizeInBytes = copied.fold(file.fileSizeInBytes)(_.fileSizeInBytes),
           // The bounds of an original file contain its original paths.
           metrics = copied.fold(Metrics.Empty)(_.metrics),
           splitOffsets = copied.fold(file.splitOffsets)(_.splitOffsets),

@@ -22,7 +22,7 @@ object WriteOptions {
     TableProperty.WriteFormat.expected,
     TableProperty.WriteFormat.doc,
     TableProperty.WriteFormat.default
-  )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(TableProperty.WriteFormat.key))
+  )(FileFormat.parseOfRows).inTable(TableProperty.WriteFormat.key))
 
   val TargetFileSize: SparkOption[Long] = declared(SparkOption
     .bytes("target-file-size-bytes", TableProperty.TargetFileSize.doc, TableProperty.TargetFileSize.default)
@@ -34,7 +34,7 @@ object WriteOptions {
       RowLevelProperty.DeleteFormat.expected,
       "Format of new delete files; deletion vectors (version 3) are always Puffin",
       "the format of data files"
-    )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(RowLevelProperty.DeleteFormat.key))
+    )(FileFormat.parseOfRows).inTable(RowLevelProperty.DeleteFormat.key))
 
   val DeleteTargetSize: SparkOption[Long] = declared(SparkOption
     .bytes(

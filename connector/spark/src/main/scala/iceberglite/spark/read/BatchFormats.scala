@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spark.read.avro.AvroBatches
 import iceberglite.spark.read.formats.BatchFormat
 import iceberglite.spark.read.orc.OrcBatches
-import iceberglite.spark.read.parquet.ParquetFiles
+import iceberglite.spark.read.parquet.{ParquetBatches, ParquetFiles}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 
@@ -27,4 +27,10 @@ final private[read] class BatchFormats(conf: Configuration) {
       s"The supported formats of data files are ${all.map(_.format.name).mkString(", ")}"
     )
   )
+}
+
+private[read] object BatchFormats {
+
+  /** Sets the configuration that the readers of all formats need. Called once for each scan. */
+  def prepare(base: Configuration): Configuration = ParquetBatches.prepare(base)
 }

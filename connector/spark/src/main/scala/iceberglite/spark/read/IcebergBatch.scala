@@ -12,7 +12,6 @@ import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
-import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.partitioning.{KeyGrouping, ScanRuntimeFilter}
 import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.IcebergError.Unsupported
@@ -63,7 +62,7 @@ final private[read] class IcebergBatch(
   override def createReaderFactory(): PartitionReaderFactory = in {
     val storage = TableStorage.configuration(table, session)
     val deleteCache = DeleteCacheSettings.of(session, table, storage)
-    val conf = new SerializableConfiguration(ParquetBatches.prepare(storage))
+    val conf = new SerializableConfiguration(BatchFormats.prepare(storage))
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)
     new IcebergReaderFactory(
       table.name,

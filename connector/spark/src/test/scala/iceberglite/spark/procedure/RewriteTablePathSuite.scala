@@ -140,8 +140,10 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
           val distinct = files.groupBy(_.path).values.map(_.head).toVector.sortBy(_.path)
           val toCopy = distinct.zipWithIndex.map { case (f, i) => DeleteFileToCopy(f, s"${staging}copy-$i") }
           val copied = copies.write(toCopy, DeleteFileCopy(table.io, prefixes, table.properties))
-          assert(copied.zip(toCopy).forall { case (c, f) => table.io.read(f.writePath).length == c.length })
-          copied.map(c => (c.original, c.length, c.metrics.lowerBounds, c.metrics.upperBounds))
+          assert(copied.zip(toCopy).forall { case (c, f) =>
+            table.io.read(f.writePath).length == c.copy.fileSizeInBytes
+          })
+          copied.map(c => (c.original, c.copy.fileSizeInBytes, c.copy.metrics.lowerBounds, c.copy.metrics.upperBounds))
       }
       assert(local == cluster)
     }

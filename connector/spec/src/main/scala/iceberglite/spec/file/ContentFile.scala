@@ -42,8 +42,14 @@ object FileFormat {
   case object Orc extends FileFormat("orc")
   case object Avro extends FileFormat("avro")
   case object Puffin extends FileFormat("puffin")
-  val all: Seq[FileFormat] = Seq(Parquet, Orc, Avro, Puffin)
+
+  /** The formats of files with rows. */
+  val ofRows: Seq[FileFormat] = Seq(Parquet, Orc, Avro)
+  val all: Seq[FileFormat] = ofRows :+ Puffin
   def parse(name: String): Option[FileFormat] = all.find(_.name.equalsIgnoreCase(name))
+
+  /** Returns the format with the given name; absent if files with rows cannot have this format. */
+  def parseOfRows(name: String): Option[FileFormat] = parse(name).filter(ofRows.contains)
 }
 
 /**

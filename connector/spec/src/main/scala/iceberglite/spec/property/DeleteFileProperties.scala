@@ -4,7 +4,7 @@ import iceberglite.spec.file.FileFormat
 
 /** The table properties for delete files. */
 object DeleteFileProperties {
-  private val Formats: Seq[String] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro).map(_.name)
+  private val Formats: Seq[String] = FileFormat.ofRows.map(_.name)
 
   /**
    * Returns the properties for writing delete files. A property with the prefix `write.delete.parquet.` overrides the

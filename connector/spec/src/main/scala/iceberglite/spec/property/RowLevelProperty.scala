@@ -48,7 +48,7 @@ object RowLevelProperty {
     "write.delete.format.default",
     "It must be parquet, orc or avro",
     "Format of position delete files; by default the format of data files",
-    text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
+    FileFormat.parseOfRows
   )
   val DeleteTargetSize: TableProperty[Long] =
     size("write.delete.target-file-size-bytes", 64L << 20, "Target size of position delete files")

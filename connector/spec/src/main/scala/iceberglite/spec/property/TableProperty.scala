@@ -87,7 +87,7 @@ object TableProperty extends TablePropertyFactories {
     FileFormat.Parquet.name,
     "It must be parquet, orc or avro",
     "Format of new data files",
-    text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
+    FileFormat.parseOfRows
   ))
   val ParquetRowGroupSize: TableProperty[Long] =
     declared(size("write.parquet.row-group-size-bytes", 128L << 20, "Target size of Parquet row groups"))

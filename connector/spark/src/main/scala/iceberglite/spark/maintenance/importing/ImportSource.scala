@@ -48,7 +48,6 @@ sealed private[iceberglite] trait ImportSource {
 private[iceberglite] object ImportSource {
   private val Argument = "argument source_table"
   private val SessionCatalog = "spark_catalog"
-  private val formats: Seq[FileFormat] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 
   /**
    * Returns the source with the given name: a table of Spark's session catalog, or the path of a file or directory such
@@ -112,7 +111,7 @@ private[iceberglite] object ImportSource {
       throw InvalidArgument(Argument, name, "It must be a table name in SQL, or a path such as parquet.`/data/t`")
     )
 
-  private def formatNamed(name: String): Option[FileFormat] = formats.find(_.name.equalsIgnoreCase(name))
+  private def formatNamed(name: String): Option[FileFormat] = FileFormat.ofRows.find(_.name.equalsIgnoreCase(name))
 
   private def isIceberg(table: CatalogTable): Boolean =
     (table.provider ++ table.properties.get("table_type")).exists(_.toLowerCase(Locale.ROOT).startsWith("iceberg"))
@@ -125,7 +124,7 @@ private[iceberglite] object ImportSource {
     val classes = table.provider.filterNot(_.equalsIgnoreCase("hive")).fold(
       storage.serde.toSeq ++ storage.inputFormat
     )(Seq(_))
-    formats.find(f => classes.exists(_.toLowerCase(Locale.ROOT).contains(f.name))).getOrElse(
+    FileFormat.ofRows.find(f => classes.exists(_.toLowerCase(Locale.ROOT).contains(f.name))).getOrElse(
       throw Unsupported(
         s"adding the files of $name, whose format is ${classes.headOption.getOrElse("unknown")}",
         "The files must be Parquet, ORC or Avro. Insert the rows of other tables with INSERT INTO ... SELECT"

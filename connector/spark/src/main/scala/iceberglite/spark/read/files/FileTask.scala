@@ -41,7 +41,7 @@ final private[iceberglite] case class FileTask(
     firstRowId: Option[Long],
     dataSequenceNumber: Long,
     deletes: Vector[DeleteFile] = Vector.empty,
-    format: FileFormat = FileFormat.Parquet,
+    format: FileFormat,
     fileLength: Long = 0L,
     change: Option[RowChange] = None
 )

@@ -16,6 +16,7 @@ import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask, FileValues}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.FileFormat
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
@@ -98,7 +99,8 @@ object ParquetFile {
     filter = AlwaysTrue,
     withoutNan = Set.empty,
     firstRowId = None,
-    dataSequenceNumber = 0
+    dataSequenceNumber = 0,
+    format = FileFormat.Parquet
   )
 
   /** @param schema in Parquet's notation: `message m { optional int32 a = 1; }` */
