@@ -211,7 +211,7 @@ def main() -> int:
     found = suites(tiers)
     show_costs(found, watch.cpu(), total, time.monotonic() - start)
     budget = Budget(ROOT / "tests" / "budget.json")
-    broken = budget.missing(tiers, found)
+    broken = budget.missing(tiers, found) + budget.excess(options.tier, total)
     rules = budget.slow(found, watch.load) + budget.minutes(options.tier, total)
     if options.strict:
         broken += rules

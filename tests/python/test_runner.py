@@ -91,6 +91,14 @@ def test_the_processor_time_of_a_run_is_limited(budget: Budget) -> None:
     assert budget.minutes("all", 21 * 60) == []
 
 
+def test_a_run_fails_only_if_its_processor_time_is_far_above_the_limit(budget: Budget) -> None:
+    assert budget.excess("fast", 29 * 60) == []
+    (problem,) = budget.excess("fast", 31 * 60)
+    assert "31.0 core-minutes of 20" in problem
+    assert budget.excess("all", 89 * 60) == []
+    assert budget.excess("all", 91 * 60) != []
+
+
 HANGING = """package iceberglite;
 public class HangingSuite {
   public static void main(String[] arguments) throws Exception {
