@@ -180,6 +180,15 @@ class SourceRulesSuite extends AnyFunSuite {
     assert(all.filter(f => SourceFiles.code(f).contains("private[spark]")).isEmpty)
   }
 
+  /** The number of assertions on parts of error messages. It may only become smaller. */
+  private val messageAssertions = 442
+
+  test("new assertions on errors check the class or condition of an error, and not a part of its message") {
+    val tests = Seq("spec", "core", "spark").flatMap(p => SourceFiles.in(s"$p/src/test"))
+    val found = tests.map(f => """\bgetMessage\.contains\b""".r.findAllIn(SourceFiles.code(f)).size).sum
+    assert(found <= messageAssertions)
+  }
+
   /**
    * Matches code that the connector's analyzer and optimizer rules must not contain, because the code keeps state, or
    * changes the session or the state of a statement.
