@@ -5,10 +5,14 @@ the strategies `binpack` and `sort` in turn. A statement that fails with a confl
 later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the number of
 rows and the sum of their versions must equal the model, for each class of rows.
 
+Retries are attempts of commits after the first one. Both connectors report the number of attempts of each commit that
+succeeds to a metrics reporter, which writes it to the log.
+
 Usage: compaction.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar]
 """
 
 import argparse
+import re
 import tempfile
 import threading
 import time
@@ -33,14 +37,50 @@ REWRITE = "CALL c.system.rewrite_data_files(table => 'db.t', {strategy}, options
 STRATEGIES = ("strategy => 'binpack'", "strategy => 'sort', sort_order => 'user, id'")
 CONFLICTS = ("another commit", "conflict", "concurrent", "ValidationException", "CommitFailedException")
 """Texts by which a conflict is recognized: parts of messages, and names of exception classes, of both connectors."""
+COLUMNS = (
+    "version",
+    "connector",
+    "statements",
+    "failed",
+    "retries",
+    "compactions",
+    "failed",
+    "retries",
+    "slowest statement, ms",
+    "wrong rows",
+)
+
+REPORTER = "org.apache.iceberg.metrics.LoggingMetricsReporter"
+REPORT_LOGGERS = (REPORTER, "iceberglite.catalog.LoggingMetricsReporter")
+"""The names of the loggers to which the connectors write the metrics of commits."""
+ATTEMPTS = re.compile(r"""operation\W+(\w+).*?attempts\W.*?value\W+(\d+)""")
+"""The operation and the number of attempts in the log message of a commit, of both connectors."""
+LOGGING = """
+rootLogger.level = error
+rootLogger.appenderRef.errors.ref = errors
+appender.errors.type = Console
+appender.errors.name = errors
+appender.errors.target = SYSTEM_ERR
+appender.reports.type = File
+appender.reports.name = reports
+appender.reports.fileName = {reports}
+appender.reports.layout.type = PatternLayout
+appender.reports.layout.pattern = %m%n
+"""
+REPORT_LOGGING = """
+logger.{index}.name = {name}
+logger.{index}.level = info
+logger.{index}.additivity = false
+logger.{index}.appenderRef.reports.ref = reports
+"""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one session."""
+    """The work of one session. The directory is empty, and contains the tables and the log."""
 
     engine: engines.Engine
-    warehouse: Path
+    directory: Path
     version: int
     rows: int
     seconds: int
@@ -48,9 +88,13 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The numbers of statements by kind and outcome, and the number of classes of rows that differ from the model."""
+    """The numbers of statements by kind and outcome, and the number of classes of rows that differ from the model.
+
+    The key of a number of retries is the operation of the commits, such as `replace`.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
+    retries: Counter[str] = field(default_factory=Counter)
     wrong_classes: int = 0
     files: int = 0
     slowest_ms: float = 0.0
@@ -133,9 +177,31 @@ def compact(spark: SparkSession, outcome: Outcome, until: float) -> None:
         number += 1
 
 
+def settings(directory: Path) -> dict[str, str]:
+    """Return the settings of a session that writes the metrics of commits to the file `reports` in a directory."""
+    loggers = (REPORT_LOGGING.format(index=f"reports{i}", name=name) for i, name in enumerate(REPORT_LOGGERS))
+    configuration = directory / "log4j2.properties"
+    configuration.write_text(LOGGING.format(reports=directory / "reports") + "".join(loggers))
+    return {
+        "spark.scheduler.mode": "FAIR",
+        "spark.sql.catalog.c.metrics-reporter-impl": REPORTER,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={configuration}",
+    }
+
+
+def retries(reports: Path) -> Counter[str]:
+    """Return the numbers of retries by operation."""
+    found: Counter[str] = Counter()
+    for operation, attempts in ATTEMPTS.findall(reports.read_text()):
+        found[operation] += int(attempts) - 1
+    if not found:
+        raise RuntimeError("The log has no metrics of commits")
+    return found
+
+
 def run(job: Job) -> Outcome:
     """Run the writer and the compaction at the same time, and compare the table with the model."""
-    spark = engines.session(job.engine, job.warehouse, memory="4g", conf={"spark.scheduler.mode": "FAIR"})
+    spark = engines.session(job.engine, job.directory / "tables", memory="4g", conf=settings(job.directory))
     properties = {
         "format-version": str(job.version),
         **{f"write.{statement}.mode": "merge-on-read" for statement in ("update", "delete", "merge")},
@@ -167,6 +233,7 @@ def run(job: Job) -> Outcome:
     outcome.wrong_classes = sum(actual.get(c) != expected.get(c) for c in range(CLASSES))
     outcome.files = spark.table(f"{TABLE}.files").count()
     spark.stop()
+    outcome.retries = retries(job.directory / "reports")
     return outcome
 
 
@@ -179,8 +246,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="minutes of each connector and version")
     options = parser.parse_args()
     lost = 0
-    print("| version | connector | statements | failed | compactions | failed | slowest statement, ms | wrong rows |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(COLUMNS)} |")
+    print("|---" * len(COLUMNS) + "|")
     for version in options.version:
         for engine in engines.of(options):
             with tempfile.TemporaryDirectory() as directory, engines.new_process() as process:
@@ -206,8 +273,10 @@ def row(version: int, engine: engines.Engine, outcome: Outcome) -> str:
         engine.name,
         str(total("succeeded", *statements)),
         str(total("failed", *statements)),
+        str(sum(outcome.retries.values()) - outcome.retries["replace"]),
         str(total("succeeded", *compactions)),
         str(total("failed", *compactions)),
+        str(outcome.retries["replace"]),
         f"{outcome.slowest_ms:.0f}",
         "none" if outcome.wrong_classes == 0 else f"in {outcome.wrong_classes} of {CLASSES} classes",
     ]
