@@ -47,6 +47,8 @@ final class Transaction private[table] (
    *   conflicts with an action. In these cases, the files of the actions are deleted
    * @throws iceberglite.spec.IcebergError.ConcurrentChange if a concurrent change to files or rows conflicts with an
    *   action. In this case, the files of the actions are deleted
+   * @throws InterruptedBeforeCommit if the thread was interrupted while an action was applied. In this case, the files
+   *   of the actions are deleted
    * @throws CommitStateUnknown if the outcome is unknown. In this case, no file is deleted, and the caller must not
    *   delete its data files
    */
@@ -246,7 +248,10 @@ final class Transaction private[table] (
       catch {
         case failure: Throwable =>
           actions.foreach(a => Cleanup.quietly("tidy up after a failed commit")(a.abandoned(context)))
-          throw failure
+          failure match {
+            case interrupt: InterruptedException => throw new InterruptedBeforeCommit(interrupt)
+            case other => throw other
+          }
       }
   }
 }

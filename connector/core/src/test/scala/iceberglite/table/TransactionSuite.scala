@@ -233,6 +233,18 @@ class TransactionSuite extends AnyFunSuite {
     assert(Thread.interrupted())
   }
 
+  test("a writer that is interrupted before the commit leaves no files, and the exception states it") {
+    val f = new Fixture
+    val interrupted = new MetadataAction {
+      override def changeFor(base: TableMetadata, context: CommitContext): Change =
+        throw new InterruptedException("by the test")
+    }
+    val transaction = f.transaction().add(new FastAppend(Vector(file("mine")))).add(interrupted)
+    val error = intercept[InterruptedBeforeCommit](transaction.commit())
+    assert(error.getCause.getMessage == "by the test")
+    assert(liveFiles(f.table.refresh()) == Vector("first") && f.orphanFiles.isEmpty)
+  }
+
   test("a commit that took effect succeeds even if the writer then runs out of memory") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = true, new OutOfMemoryError("by the test")))
