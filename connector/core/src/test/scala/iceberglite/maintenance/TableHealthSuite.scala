@@ -215,6 +215,19 @@ class TableHealthSuite extends AnyFunSuite {
     assert(planned.map(_.bytesRewritten).sum <= 3100 && actionsOf(planned) == order)
   }
 
+  test("a rewrite is reported as skipped if no group of files fits into max-bytes, and else with the number of files") {
+    def reportOf(runner: Recorder): StepReport =
+      due(maintenance(neglected, runner, "max-bytes" -> "3100").run()).find(_.step.action == RewriteDataFiles).get
+    val none = reportOf(new Recorder {
+      override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult =
+        if (a == RewriteDataFiles) StepResult(0, 0, 0) else super.run(a, table, o, limit)
+    })
+    assert(none.status == StepStatus.Skipped && none.message.exists(_.contains("3000 bytes of the option max-bytes")))
+    val some = reportOf(new Recorder)
+    val files = some.step.filesBefore.get
+    assert(some.status == StepStatus.Done && some.message.exists(_.contains(s"1 of $files files")) && files > 1)
+  }
+
   test("after max-seconds, no further step begins") {
     val actions = neglected
     val table = actions.table

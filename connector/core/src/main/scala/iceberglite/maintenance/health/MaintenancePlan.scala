@@ -114,10 +114,13 @@ object MaintenancePlan {
 
     def rewriteManifests: MaintenanceStep = {
       val avoided = manifests.rewrite.files - manifests.rewrite.newFiles
+      val isDue = avoided >= MinAvoidedManifests && avoided * 4 >= manifests.rewrite.files
+      val rule = s"; a rewrite is due if it avoids $MinAvoidedManifests manifests and a quarter of all"
       step(
         RewriteManifests,
-        avoided >= MinAvoidedManifests && avoided * 4 >= manifests.rewrite.files,
-        s"${manifests.rewrite.files} manifests of the current partition spec fit into ${manifests.rewrite.newFiles}",
+        isDue,
+        s"${manifests.rewrite.files} manifests of the current partition spec fit into ${manifests.rewrite.newFiles}" +
+          (if (isDue) "" else rule),
         manifests.rewrite,
         savedBytes = 0
       )(

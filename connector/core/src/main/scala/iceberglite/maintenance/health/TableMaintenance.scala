@@ -129,23 +129,40 @@ final class TableMaintenance(
       val result = runner.run(step.action, table.refresh(), options, limits)
       val failure = result.failure.map(Redaction(_))
       failure.foreach(logFailure(step, _))
-      val partly = failure.map(message => s"Failed after some commits, which remain: $message")
-      val messages = limits.maxBytes.map(limited).toVector ++ result.message ++ partly
-      StepReport(
-        step,
-        if (failure.isDefined) StepStatus.Failed else StepStatus.Done,
-        Some(result.filesBefore),
-        Some(result.filesAfter),
-        result.bytesRewritten,
-        seconds,
-        messages.reduceOption(_ + "; " + _)
-      )
+      limits.maxBytes.filter(_ => result.filesBefore == 0 && failure.isEmpty) match {
+        case Some(bytes) =>
+          skipped(step, Some(s"No group of files fits into the $bytes bytes of the option max-bytes that are left"))
+        case None => reportOf(step, limits, result, failure, seconds)
+      }
     } catch {
       case NonFatal(e) if !runner.isCancellation(e) =>
         val message = Redaction(String.valueOf(e.getMessage))
         logFailure(step, message)
         StepReport(step, StepStatus.Failed, None, None, 0, seconds, Some(message))
     }
+  }
+
+  private def reportOf(
+      step: MaintenanceStep,
+      limits: StepLimits,
+      result: StepResult,
+      failure: Option[String],
+      seconds: Double
+  ): StepReport = {
+    val left = limits.maxBytes.map { bytes =>
+      step.filesBefore.fold(limited(bytes))(files => s"${limited(bytes)}: ${result.filesBefore} of $files files")
+    }
+    val partly = failure.map(message => s"Failed after some commits, which remain: $message")
+    val messages = left.toVector ++ result.message ++ partly
+    StepReport(
+      step,
+      if (failure.isDefined) StepStatus.Failed else StepStatus.Done,
+      Some(result.filesBefore),
+      Some(result.filesAfter),
+      result.bytesRewritten,
+      seconds,
+      messages.reduceOption(_ + "; " + _)
+    )
   }
 
   private def logFailure(step: MaintenanceStep, message: String): Unit =
