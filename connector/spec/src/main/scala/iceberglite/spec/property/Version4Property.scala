@@ -6,13 +6,13 @@ import iceberglite.spec.property.TableProperty.{positiveInt, size}
 object Version4Property {
   val MaxAddedFiles: TableProperty[Int] = positiveInt(
     "write.v4.single-commit-max-files",
-    100,
+    64,
     "Maximum number of files of the same kind and partition spec that a commit adds to the root manifest (version " +
       "4); if it adds more, it also writes leaf manifests, which list them"
   )
   val MaxDataFiles: TableProperty[Int] = positiveInt(
     "write.v4.root.max-data-files",
-    100,
+    64,
     "Number of data files in a root manifest (version 4) above which a commit moves the oldest ones to a leaf manifest"
   )
   val MaxDeleteFiles: TableProperty[Int] = positiveInt(
