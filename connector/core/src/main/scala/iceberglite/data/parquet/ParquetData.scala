@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.data._
 import iceberglite.metrics.MetricsModes
-import iceberglite.parquet.{ParquetMetrics, ParquetSchemas}
+import iceberglite.parquet.{ParquetInput, ParquetMetrics, ParquetSchemas}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
@@ -17,7 +17,8 @@ object ParquetData extends DataFormat {
 
   override def boundsAreExact: Boolean = true
 
-  override def read(source: DataSource, expected: StructType): RecordIterator = new ParquetRecords(source, expected)
+  override def read(source: DataSource, expected: StructType): RecordIterator =
+    new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path))
 
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
     ParquetInspection.inspect(source, schema, modes)

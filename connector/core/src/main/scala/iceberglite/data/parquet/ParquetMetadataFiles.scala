@@ -2,9 +2,10 @@ package iceberglite.data.parquet
 
 import java.io.ByteArrayOutputStream
 
-import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+import org.apache.parquet.io.{InputFile, OutputFile, PositionOutputStream}
 
 import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
+import iceberglite.parquet.ParquetInput
 import iceberglite.spec.property.{ParquetCompression, ParquetPageVersion}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
@@ -28,8 +29,8 @@ private[iceberglite] object ParquetMetadataFiles {
     def keyValues: Map[String, String]
   }
 
-  /** The maximum length of a file on remote storage that is read by one request, in bytes. */
-  private val MaxWholeBytes = 16L << 20
+  /** The maximum length of a file that is read by one request, in bytes. */
+  private val MaxWholeBytes = 32L << 20
 
   /**
    * Opens a file. If it is small and on remote storage, it is read by one request, because nearly all of it is needed.
@@ -39,8 +40,27 @@ private[iceberglite] object ParquetMetadataFiles {
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file or a column cannot be read
    */
   def open(source: DataSource, expected: StructType): MetadataRecords = {
-    val isWhole = source.length > 0 && source.length <= MaxWholeBytes / 2 && source.io.isRemote(source.path)
-    new ParquetRecords(source, expected, if (isWhole) MaxWholeBytes else 0L)
+    val isWhole = isShort(source) && source.io.isRemote(source.path)
+    if (isWhole) load(source).open(expected)
+    else new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path))
+  }
+
+  /** Returns whether the length of a file is known, and the file is small enough to be loaded. */
+  def isShort(source: DataSource): Boolean = source.length > 0 && source.length <= MaxWholeBytes / 2
+
+  /**
+   * Reads the bytes of a file by one request.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is not a Parquet file, or is too long
+   */
+  def load(source: DataSource): LoadedFile =
+    new LoadedFile(source, ParquetInput.whole(source.io, source.path, MaxWholeBytes))
+
+  /** A file whose bytes are in memory, so that columns can be read when they are needed. */
+  final class LoadedFile private[ParquetMetadataFiles] (source: DataSource, file: InputFile) {
+
+    /** Opens the file; see [[ParquetMetadataFiles.open]]. */
+    def open(expected: StructType): MetadataRecords = new ParquetRecords(source, expected, file)
   }
 
   /** Returns the bytes of a file. @param path the path for messages */

@@ -8,24 +8,19 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
 
 import iceberglite.data.{DataSource, FileFaults, Record}
-import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
 /**
  * Reads the records of a Parquet file, one row group after the other.
  *
- * @param wholeUpTo the maximum length of a file that is read by one request, in bytes; 0 if only the needed columns are
- *   read
+ * @param file the opened file
  */
-final private[parquet] class ParquetRecords(source: DataSource, expected: StructType, wholeUpTo: Long = 0L)
+final private[parquet] class ParquetRecords(source: DataSource, expected: StructType, file: InputFile)
     extends ParquetMetadataFiles.MetadataRecords {
   import ParquetRecords._
 
   private val codecs = new GuardedPages.Codecs(source.path)
-  private val file: InputFile =
-    if (wholeUpTo > 0) ParquetInput.whole(source.io, source.path, wholeUpTo)
-    else ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = openReader()
   private val plan: FileReadPlan = closingOnFailure {
     val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, expected)

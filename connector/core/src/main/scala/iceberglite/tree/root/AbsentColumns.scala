@@ -12,24 +12,45 @@ private[root] object AbsentColumns {
 
   /** Returns the struct and the records without the columns that are null in all records. */
   def drop(struct: StructType, rows: Vector[Record]): (StructType, Vector[Record]) = {
-    val kept = struct.fields.zipWithIndex.filter { case (f, i) => f.required || rows.exists(r => hasValue(r(i))) }
-    val parts = kept.map { case (f, i) => dropIn(f, rows.map(_(i))) }
-    val columns = parts.map(_._2)
-    (StructType(parts.map(_._1)), rows.indices.map(row => new Record(columns.map(_(row)).toArray)).toVector)
+    val used = new UsedColumns(struct)
+    rows.foreach(used.add)
+    (used.struct, rows.map(used.select))
   }
 
-  private def hasValue(value: AnyRef): Boolean = Option(value).isDefined
+  /** The columns of a struct that have a value in any record, or that are required. */
+  final private class UsedColumns(all: StructType) {
+    private val isUsed: Array[Boolean] = all.fields.map(_.required).toArray
+    private val nested: Array[Option[UsedColumns]] = all.fields.map(_.fieldType match {
+      case inner: StructType => Some(new UsedColumns(inner))
+      case _ => None
+    }).toArray
 
-  private def dropIn(field: NestedField, values: Vector[AnyRef]): (NestedField, Vector[AnyRef]) =
-    field.fieldType match {
-      case nested: StructType =>
-        val (struct, present) = drop(nested, values.collect { case r: Record => r })
-        val next = present.iterator
-        val replaced = values.map {
-          case _: Record => next.next()
-          case other => other
+    def add(row: Record): Unit = {
+      var i = 0
+      while (i < isUsed.length) {
+        row(i) match {
+          case null => ()
+          case inner: Record =>
+            isUsed(i) = true
+            nested(i).foreach(_.add(inner))
+          case _ => isUsed(i) = true
         }
-        (field.copy(fieldType = struct), replaced)
-      case _ => (field, values)
+        i += 1
+      }
     }
+
+    private lazy val kept: Array[Int] = isUsed.indices.filter(isUsed(_)).toArray
+
+    lazy val struct: StructType = StructType(kept.toVector.map(i => typed(all.fields(i), nested(i))))
+
+    private def typed(field: NestedField, inner: Option[UsedColumns]): NestedField =
+      inner.fold(field)(columns => field.copy(fieldType = columns.struct))
+
+    def select(row: Record): Record = new Record(kept.map { i =>
+      row(i) match {
+        case inner: Record => nested(i).fold(inner)(_.select(inner))
+        case value => value
+      }
+    })
+  }
 }

@@ -1,24 +1,47 @@
 package iceberglite.tree.root
 
-import iceberglite.storage.FileIO
-import iceberglite.tree.{CachedRoot, RootKey}
+import iceberglite.tree.{CachedRoot, RootKey, TreeTable}
 
-/** The entries of a root with all inherited values, for the cache. */
+/** The entries of a root with all inherited values and what is derived from them, for the cache. Thread-safe. */
 final private[root] class DecodedRoot(val entries: Vector[ContentEntry]) extends CachedRoot {
+  private var derived = Option.empty[RootParts]
+
+  /** Returns the parts of the root, which are derived only once. */
+  def parts(derive: Vector[ContentEntry] => RootParts): RootParts = synchronized {
+    val known = derived.getOrElse(derive(entries))
+    derived = Some(known)
+    known
+  }
+
   override lazy val heapBytes: Long = entries.iterator.map(DecodedRoot.heapBytes).sum
 }
 
+/**
+ * The parts of a root.
+ *
+ * @param vectors the deletion vectors of each leaf, by the location of the leaf
+ * @param leaves the leaves, without the entries that their deletion vectors remove
+ * @param inline the files that the root lists itself
+ */
+final private[root] case class RootParts(
+    vectors: Map[String, LeafVectors],
+    leaves: Vector[LeafPart],
+    inline: Vector[InlinePart]
+)
+
 private[root] object DecodedRoot {
-  private val EntryBytes = 500L
+  private val EntryBytes = 1000L
   private val ColumnBytes = 300L
 
   /**
-   * Returns the key of a root. The entries also depend on the snapshot, whose id they may inherit, and on the columns,
-   * because a bound has the type that its column had when the entry was decoded.
+   * Returns the key of a root. The entries also depend on the snapshot, whose id they may inherit, and on the columns
+   * and partition specs, because a bound has the type that its column had when the entry was decoded.
    */
-  def key(io: FileIO, snapshotId: Long, path: String, columns: StatsColumns): RootKey =
-    RootKey(io, path, (snapshotId, columns.all))
+  def key(table: TreeTable, snapshotId: Long, path: String, columns: StatsColumns): RootKey =
+    RootKey(table.io, path, (snapshotId, columns.all, table.specs))
 
+  /** Each file is an entry of the root and of a part. A deletion vector is in memory as bytes and as positions. */
   private def heapBytes(e: ContentEntry): Long =
-    EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + EntrySizes.inlineBytes(e)
+    EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + 2 * EntrySizes.boundBytes(e) +
+      2 * EntrySizes.vectorBytes(e)
 }

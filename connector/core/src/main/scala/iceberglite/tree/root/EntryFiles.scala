@@ -40,8 +40,12 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
 
   /** Returns the statistics of the columns, and the statistics that contain the partition values. */
   private def statsOf(file: ContentFile): ContentStats = {
-    val measured =
-      columns.all.filter(_.isColumn).flatMap(c => Some(statsOf(file.metrics, c)).filterNot(_.isEmpty).map(c.id -> _))
+    val measured = file.metrics match {
+      // Statistics of expressions that no partition field uses are kept, too.
+      case typed: TypedMetrics => typed.allStats.filter(s => columns.byId.contains(s._1))
+      case encoded =>
+        columns.all.filter(_.isColumn).map(c => c.id -> statsOf(encoded, c)).filterNot(_._2.isEmpty)
+    }
     val partition = columns.keysOf(file.specId).zip(file.partition.values).collect {
       case (Some(key), value) => key.id -> value
     }
@@ -99,7 +103,10 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
    *
    * @throws EntryFault if the statistics do not contain the partition values
    */
-  def toEntry(e: ContentEntry): ManifestEntry = {
+  def toEntry(e: ContentEntry): ManifestEntry = toEntry(e, columns.metrics(upperCompleted(e)))
+
+  /** Returns the entry of a data or delete file with the given metrics. The other method describes the errors. */
+  def toEntry(e: ContentEntry, metrics: Metrics): ManifestEntry = {
     val (offset, size) = e.vector match {
       case Some(InPuffin(at, length)) => (Some(at), Some(length))
       case Some(_: Inline) | None => (None, None)
@@ -112,7 +119,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
       partition = partitionOf(e),
       recordCount = e.recordCount,
       fileSizeInBytes = e.fileSizeInBytes.getOrElse(0L),
-      metrics = metricsOf(e),
+      metrics = metrics,
       keyMetadata = e.keyMetadata,
       splitOffsets = e.splitOffsets,
       equalityIds = e.equalityIds,
@@ -147,18 +154,12 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
       .orElse(if (stats.nanCount.exists(_ > 0)) EntryFiles.nanOf(key.partitionType) else None)
   }
 
-  /** Returns the metrics of the columns, without those of expressions. */
-  private def metricsOf(e: ContentEntry): Metrics = EntryFiles.metrics(upperCompleted(e).byId.filterKeys(isColumn))
-
-  private def isColumn(id: Int): Boolean = columns.byId.get(id).exists(_.isColumn)
-
   /**
    * Adds missing upper bounds of identity partition columns. Other writers may omit these bounds, because they equal
    * the lower bounds.
    */
   private def upperCompleted(e: ContentEntry): ContentStats = {
-    val identities = columns.keysOf(e.specId).flatten.filter(_.isIdentity).map(_.id)
-    identities.foldLeft(e.stats) { (stats, id) =>
+    columns.identities(e.specId).foldLeft(e.stats) { (stats, id) =>
       stats.get(id).filter(s => s.lower.isDefined && s.upper.isEmpty)
         .fold(stats)(s => ContentStats(stats.byId.updated(id, s.copy(upper = s.lower))))
     }
@@ -176,19 +177,5 @@ private[root] object EntryFiles {
     case FloatType => Some(FloatLiteral(Float.NaN))
     case DoubleType => Some(DoubleLiteral(Double.NaN))
     case _ => None
-  }
-
-  /** Converts statistics to [[Metrics]]. */
-  def metrics(stats: scala.collection.Map[Int, FieldStats]): Metrics = {
-    def of[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
-      Some(stats.iterator.flatMap { case (id, s) => value(s).map(id -> _) }.toMap).filter(_.nonEmpty)
-    MetricMaps(
-      columnSizes = None,
-      valueCounts = of(_.valueCount),
-      nullValueCounts = of(_.nullCount),
-      nanValueCounts = of(_.nanCount),
-      lowerBounds = of(_.lower.map(SingleValue.encode)),
-      upperBounds = of(_.upper.map(SingleValue.encode))
-    )
   }
 }

@@ -31,48 +31,48 @@ private[root] object EntryRules {
     s"entry of the ${e.content.name} ${if (e.location.isEmpty) e.referencedFile.mkString else e.location}"
 
   /** Returns the violated rule, as the predicate of a sentence about the entry. */
-  def violation(e: ContentEntry, kind: ManifestKind): Option[String] = {
-    val rules = Iterator(
-      !kind.allows(e.content) -> s"is not allowed in a ${kind.name} manifest",
-      (e.recordCount < 0) -> s"has the negative record count ${e.recordCount}",
-      e.fileSizeInBytes.exists(_ < 0) -> s"has the negative file size ${e.fileSizeInBytes.mkString}"
-    ) ++ content(e) ++ vector(e) ++ version(e)
-    rules.collectFirst { case (true, reason) => reason }
-  }
+  def violation(e: ContentEntry, kind: ManifestKind): Option[String] =
+    if (!kind.allows(e.content)) Some(s"is not allowed in a ${kind.name} manifest")
+    else if (e.recordCount < 0) Some(s"has the negative record count ${e.recordCount}")
+    else if (e.fileSizeInBytes.exists(_ < 0)) Some(s"has the negative file size ${e.fileSizeInBytes.mkString}")
+    else content(e).orElse(vector(e)).orElse(version(e))
 
-  private def content(e: ContentEntry): Iterator[(Boolean, String)] = {
+  private def content(e: ContentEntry): Option[String] = {
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
-    Iterator(
-      (e.manifest.isDefined != isManifest) -> absent("manifest_stats", isManifest),
-      e.manifest.exists(hasNegativeCount) -> "has a negative count in manifest_stats",
-      (e.equalityIds.nonEmpty != (e.content == EqualityDeletes)) ->
-        absent("equality ids", e.content == EqualityDeletes),
-      (e.sortOrderId.isDefined && e.content != Data) -> "has a sort order, but only data files may have one",
-      (e.firstRowId.isDefined && e.content != Data && e.content != DataManifest) ->
-        "has a first row id, but only data files and data manifests may have one",
-      e.firstRowId.exists(_ < 0) -> s"has the negative first row id ${e.firstRowId.mkString}",
-      (e.splitOffsets != e.splitOffsets.sorted) -> "has split offsets that are not sorted"
-    )
+    val isEquality = e.content == EqualityDeletes
+    if (e.manifest.isDefined != isManifest) Some(absent("manifest_stats", isManifest))
+    else if (e.manifest.exists(hasNegativeCount)) Some("has a negative count in manifest_stats")
+    else if (e.equalityIds.nonEmpty != isEquality) Some(absent("equality ids", isEquality))
+    else if (e.sortOrderId.isDefined && e.content != Data) Some("has a sort order, but only data files may have one")
+    else if (e.firstRowId.isDefined && e.content != Data && e.content != DataManifest)
+      Some("has a first row id, but only data files and data manifests may have one")
+    else if (e.firstRowId.exists(_ < 0)) Some(s"has the negative first row id ${e.firstRowId.mkString}")
+    else if (!isSorted(e.splitOffsets)) Some("has split offsets that are not sorted")
+    else None
   }
 
-  private def hasNegativeCount(stats: ManifestStats): Boolean =
-    Seq(stats.addedFiles, stats.existingFiles, stats.deletedFiles).exists(_ < 0) ||
-      Seq(stats.addedRows, stats.existingRows, stats.deletedRows).exists(_ < 0)
+  private def isSorted(offsets: Vector[Long]): Boolean =
+    (1 until offsets.size).forall(i => offsets(i - 1) <= offsets(i))
 
-  private def vector(e: ContentEntry): Iterator[(Boolean, String)] = {
+  private def hasNegativeCount(s: ManifestStats): Boolean =
+    s.addedFiles < 0 || s.existingFiles < 0 || s.deletedFiles < 0 || s.addedRows < 0 || s.existingRows < 0 ||
+      s.deletedRows < 0
+
+  private def vector(e: ContentEntry): Option[String] = {
     val isVector = e.content == PositionDeletes || e.content == ManifestVector
     val mayReference = isVector || e.content == DeleteManifest
     val isInline = e.vector.exists { case _: Inline => true; case _: InPuffin => false }
-    Iterator(
-      (e.vector.isDefined != isVector) -> absent("deletion_vector", isVector),
-      (isVector && e.referencedFile.isEmpty) -> "has no referenced file",
-      (!mayReference && e.referencedFile.isDefined) -> "has a referenced file, but its content applies to no single file",
-      (isInline && e.content == PositionDeletes) -> "is inline, but only deletion vectors of manifests may be inline",
-      (!isInline && e.location.isEmpty) -> "has no location",
-      (!isInline && e.fileSizeInBytes.isEmpty) -> "has no file size",
-      (isInline && e.location.nonEmpty) -> "has a location, although it is inline",
-      e.vector.exists(outside(_, e.fileSizeInBytes)) -> "is not within its file"
-    )
+    if (e.vector.isDefined != isVector) Some(absent("deletion_vector", isVector))
+    else if (isVector && e.referencedFile.isEmpty) Some("has no referenced file")
+    else if (!mayReference && e.referencedFile.isDefined)
+      Some("has a referenced file, but its content applies to no single file")
+    else if (isInline && e.content == PositionDeletes)
+      Some("is inline, but only deletion vectors of manifests may be inline")
+    else if (!isInline && e.location.isEmpty) Some("has no location")
+    else if (!isInline && e.fileSizeInBytes.isEmpty) Some("has no file size")
+    else if (isInline && e.location.nonEmpty) Some("has a location, although it is inline")
+    else if (e.vector.exists(outside(_, e.fileSizeInBytes))) Some("is not within its file")
+    else None
   }
 
   private def outside(vector: VectorContent, fileSize: Option[Long]): Boolean = vector match {
@@ -80,18 +80,19 @@ private[root] object EntryRules {
     case _: Inline => false
   }
 
-  private def version(e: ContentEntry): Iterator[(Boolean, String)] = {
+  private def version(e: ContentEntry): Option[String] = {
     val v = e.version
-    val numbers = Seq(v.sequenceNumber, v.fileSequenceNumber)
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
-    Iterator(
-      numbers.flatten.exists(_ < 0) -> "has a negative sequence number",
-      (v.status != EntryStatus.Added && (numbers :+ v.snapshotId).exists(_.isEmpty)) ->
-        "is not added, and therefore must have a snapshot id and sequence numbers",
-      (isManifest && v.sequenceNumber != v.fileSequenceNumber) ->
-        "has different data and file sequence numbers, which must be equal for a manifest"
-    )
+    if (v.sequenceNumber.exists(_ < 0) || v.fileSequenceNumber.exists(_ < 0)) Some("has a negative sequence number")
+    else if (v.status != EntryStatus.Added && !isComplete(v))
+      Some("is not added, and therefore must have a snapshot id and sequence numbers")
+    else if (isManifest && v.sequenceNumber != v.fileSequenceNumber)
+      Some("has different data and file sequence numbers, which must be equal for a manifest")
+    else None
   }
+
+  private def isComplete(v: VersionInfo): Boolean =
+    v.snapshotId.isDefined && v.sequenceNumber.isDefined && v.fileSequenceNumber.isDefined
 
   private def absent(field: String, isRequired: Boolean): String =
     if (isRequired) s"has no $field, although its content requires them"

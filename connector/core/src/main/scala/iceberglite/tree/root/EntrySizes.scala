@@ -10,7 +10,7 @@ private[root] object EntrySizes {
 
   /** Returns the estimated size of an entry in bytes. */
   def of(e: ContentEntry): Long =
-    EntryBytes + inlineBytes(e) + e.stats.byId.valuesIterator.map(s => ColumnBytes + longBounds(s)).sum
+    EntryBytes + inlineBytes(e) + ColumnBytes * e.stats.byId.size + boundBytes(e)
 
   def of(entries: Iterable[ContentEntry]): Long = entries.iterator.map(of(_)).sum
 
@@ -19,6 +19,13 @@ private[root] object EntrySizes {
     case Some(Inline(bytes)) => bytes.remaining.toLong
     case Some(_: InPuffin) | None => 0L
   }
+
+  /** Returns the size of a deletion vector in the root or in a Puffin file in bytes; 0 for other entries. */
+  def vectorBytes(e: ContentEntry): Long =
+    inlineBytes(e) + e.vector.collect { case InPuffin(_, size) if !e.isFile => size }.getOrElse(0L)
+
+  /** Returns the size of the texts and binary values in the bounds of an entry, in bytes. */
+  def boundBytes(e: ContentEntry): Long = e.stats.byId.valuesIterator.map(longBounds).sum
 
   private def longBounds(s: FieldStats): Long = s.lower.fold(0L)(lengthOf) + s.upper.fold(0L)(lengthOf)
 

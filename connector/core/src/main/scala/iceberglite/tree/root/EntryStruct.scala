@@ -83,9 +83,14 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
   private val SortOrderId = optional(140, "sort_order_id", Int32)(_.sortOrderId)
   private val RecordCount = required(103, "record_count", Int64)(_.recordCount)
   private val FileSize = optional(104, "file_size_in_bytes", Int64)(_.fileSizeInBytes)
-  private val Stats = optional(149, "content_stats", new StructOf(statsStruct, statsStruct.fromRecord))(e =>
-    Some(e.stats).filter(_.byId.nonEmpty)
-  )
+
+  // A reader of a struct without fields would have to read other columns to find out whether the struct is null.
+  private val Stats =
+    if (columns.all.isEmpty) None
+    else
+      Some(optional(EntryStruct.StatsId, EntryStruct.StatsName, new StructOf(statsStruct, statsStruct.fromRecord))(e =>
+        Some(e.stats).filter(_.byId.nonEmpty)
+      ))
   private val Manifest =
     optional(521, "manifest_stats", new StructOf(ManifestStatsStruct, ManifestStatsStruct.fromRecord))(
       _.manifest
@@ -107,7 +112,7 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
     specId = SpecId.value(row),
     recordCount = RecordCount.value(row),
     fileSizeInBytes = FileSize.option(row),
-    stats = Stats.option(row).getOrElse(ContentStats.Empty),
+    stats = Stats.flatMap(_.option(row)).getOrElse(ContentStats.Empty),
     vector = Bitmap.option(row),
     sortOrderId = SortOrderId.option(row),
     manifest = Manifest.option(row),
@@ -124,4 +129,11 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
 
   private def formatOf(name: String): FileFormat =
     FileFormat.parse(name).getOrElse(throw EntryFault(s"An entry has the unknown file format $name"))
+}
+
+private[root] object EntryStruct {
+
+  /** The field id of the struct of statistics. */
+  val StatsId = 149
+  val StatsName = "content_stats"
 }

@@ -35,11 +35,12 @@ final private[root] class InlinePart(
   override def metrics: Metrics = summary.metrics
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = RootManifests.guard(path) {
-    converted(loaded.getOrElse(read(io))).map(_._2).filter(e => selected.forall(_(InlinePart.selectionKey(e)))).iterator
+    val all = if (loaded.isDefined) pairs else converted(read(io))
+    all.iterator.map(_._2).filter(e => selected.forall(_(InlinePart.selectionKey(e))))
   }
 
   /** The loaded entries, each as an entry of version 4 and as a [[ManifestEntry]]. */
-  def pairs: Vector[(ContentEntry, ManifestEntry)] =
+  @transient lazy val pairs: Vector[(ContentEntry, ManifestEntry)] =
     RootManifests.guard(path)(converted(loaded.getOrElse(Vector.empty)))
 
   private def converted(entries: Vector[ContentEntry]): Vector[(ContentEntry, ManifestEntry)] = {
@@ -132,13 +133,12 @@ private[root] object InlinePart {
   private def summarize(entries: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
     val numbers = entries.flatMap(_.version.sequenceNumber)
     val stats = StatsAggregate.of(entries)
-    val metrics = EntryFiles.metrics(stats.byId.filterKeys(id => columns.byId.get(id).exists(_.isColumn)))
     Summary(
       entries.count(_.isLive).toLong,
       if (numbers.isEmpty) 0L else numbers.max,
       if (numbers.isEmpty) 0L else numbers.min,
       PartitionSummaries.of(specId, stats, columns),
-      metrics
+      columns.metrics(stats)
     )
   }
 }

@@ -60,8 +60,7 @@ final private[root] class LeafPart(
   override def minSequenceNumber: Long = stats.minSequenceNumber
   override def recordCount: Long = ContentFile.UnknownRecords
   override lazy val partitions: Option[Vector[FieldSummary]] = PartitionSummaries.of(leaf.specId, leaf.stats, columns)
-  override lazy val metrics: Metrics =
-    EntryFiles.metrics(leaf.stats.byId.filterKeys(id => columns.byId.get(id).exists(_.isColumn)))
+  override lazy val metrics: Metrics = columns.metrics(leaf.stats)
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(all(io)).map(_._2)
 
@@ -105,9 +104,16 @@ final private[root] class LeafPart(
   private def readLeaf(io: FileIO): Iterator[ManifestEntry] = {
     val files = new EntryFiles(columns)
     val rowIds = new RowIdAssigner(leaf.firstRowId)
-    RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e =>
-      rowIds.assign(files.toEntry(inherit(e)))
-    ))
+    RootManifests.load(io, path, length).fold(
+      RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e =>
+        rowIds.assign(files.toEntry(inherit(e)))
+      ))
+    ) { file =>
+      val statistics = new LeafStatistics(path, file, columns)
+      RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).zipWithIndex.map { case (e, row) =>
+        rowIds.assign(files.toEntry(inherit(e), statistics.metrics(row, e.specId)))
+      })
+    }
   }
 
   /**

@@ -17,12 +17,19 @@ final private[root] class RootFiles(
   val path: String = snapshot.manifestList.mkString
 
   /** The entries of the root with all inherited values. */
-  lazy val root: Vector[ContentEntry] = table.reading(RootManifests.guard(path) {
-    cache.rootOf(DecodedRoot.key(io, snapshot.snapshotId, path, columns))(new DecodedRoot(readRoot())) match {
-      case decoded: DecodedRoot => decoded.entries
-      case _ => readRoot()
+  def root: Vector[ContentEntry] = decoded.entries
+
+  private lazy val decoded: DecodedRoot = table.reading(RootManifests.guard(path) {
+    cache.rootOf(DecodedRoot.key(table, snapshot.snapshotId, path, columns))(new DecodedRoot(readRoot())) match {
+      case known: DecodedRoot => known
+      case _ => new DecodedRoot(readRoot())
     }
   })
+
+  private lazy val derived: RootParts = table.reading(RootManifests.guard(path)(decoded.parts { entries =>
+    val vectors = vectorsOf(entries)
+    RootParts(vectors, leavesOf(entries, vectors), InlinePart.of(path, length, entries, columns, table.specs))
+  }))
 
   private def readRoot(): Vector[ContentEntry] = {
     val contents = RootManifests.read(io, path, columns, recordedLength.getOrElse(0L))
@@ -47,7 +54,9 @@ final private[root] class RootFiles(
    * The deletion vectors of each leaf, by the location of the leaf. The positions that the snapshot itself removed are
    * those in its new vector that are not in the vector that it replaced.
    */
-  lazy val vectors: Map[String, LeafVectors] = table.reading(RootManifests.guard(path) {
+  def vectors: Map[String, LeafVectors] = derived.vectors
+
+  private def vectorsOf(root: Vector[ContentEntry]): Map[String, LeafVectors] = {
     val entries = root.filter(_.content == EntryContent.ManifestVector)
     val positions = new StoredVectors(table, path).read(entries)
     def union(of: Vector[ContentEntry]) = of.map(positions).foldLeft(DeletionVector.Empty)(_.union(_))
@@ -60,19 +69,20 @@ final private[root] class RootFiles(
         if (live.exists(isChange)) union(live.filter(isChange)).without(union(removed)) else DeletionVector.Empty
       )
     }
-  })
+  }
 
   /** Returns whether this snapshot has added an entry. */
   def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
 
-  lazy val leaves: Vector[LeafPart] = RootManifests.guard(path) {
+  def leaves: Vector[LeafPart] = derived.leaves
+
+  private def leavesOf(root: Vector[ContentEntry], vectors: Map[String, LeafVectors]): Vector[LeafPart] =
     root.filter(e => e.isLive && e.manifest.isDefined).map { e =>
       val removed = vectors.get(e.location).map(_.positions).filterNot(_.isEmpty)
       removed.flatMap(beyond(e, _)).foreach(reason => throw EntryFault(reason))
       new LeafPart(e, removed.fold(Array.emptyByteArray)(_.toBytes), columns, table.specs)
     }
-  }
 
   private def beyond(leaf: ContentEntry, removed: DeletionVector): Option[String] =
     removed.firstFrom(leaf.recordCount).map(first =>
@@ -80,7 +90,7 @@ final private[root] class RootFiles(
         s"${leaf.recordCount} entries"
     )
 
-  lazy val inline: Vector[InlinePart] = InlinePart.of(path, length, root, columns, table.specs)
+  def inline: Vector[InlinePart] = derived.inline
 
   /** The length of the root in bytes; estimated if the summary of the snapshot lacks it. */
   private def length: Long = recordedLength.getOrElse(RootFiles.EstimatedEntryBytes * root.size)

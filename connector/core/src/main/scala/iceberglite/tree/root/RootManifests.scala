@@ -5,9 +5,11 @@ import java.io.Closeable
 import iceberglite.avro.AvroFault
 import iceberglite.data.{DataSource, Record}
 import iceberglite.data.parquet.ParquetMetadataFiles
+import iceberglite.data.parquet.ParquetMetadataFiles.{LoadedFile, MetadataRecords}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
@@ -85,14 +87,35 @@ private[root] object RootManifests {
    */
   def stream[A](io: FileIO, path: String, columns: StatsColumns, length: Long, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = guard(path) {
+  ): Iterator[A] = stream[A](path, ParquetMetadataFiles.open(DataSource(io, path, length), _), columns, check)(convert)
+
+  /** Reads the entries of a manifest whose bytes are in memory; see the other method. */
+  def stream[A](path: String, file: LoadedFile, columns: StatsColumns, check: ManifestKind => Unit)(
+      convert: Iterator[ContentEntry] => Iterator[A]
+  ): Iterator[A] = stream[A](path, file.open(_), columns, check)(convert)
+
+  private def stream[A](
+      path: String,
+      open: StructType => MetadataRecords,
+      columns: StatsColumns,
+      check: ManifestKind => Unit
+  )(convert: Iterator[ContentEntry] => Iterator[A]): Iterator[A] = guard(path) {
     val struct = new EntryStruct(columns)
-    val rows = ParquetMetadataFiles.open(DataSource(io, path, length), struct.structType)
+    val rows = open(struct.structType)
     closingOnFailure(rows) {
       val kind = kindOf(rows.keyValues)
       check(kind)
       new OpenEntries(path, rows, convert(rows.map(entryOf(struct, kind, _))))
     }
+  }
+
+  /**
+   * Reads the bytes of a manifest; absent if it is too long or if its length is not known.
+   *
+   * @throws UnreadableFile if the file is not a Parquet file
+   */
+  def load(io: FileIO, path: String, length: Long): Option[LoadedFile] = guard(path) {
+    Some(DataSource(io, path, length)).filter(ParquetMetadataFiles.isShort).map(ParquetMetadataFiles.load)
   }
 
   /** Entries that are read from an open file. */

@@ -36,7 +36,7 @@ final private[root] class RootWriter(
     val root = rows.sortBy(RootWriter.position)
     val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     output.write(rootPath, bytes)
-    cache.putRoot(DecodedRoot.key(table.io, header.snapshotId, rootPath, columns), new DecodedRoot(root))
+    cache.putRoot(DecodedRoot.key(table, header.snapshotId, rootPath, columns), new DecodedRoot(root))
     WrittenRoot(
       pointer = rootPath,
       addedRows = header.firstRowId.map(first => rowIds.next - first),

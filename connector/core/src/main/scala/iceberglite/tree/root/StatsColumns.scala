@@ -1,5 +1,6 @@
 package iceberglite.tree.root
 
+import iceberglite.spec.file.Metrics
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, TableExpression, Void}
 import iceberglite.spec.schema.Schema
@@ -47,6 +48,22 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
 
   /** Returns only the columns and expressions with the given ids. */
   def only(ids: Set[Int]): StatsColumns = new StatsColumns(all.filter(c => ids(c.id)), keys)
+
+  /** Returns only the columns and expressions whose statistics contain partition values. */
+  def ofPartitions: StatsColumns = only(keys.valuesIterator.flatMap(_.flatten).map(_.id).toSet)
+
+  private val identityIds: Map[Int, Set[Int]] =
+    keys.map { case (specId, fields) => specId -> fields.flatten.filter(_.isIdentity).map(_.id).toSet }
+
+  /** Returns the ids of the source columns of the identity partition fields of a partition spec. */
+  def identities(specId: Int): Set[Int] = identityIds.getOrElse(specId, Set.empty)
+
+  def isColumn(id: Int): Boolean = byId.get(id).exists(_.isColumn)
+
+  /** Returns statistics as metrics, without the statistics of expressions. */
+  def metrics(stats: ContentStats): Metrics =
+    EntryMetrics.of(if (stats.byId.keysIterator.forall(isColumn)) stats.byId
+    else stats.byId.filter(s => isColumn(s._1)))
 
   /** Returns the keys of the fields of a partition spec. @throws EntryFault if the table does not have the spec */
   def keysOf(specId: Int): Vector[Option[PartitionFieldKey]] = keys.getOrElse(

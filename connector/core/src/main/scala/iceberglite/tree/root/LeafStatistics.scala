@@ -1,0 +1,64 @@
+package iceberglite.tree.root
+
+import scala.collection.concurrent.TrieMap
+
+import iceberglite.data.parquet.ParquetMetadataFiles.LoadedFile
+import iceberglite.spec.file.Metrics
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * The statistics of the files that a leaf lists. The bytes of the leaf are in memory, and the statistics of a column are
+ * decoded when they are first requested, because most plans need the statistics of only a few columns. Thread-safe.
+ *
+ * @param path the path of the leaf
+ * @param columns the columns and expressions whose statistics can be requested
+ */
+final private[root] class LeafStatistics(path: String, file: LoadedFile, val columns: StatsColumns) {
+  private val decoded = TrieMap.empty[Int, Array[FieldStats]]
+
+  /**
+   * Returns the statistics of a column or expression in the file at a position of the leaf; empty if there are none.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the statistics of the column are damaged
+   */
+  def of(id: Int, row: Int): FieldStats = decoded.getOrElse(id, load(id))(row)
+
+  /** Returns the metrics of the file at a position of the leaf. @param specId the partition spec of the file */
+  def metrics(row: Int, specId: Int): Metrics = new LeafMetrics(this, row, columns.identities(specId))
+
+  /**
+   * Returns the ids of all columns and expressions. Their statistics are decoded together, which is faster than one by
+   * one.
+   */
+  lazy val allIds: Vector[Int] = {
+    decode(columns.all.filterNot(c => decoded.contains(c.id)))
+    columns.all.map(_.id)
+  }
+
+  private def load(id: Int): Array[FieldStats] = synchronized {
+    decoded.getOrElse(
+      id, {
+        decode(columns.all.filter(_.id == id))
+        decoded.getOrElseUpdate(id, Array.fill(rowCount)(FieldStats.Empty))
+      }
+    )
+  }
+
+  private lazy val rowCount: Int = RootManifests.guard(path) {
+    val rows = file.open(StructType(Vector.empty))
+    try rows.size
+    finally rows.close()
+  }
+
+  private def decode(wanted: Vector[StatsColumn]): Unit = if (wanted.nonEmpty) RootManifests.guard(path) {
+    val struct = new ContentStatsStruct(columns.only(wanted.map(_.id).toSet))
+    val expected = NestedField.optional(EntryStruct.StatsId, EntryStruct.StatsName, struct.structType)
+    val rows = file.open(StructType(Vector(expected)))
+    try {
+      val values = wanted.map(_ => Array.newBuilder[FieldStats])
+      rows.foreach(row => struct.fieldsOf(row(0)).zip(values).foreach { case (stats, column) => column += stats })
+      wanted.zip(values).foreach { case (column, stats) => decoded.put(column.id, stats.result()) }
+    } finally rows.close()
+  }
+}

@@ -1,0 +1,108 @@
+package iceberglite.tree.root
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.file.{MetricMaps, Metrics}
+import iceberglite.spec.types.{Literal, SingleValue}
+import iceberglite.spec.types.Literal._
+
+/** Metrics of columns whose bounds are values. A bound is encoded when it is requested. */
+abstract private[root] class TypedMetrics extends Metrics {
+
+  /** Returns the statistics of a column; empty if there are none. */
+  def stats(id: Int): FieldStats
+
+  /** Returns the statistics of all columns and expressions that have statistics. */
+  def allStats: Vector[(Int, FieldStats)]
+
+  /** Returns whether the statistics with the given id are those of a column, and not of an expression. */
+  protected def isColumn(id: Int): Boolean
+
+  final override def columnSize(id: Int): Option[Long] = None
+  final override def valueCount(id: Int): Option[Long] = stats(id).valueCount
+  final override def nullValueCount(id: Int): Option[Long] = stats(id).nullCount
+  final override def nanValueCount(id: Int): Option[Long] = stats(id).nanCount
+  final override def lowerBound(id: Int): Option[ByteBuffer] = stats(id).lower.map(SingleValue.encode)
+  final override def upperBound(id: Int): Option[ByteBuffer] = stats(id).upper.map(SingleValue.encode)
+
+  final override def lowerNumber(id: Int, width: Int): Long =
+    TypedMetrics.number(stats(id).lower, width).getOrElse(super.lowerNumber(id, width))
+
+  final override def upperNumber(id: Int, width: Int): Long =
+    TypedMetrics.number(stats(id).upper, width).getOrElse(super.upperNumber(id, width))
+
+  final override def columnSizes: Option[Map[Int, Long]] = None
+  final override def valueCounts: Option[Map[Int, Long]] = all(_.valueCount)
+  final override def nullValueCounts: Option[Map[Int, Long]] = all(_.nullCount)
+  final override def nanValueCounts: Option[Map[Int, Long]] = all(_.nanCount)
+  final override def lowerBounds: Option[Map[Int, ByteBuffer]] = all(_.lower.map(SingleValue.encode))
+  final override def upperBounds: Option[Map[Int, ByteBuffer]] = all(_.upper.map(SingleValue.encode))
+
+  private def all[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
+    Some(allStats.iterator.filter(s => isColumn(s._1)).flatMap { case (id, s) => value(s).map(id -> _) }.toMap)
+      .filter(_.nonEmpty)
+
+  final override def only(ids: Set[Int]): Metrics = EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
+
+  /** Returns the object that Java serialization writes. */
+  final protected def writeReplace(): AnyRef = maps
+
+  private def maps: MetricMaps =
+    MetricMaps(None, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds)
+
+  final override def equals(that: Any): Boolean = that match {
+    case other: TypedMetrics => maps == other.maps
+    case _ => false
+  }
+
+  final override def hashCode: Int = maps.hashCode
+
+  final override def toString: String = maps.toString
+}
+
+private object TypedMetrics {
+
+  /** Returns a bound of a column of integers, dates or times as a number; absent for other bounds. */
+  private def number(bound: Option[Literal], width: Int): Option[Long] = bound match {
+    case Some(LongLiteral(v)) if width == 8 => Some(v)
+    case Some(IntLiteral(v)) if width == 4 => Some(v.toLong)
+    case Some(DateLiteral(v)) if width == 4 => Some(v.toLong)
+    case Some(TimestampLiteral(v)) if width == 8 => Some(v)
+    case Some(TimestampTzLiteral(v)) if width == 8 => Some(v)
+    case _ => None
+  }
+}
+
+/** The metrics of one file or manifest. */
+final private[root] class EntryMetrics private (byId: Map[Int, FieldStats]) extends TypedMetrics {
+  override def stats(id: Int): FieldStats = byId.getOrElse(id, FieldStats.Empty)
+  override def allStats: Vector[(Int, FieldStats)] = byId.toVector
+  override protected def isColumn(id: Int): Boolean = true
+}
+
+private[root] object EntryMetrics {
+
+  /** Returns the metrics of columns by their ids. */
+  def of(byId: Map[Int, FieldStats]): Metrics = {
+    val known = if (byId.valuesIterator.exists(_.isEmpty)) byId.filterNot(_._2.isEmpty) else byId
+    if (known.isEmpty) Metrics.Empty else new EntryMetrics(known)
+  }
+}
+
+/**
+ * The metrics of a file that a leaf lists. They keep the statistics of all files of the leaf in memory.
+ *
+ * @param row the position of the file's entry in the leaf
+ * @param identities the ids of the columns that are identity partition fields of the file's partition spec. Other
+ *   writers may omit the upper bounds of these columns, because they equal the lower bounds
+ */
+final private[root] class LeafMetrics(leaf: LeafStatistics, row: Int, identities: Set[Int]) extends TypedMetrics {
+  override def stats(id: Int): FieldStats = {
+    val own = leaf.of(id, row)
+    if (own.upper.isEmpty && own.lower.isDefined && identities(id)) own.copy(upper = own.lower) else own
+  }
+
+  override def allStats: Vector[(Int, FieldStats)] = leaf.allIds.map(id => id -> stats(id)).filterNot(_._2.isEmpty)
+
+  override protected def isColumn(id: Int): Boolean = leaf.columns.isColumn(id)
+}
