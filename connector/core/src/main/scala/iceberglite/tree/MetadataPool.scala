@@ -21,7 +21,7 @@ trait MetadataPool {
   def map[A, B](items: IndexedSeq[A], width: Int = MetadataPool.Width)(f: A => B): Vector[B]
 
   /** Starts an operation, possibly in the background. */
-  private[tree] def submit(body: => Unit): MetadataPool.Submitted
+  private[iceberglite] def submit(body: => Unit): MetadataPool.Submitted
 }
 
 /**
@@ -54,7 +54,7 @@ object MetadataPool extends MetadataPool {
     else new Run(items, math.min(width, Width), reported).results()
   }
 
-  override private[tree] def submit(body: => Unit): Submitted = {
+  override private[iceberglite] def submit(body: => Unit): Submitted = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => body
     val submitted = new Submitted(() => AccessController.doPrivileged(action, caller))
@@ -66,7 +66,7 @@ object MetadataPool extends MetadataPool {
    * An operation that is run by a pool thread or, if no pool thread has started it yet, by the thread that waits for
    * it. Therefore waiting does not block if the pool is busy.
    */
-  final private[tree] class Submitted(work: () => Unit) {
+  final private[iceberglite] class Submitted(work: () => Unit) {
     private val task = new FutureTask[Unit](() => work())
 
     /** Returns when the operation has ended, successfully or not. */

@@ -6,7 +6,7 @@ package iceberglite.tree
 object SequentialPool extends MetadataPool {
   override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] = items.iterator.map(f).toVector
 
-  override private[tree] def submit(body: => Unit): MetadataPool.Submitted = {
+  override private[iceberglite] def submit(body: => Unit): MetadataPool.Submitted = {
     val submitted = new MetadataPool.Submitted(() => body)
     submitted.awaitQuietly()
     submitted

@@ -23,11 +23,13 @@ object StreamBacklog {
    * this snapshot is counted too. If the branch does not contain this snapshot, all snapshots of the branch are counted.
    */
   def after(state: StreamState, offset: StreamOffset): StreamBacklog = {
-    val newestFirst = state.head.iterator.flatMap(state.metadata.ancestors).toVector
+    // The snapshots before the offset are not visited: there may be very many of them.
+    val newestFirst = state.head.iterator.flatMap(state.metadata.ancestors)
     val (newer, rest) = newestFirst.span(s => !offset.position.snapshotId.contains(s.snapshotId))
+    val unread = newer.toVector
     offset.position match {
-      case _: After => of(newer)
-      case _ => of(newer ++ rest.take(1))
+      case _: After => of(unread)
+      case _ => of(unread ++ rest.take(1))
     }
   }
 }

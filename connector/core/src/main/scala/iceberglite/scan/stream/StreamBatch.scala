@@ -64,18 +64,26 @@ final private[stream] class StreamBatchBuilder(from: StreamOffset, limit: Stream
   /**
    * Adds a step, or ends the batch before it.
    *
+   * @return whether the batch contains the step
    * @throws IcebergError if the stream cannot read the step, and the batch has no earlier step
    */
-  def add(step: StreamStep): Unit = step match {
-    case StreamStep.Blocked(error) => if (to == from) throw error else open = false
-    case StreamStep.Files(added, _, _) if files > 0 && limit.files.exists(files + added.size > _) => open = false
-    case StreamStep.Files(added, end, commits) =>
+  def add(step: StreamStep): Boolean = step match {
+    case StreamStep.Blocked(error) if to == from => throw error
+    case StreamStep.Blocked(_) => end()
+    case StreamStep.Files(added, _, _) if files > 0 && limit.files.exists(files + added.size > _) => end()
+    case StreamStep.Files(added, position, commits) =>
       tasks ++= added.map(t => t.copy(change = t.change.map(_.copy(ordinal = to.commits))))
-      to = to.copy(position = end, commits = to.commits + commits)
+      to = to.copy(position = position, commits = to.commits + commits)
       files += added.size
       rows += added.iterator.map(_.liveRecords).sum
       bytes += added.iterator.map(_.length).sum
       open = !limit.files.exists(files >= _) && !limit.rows.exists(rows >= _) && !limit.bytes.exists(bytes >= _)
+      true
+  }
+
+  private def end(): Boolean = {
+    open = false
+    false
   }
 
   def result: StreamBatch = StreamBatch(from, to, tasks.result())

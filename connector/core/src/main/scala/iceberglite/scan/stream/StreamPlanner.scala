@@ -4,11 +4,11 @@ import iceberglite.scan.FileScanTask
 import iceberglite.scan.stream.StreamPosition._
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.tree.ManifestCache
+import iceberglite.tree.{ManifestCache, MetadataPool}
 
 /**
- * Plans the micro-batches of a stream. Remembers the batch that was planned last and, while the stream reads its first
- * snapshot, the deletes of this snapshot. Not thread-safe.
+ * Plans the micro-batches of a stream. Remembers the batch that was planned last, the commits that were read for later
+ * batches and, while the stream reads its first snapshot, the deletes of this snapshot. Not thread-safe.
  *
  * @param cache cache of decoded manifests
  */
@@ -16,6 +16,8 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   private val history = new StreamHistory
   private var planned: Option[StreamBatch] = None
   private var first: Option[WholeSnapshot] = None
+  private var cursor: Option[StreamCursor] = None
+  private var preparation: Option[MetadataPool.Submitted] = None
 
   /**
    * Returns the next batch; absent if there is nothing to read.
@@ -26,6 +28,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
    *   another table
    */
   def next(state: StreamState, from: StreamOffset, limit: StreamLimit): Option[StreamBatch] = {
+    awaitPreparation()
     requireSameTable(state, from)
     from.position match {
       case _: InSnapshot => ()
@@ -33,24 +36,75 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
     }
     if (isAtHead(state, from.position)) None
     else {
-      val batch = new StreamBatchBuilder(from.copy(table = state.metadata.uuid), limit)
-      val steps = stepsAfter(state, from.position)
-      while (batch.isOpen && steps.hasNext) batch.add(steps.next())
-      planned = Some(batch.result).filter(_.to.position != from.position)
+      planned = Some(withCursor(state, from.position)(_.take(from.copy(table = state.metadata.uuid), limit)))
+        .filter(_.to.position != from.position)
       planned
     }
   }
+
+  /**
+   * Reads the files of the batch after an offset in the background, so that [[next]] need not read them. Only one batch
+   * is read in advance. The newest version of the table need not be known: `next` adds the commits since then, and
+   * reports the errors of the preparation.
+   *
+   * @param from the offset after the batch that is being processed
+   * @param limit the limit of the next batch
+   */
+  def prepare(state: StreamState, from: StreamOffset, limit: StreamLimit): Unit = {
+    awaitPreparation()
+    if (!isAtHead(state, from.position)) preparation = Some(MetadataPool.submit {
+      withCursor(state, from.position)(_.prepare(from, limit))
+    })
+  }
+
+  /** Waits for the end of the preparation, whose thread uses the fields of this object. */
+  private def awaitPreparation(): Unit = {
+    preparation.foreach(_.awaitQuietly())
+    preparation = None
+  }
+
+  /** Calls a function with the steps after a position. After a failure, the steps are read again. */
+  private def withCursor[A](state: StreamState, position: StreamPosition)(use: StreamCursor => A): A = {
+    val steps = cursor.filter(_.position == position).filter(isContinued(_, state))
+      .getOrElse(new StreamCursor(position, headOf(state), stepsAfter(state, position)))
+    cursor = None
+    val result = use(steps)
+    cursor = Some(steps)
+    result
+  }
+
+  /**
+   * Adds the commits of a newer version of the table to known steps.
+   *
+   * @return false if the branch does not contain the commits of the known steps, because it was rolled back
+   */
+  private def isContinued(steps: StreamCursor, state: StreamState): Boolean = steps.head == headOf(state) || {
+    val path = pathAfter(state, steps.position)
+    val newer =
+      if (steps.head == steps.position.snapshotId) Some(path)
+      else Some(path.indexWhere(s => steps.head.contains(s.snapshotId))).filter(_ >= 0).map(i => path.drop(i + 1))
+    newer.foreach(commits => steps.extend(headOf(state), filesOf(state).of(commits)))
+    newer.isDefined
+  }
+
+  private def headOf(state: StreamState): Option[Long] = state.head.map(_.snapshotId)
+
+  /** Returns the commits after the commit of a position, oldest first. */
+  private def pathAfter(state: StreamState, position: StreamPosition): Vector[Snapshot] =
+    position.snapshotId.fold(history.all(state))(history.after(state, _))
 
   /**
    * Returns the files of a batch that this planner, or the planner of an earlier run of the query, has planned.
    *
    * @throws ValidationFailed if the offsets are those of another table
    */
-  def tasks(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] =
+  def tasks(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] = {
+    awaitPreparation()
     planned.filter(b => b.from.position == from.position && b.to == to).fold {
       Seq(from, to).foreach(requireSameTable(state, _))
       replan(state, from, to)
     }(_.tasks)
+  }
 
   /** Plans a batch again. The commits of the batch are read even if they were rolled back after the first run. */
   private def replan(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] = {

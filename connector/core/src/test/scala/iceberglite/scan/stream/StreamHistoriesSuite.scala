@@ -41,23 +41,32 @@ class StreamHistoriesSuite extends AnyFunSuite {
   }
 
   /**
-   * Reads batches until nothing is left. Some batches are planned again by a new planner, as after a restart of the
-   * query.
+   * A stream that reads batches with random limits. Some batches are planned in advance, and some are planned again by a
+   * new planner, as after a restart of the query.
    */
-  private def readAll(table: Table, content: StreamContent, start: StreamOffset, random: Random): Read = {
-    val state = StreamState(table.tree(), table.currentSnapshot)
-    def restarted: StreamPlanner = new StreamPlanner(content, ManifestCache.Disabled)
-    def loop(planner: StreamPlanner, read: Read): Read = planner.next(state, read.offset, randomLimit(random)) match {
-      case None => read
-      case Some(batch) =>
-        val next = if (random.nextInt(3) == 0) restarted else planner
-        val to = StreamOffset.parse(StreamOffset.toJson(batch.to))
-        loop(next, Read(read.tasks ++ next.tasks(state, read.offset, to), to))
-    }
-    loop(restarted, Read(Vector.empty, start))
-  }
+  final private class Reader(content: StreamContent, random: Random, start: StreamOffset = StreamOffset(Empty)) {
+    private var planner = restarted
+    private var offset = start
+    private var read = Vector.empty[FileScanTask]
 
-  private case class Read(tasks: Vector[FileScanTask], offset: StreamOffset)
+    private def restarted: StreamPlanner = new StreamPlanner(content, ManifestCache.Disabled)
+
+    /** Reads batches until nothing is left. */
+    def readAll(table: Table): Unit = {
+      val state = StreamState(table.tree(), table.currentSnapshot)
+      def next(): Option[StreamBatch] = planner.next(state, offset, randomLimit(random))
+      Iterator.continually(next()).takeWhile(_.isDefined).flatten.foreach { batch =>
+        if (random.nextInt(4) == 0) planner = restarted
+        val to = StreamOffset.parse(StreamOffset.toJson(batch.to))
+        read ++= planner.tasks(state, offset, to)
+        offset = to
+        if (random.nextBoolean()) planner.prepare(state, offset, randomLimit(random))
+      }
+    }
+
+    /** The files that were read so far. */
+    def tasks: Vector[FileScanTask] = read
+  }
 
   private def paths(tasks: Vector[FileScanTask]): Vector[String] = tasks.map(_.file.path)
 
@@ -79,11 +88,10 @@ class StreamHistoriesSuite extends AnyFunSuite {
       (0 until Fuzz.rounds(8, 2)).foreach { round =>
         val random = new Random(Fuzz.seed + round)
         val h = history(random, version)
-        var read = Read(Vector.empty, StreamOffset(Empty))
+        val read = new Reader(skipping, random)
         (0 until 5).foreach { _ =>
           (0 until random.nextInt(5)).foreach(_ => h.step(None))
-          val next = readAll(h.table, skipping, read.offset, random)
-          read = Read(read.tasks ++ next.tasks, next.offset)
+          read.readAll(h.table)
         }
         assert(paths(read.tasks) == appends(h.table, RangeStart.Oldest), s"seed ${Fuzz.seed + round}")
         assert(read.tasks.forall(_.deletes.isEmpty))
@@ -99,7 +107,9 @@ class StreamHistoriesSuite extends AnyFunSuite {
           val state = StreamState(h.table.tree(), Some(first))
           val start = StreamStart.Current.offset(state, skipping)
           (0 until 5).foreach(_ => h.step(None))
-          val read = readAll(h.table, skipping, start, random).tasks
+          val reader = new Reader(skipping, random, start)
+          reader.readAll(h.table)
+          val read = reader.tasks
           val whole = rowsOf(h.table, first)
           assert(withDeletes(read.take(whole.size)) == withDeletes(whole), s"seed ${Fuzz.seed + 1000 + round}")
           assert(paths(read.drop(whole.size)) == appends(h.table, RangeStart.After(first.snapshotId)))
@@ -111,11 +121,10 @@ class StreamHistoriesSuite extends AnyFunSuite {
       (0 until Fuzz.rounds(8, 2)).foreach { round =>
         val random = new Random(Fuzz.seed + 2000 + round)
         val h = history(random, version)
-        var read = Read(Vector.empty, StreamOffset(Empty))
+        val read = new Reader(Changes, random)
         (0 until 4).foreach { _ =>
           (0 until random.nextInt(5)).foreach(_ => h.step(None))
-          val next = readAll(h.table, Changes, read.offset, random)
-          read = Read(read.tasks ++ next.tasks, next.offset)
+          read.readAll(h.table)
         }
         val table = h.table
         val batch = ChangelogScan(

@@ -1,0 +1,49 @@
+package iceberglite.scan.stream
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+
+/**
+ * Compares the columns of a running stream with those of a newer version of its table. Columns are compared by field
+ * id, so that renamed and reordered columns are the same columns.
+ */
+object StreamColumns {
+
+  /**
+   * Checks that a stream delivers all values of the table.
+   *
+   * @param table the name of the table
+   * @param read the columns that the stream reads
+   * @param current the columns of the newest version of the table
+   * @throws ValidationFailed if columns were added or dropped, have another type, or may be null now. The message names
+   *   the columns, and says that a restarted query continues
+   */
+  def check(table: String, read: Schema, current: Schema): Unit =
+    if (read.fields != current.fields) {
+      val changes = changesOf(read, current)
+      if (changes.nonEmpty) throw ValidationFailed(
+        s"The columns of $table changed while a stream reads them: ${changes.mkString("; ")}. A running query returns " +
+          "the columns that the table had when its DataFrame was created. Create the DataFrame again, and start the " +
+          "query with the same checkpoint location: it continues where it stopped, with the current columns"
+      )
+    }
+
+  private def changesOf(read: Schema, current: Schema): Vector[String] = {
+    def outermost(ids: Set[Int], schema: Schema): Vector[String] =
+      (ids -- ids.filter(id => schema.parents.get(id).exists(ids))).toVector.map(schema.names).sorted
+    val (before, after) = (read.byId, current.byId)
+    val added = outermost(after.keySet -- before.keySet, current).map(name => s"column $name was added")
+    val dropped = outermost(before.keySet -- after.keySet, read).map(name => s"column $name was dropped")
+    val changed = before.keySet.intersect(after.keySet).toVector.sorted
+      .flatMap(id => changeOf(before(id), after(id)).map(change => s"column ${current.names(id)} $change"))
+    added ++ dropped ++ changed
+  }
+
+  private def changeOf(read: NestedField, current: NestedField): Option[String] =
+    (read.fieldType, current.fieldType) match {
+      case (known: PrimitiveType, other) if known != other => Some(s"has the type $other instead of $known")
+      case _ if read.required && !current.required => Some("may be null now")
+      case _ => None
+    }
+}

@@ -1,0 +1,126 @@
+package iceberglite.scan.stream
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.scan.stream.StreamContent.Appends
+import iceberglite.scan.stream.StreamPosition.{After, Empty}
+import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
+import iceberglite.spec.file.EntryStatus
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.IntType
+import iceberglite.table.{Actions, Table, TestTables}
+import iceberglite.table.action.RollbackToSnapshot
+import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.TestTable.{file, nameOf}
+
+/** Tests which files a planner reads when it plans several batches, and batches that are planned in advance. */
+class StreamPreparationSuite extends AnyFunSuite {
+  private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
+  private val oneFile = StreamLimit(files = Some(1))
+  private val fromEmpty = StreamOffset(Empty)
+
+  private def testTable(): TestTable =
+    new TestTable(schema, properties = Map("commit.manifest-merge.enabled" -> "false"))
+
+  private def planner(): StreamPlanner = new StreamPlanner(Appends(), ManifestCache.Disabled)
+
+  private def state(t: TestTable): StreamState = StreamState(t.tree, t.metadata.currentSnapshot)
+
+  private def state(t: Table): StreamState = StreamState(t.tree(), t.currentSnapshot)
+
+  private def names(batch: Option[StreamBatch]): Vector[String] =
+    batch.toVector.flatMap(_.tasks).map(task => nameOf(task.file))
+
+  private def readsDuring(t: TestTable)(body: => Unit): Int = {
+    val before = t.io.reads.get
+    body
+    t.io.reads.get - before
+  }
+
+  test("a commit that several batches divide is read once", OfManifests) {
+    val t = testTable()
+    t.append((0 until 10).map(i => file(s"f$i")): _*)
+    val p = planner()
+    var batch = p.next(state(t), fromEmpty, oneFile)
+    assert(names(batch) == Vector("f0"))
+    val reads = readsDuring(t)((1 until 10).foreach { i =>
+      batch = p.next(state(t), batch.get.to, oneFile)
+      assert(names(batch) == Vector(s"f$i"))
+    })
+    assert(reads == 0)
+    assert(batch.map(_.to.position).contains(After(1)))
+  }
+
+  test("a batch that was planned in advance is not read again, and contains the commits since then", OfManifests) {
+    val t = testTable()
+    Seq("a", "b", "c").foreach(name => t.append(file(name)))
+    val p = planner()
+    val first = p.next(state(t), fromEmpty, oneFile).get
+    p.prepare(state(t), first.to, StreamLimit(files = Some(3)))
+    assert(p.tasks(state(t), fromEmpty, first.to) == first.tasks, "the batch that is being processed is still known")
+    t.append(file("d"))
+    var second = Option.empty[StreamBatch]
+    val reads = readsDuring(t) { second = p.next(state(t), first.to, StreamLimit(files = Some(3))) }
+    assert(names(second) == Vector("b", "c", "d"))
+    assert(reads == 2, "the manifest list and the manifest of the last commit")
+  }
+
+  test("only one batch is read in advance", OfManifests) {
+    val t = testTable()
+    (0 until 100).foreach(i => t.append(file(s"f$i")))
+    val p = planner()
+    val first = p.next(state(t), fromEmpty, oneFile).get
+    val reads = readsDuring(t) {
+      p.prepare(state(t), first.to, oneFile)
+      p.tasks(state(t), fromEmpty, first.to) // waits for the preparation
+    }
+    assert(reads <= 4, "the manifest lists and manifests of at most two commits")
+  }
+
+  test("after a rollback, the commits that were read in advance are not returned") {
+    val actions = new Actions(TestTables.unpartitioned())
+    def append(name: String): Table = actions.append(TestTables.file(name))
+    val ids = Vector("a", "b", "c", "d").map(append(_).currentSnapshot.get.snapshotId)
+    val p = planner()
+    val first = p.next(state(actions.table), fromEmpty, oneFile).get
+    p.prepare(state(actions.table), first.to, StreamLimit(files = Some(3)))
+    actions.commit(new RollbackToSnapshot(ids(1)))
+    val next = p.next(state(append("e")), first.to, StreamLimit(files = Some(3)))
+    assert(next.toVector.flatMap(_.tasks).map(_.file.path) == Vector("b", "e"))
+    p.prepare(state(actions.table), next.get.to, oneFile)
+    val rolledBack = state(actions.commit(new RollbackToSnapshot(ids(1))))
+    assert(intercept[ValidationFailed](p.next(rolledBack, next.get.to, oneFile)).message.contains("rolled back"))
+  }
+
+  test("a commit that cannot be read is reported when its batch is planned, not when it is read in advance") {
+    val t = testTable()
+    t.append(file("a"))
+    t.append(file("b"))
+    t.overwrite((EntryStatus.Added, 3L, file("c")))
+    val p = planner()
+    val first = p.next(state(t), fromEmpty, oneFile).get
+    p.prepare(state(t), first.to, StreamLimit.Unlimited)
+    val second = p.next(state(t), first.to, StreamLimit.Unlimited)
+    assert(names(second) == Vector("b"))
+    p.prepare(state(t), second.get.to, oneFile)
+    (0 until 2).foreach { _ =>
+      assert(intercept[Unsupported](p.next(state(t), second.get.to, oneFile)).what.contains("snapshot 3"))
+    }
+  }
+
+  test("after a failure, the files of the batch are read again") {
+    val t = testTable()
+    t.append(file("a"))
+    t.append(file("b"))
+    val p = planner()
+    val first = p.next(state(t), fromEmpty, oneFile).get
+    val list = t.metadata.currentSnapshot.flatMap(_.manifestList).getOrElse(fail("no manifest list"))
+    val content = t.io.read(list)
+    t.io.delete(list)
+    p.prepare(state(t), first.to, oneFile)
+    assert(intercept[Exception](p.next(state(t), first.to, oneFile)).getMessage.contains(list))
+    t.io.write(list, content)
+    assert(names(p.next(state(t), first.to, oneFile)) == Vector("b"))
+  }
+}
