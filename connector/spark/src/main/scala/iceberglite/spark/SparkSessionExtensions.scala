@@ -13,6 +13,7 @@ import iceberglite.spark.rules.{
   AddGroupFilterByMetadata,
   CompileFunctionCalls,
   ComputeGeneratedColumns,
+  ComputeStreamedChanges,
   DropUnstableGroupFilters,
   MarkDeletedRows,
   AllowFilteringByMetrics,
@@ -42,6 +43,7 @@ import iceberglite.spark.sql.{
   StatementWithOptions,
   SuggestTableNames
 }
+import iceberglite.spark.stream.source.MicroBatchStrategy
 import iceberglite.spark.view.ResolveViews
 
 /**
@@ -117,6 +119,7 @@ object SparkSessionExtensions {
     AfterResolution(_ => PrepareRowLevelOperations),
     AfterResolution(_ => ReplacePinnedRelations),
     AfterResolution(_ => PrepareMicroBatchWrite),
+    AfterResolution(new ComputeStreamedChanges(_)),
     AfterResolution(_ => RewriteUpdateWithSubquery),
     AfterResolution(_ => RewritePartialOverwrite),
     AfterResolution(new SuggestTableNames(_)),
@@ -127,7 +130,8 @@ object SparkSessionExtensions {
     Optimization(RewriteMergeJoin),
     Optimization(DropUnstableGroupFilters),
     BeforeScans(AllowFilteringByMetrics),
-    Planning(AggregateScanStrategy)
+    Planning(AggregateScanStrategy),
+    Planning(MicroBatchStrategy)
   )
 
   /** The rules that run after all of Spark's own optimizer rules, when the plan contains scans. */

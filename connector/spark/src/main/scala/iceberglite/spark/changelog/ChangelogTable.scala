@@ -10,10 +10,10 @@ import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.conf.{RangeOptions, TimeTravel}
+import iceberglite.spark.conf.{ChangeStreamOptions, RangeOptions, StreamedChanges, TimeTravel}
 import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.RowMetadataColumns
+import iceberglite.spark.read.{ChangeView, RowMetadataColumns}
 import iceberglite.spark.read.files.CommitScan
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.stream.source.TableStreams
@@ -72,8 +72,20 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     }
     val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
     val session = SparkSession.active
-    val streams = new TableStreams(current, state, changes = true, options, session)
+    val streams = new TableStreams(current, state, TableStreams.Changes(viewOf(options, session)), options, session)
     new ChangelogScanBuilder(current, range, tableSchema, options, session, streams)
+  }
+
+  /** Returns the view of the changes that a stream with the given options returns. */
+  private def viewOf(options: CaseInsensitiveStringMap, session: SparkSession): Option[ChangeView] = {
+    def changesAs(view: ChangelogView): ChangeView = ChangelogView.of(_, view)
+    StreamedChanges.of(options) match {
+      case StreamedChanges.EachRow => None
+      case StreamedChanges.Net => Some(changesAs(ChangelogView.NetChanges))
+      case StreamedChanges.Updates(names) =>
+        val setting = s"option ${ChangeStreamOptions.IdentifierColumns}"
+        Some(changesAs(ChangelogView.WithUpdates(new ChangelogIdentifiers(tableSchema, session, setting).of(names))))
+    }
   }
 
   override protected def errorName: String = name

@@ -88,7 +88,7 @@ object StreamOptions {
   )(SparkOption.long(_).filter(_ > 0)))
 
   /** All options, in the order of the documentation. */
-  val all: Seq[SparkOption[_]] = declared.all
+  val all: Seq[SparkOption[_]] = declared.all ++ ChangeStreamOptions.all
 
   private def limit(key: String, doc: String): SparkOption[Long] =
     SparkOption.derived[Long](key, "It must be 1 or more", doc, "no limit")(SparkOption.long(_).filter(_ > 0))

@@ -4,16 +4,14 @@ import scala.collection.JavaConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.connector.catalog.Identifier
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.changelog.{ChangelogTable, ChangelogView}
+import iceberglite.spark.changelog.{ChangelogIdentifiers, ChangelogTable, ChangelogView}
 import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.schema.{ColumnPath, Schema}
-import iceberglite.spec.types.Type
+import iceberglite.spec.schema.Schema
 
 /** `CALL catalog.system.create_changelog_view(table, ...)` */
 object CreateChangelogViewProcedure extends Procedure {
@@ -74,54 +72,17 @@ object CreateChangelogViewProcedure extends Procedure {
     }
 
   private def requestedView(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
-    val identifierNames = arguments.get(identifierColumns)
-    val identifiers = identifierNames.map(_.map(path(_, schema, session)))
-      .getOrElse(schema.identifierFieldIds.toSeq.sorted.map(schema.paths)).distinct
-      .map(identifier(_, schema, session))
+    val names = arguments.get(identifierColumns)
     val net = arguments.get(netChanges).contains(true)
-    if (!arguments.get(computeUpdates).getOrElse(identifierNames.isDefined)) {
+    if (!arguments.get(computeUpdates).getOrElse(names.isDefined)) {
       if (net) ChangelogView.NetChanges else ChangelogView.PerCommit
     } else if (net) throw InvalidArgument(
       "argument net_changes",
       "true",
       "Net changes have no updates; remove net_changes or identifier_columns, or set compute_updates to false"
     )
-    else if (identifiers.isEmpty) throw InvalidArgument(
-      "argument identifier_columns",
-      "(not set)",
-      "Updates cannot be identified without identifier columns. Set identifier_columns, or run ALTER TABLE ... SET " +
-        "IDENTIFIER FIELDS"
-    )
-    else ChangelogView.WithUpdates(identifiers)
+    else ChangelogView.WithUpdates(new ChangelogIdentifiers(schema, session, "argument identifier_columns").of(names))
   }
-
-  /**
-   * Returns the path of a column. The argument is either the name of a top-level column, which may contain dots, or a
-   * path in SQL syntax.
-   */
-  private def path(column: String, schema: Schema, session: SparkSession): Vector[String] =
-    if (ColumnPath.child(schema.fields, column, caseSensitive(session)).isDefined) Vector(column)
-    else Try(session.sessionState.sqlParser.parseMultipartIdentifier(column).toVector).getOrElse(Vector(column))
-
-  private def identifier(path: Vector[String], schema: Schema, session: SparkSession): ChangelogView.Identifier = {
-    val nodes = ColumnPath.require(schema, path, caseSensitive(session))
-    val name = nodes.map(_.name).mkString(".")
-    def reject(): Nothing =
-      throw InvalidArgument(
-        "argument identifier_columns",
-        name,
-        "A column inside a list or map cannot identify a row, because it can hold several values per row"
-      )
-    val structs = schema.asStruct +: nodes.init.map(_.fieldType match {
-      case struct: Type.StructType => struct
-      case _ => reject()
-    })
-    val positions = structs.zip(nodes).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) }
-    ChangelogView.Identifier(name, positions)
-  }
-
-  private def caseSensitive(session: SparkSession): Boolean =
-    session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
   private def viewName(arguments: Arguments, table: Identifier, session: SparkSession): String = {
     val name = arguments.get(view).getOrElse(PartitionTerm.quoted(Seq(s"${table.name}_changes")))

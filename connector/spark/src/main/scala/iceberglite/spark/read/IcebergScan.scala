@@ -183,7 +183,7 @@ final private[iceberglite] class IcebergScan(
 
   override def estimateStatistics(): Statistics = in {
     stream.fold(size.estimate.statistics(estimates)) { s =>
-      SizeEstimate.of(s.lastBatch.resultRecords, schema).statistics()
+      s.plannedRows.fold(SizeEstimate.Unknown)(SizeEstimate.of(_, schema).statistics())
     }
   }
 

@@ -1,5 +1,6 @@
 package iceberglite.spark.read
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 
 import iceberglite.scan.ScanReport
@@ -10,8 +11,27 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
   /** Returns statistics about the batch that was planned last, whose files are in the report. */
   def lastBatch: ScanReport
 
+  /**
+   * Returns the number of rows of the batch that Spark optimizes now. Absent if it is unknown: after a restart, Spark
+   * optimizes the plan of the first batch before the stream plans its files.
+   */
+  def plannedRows: Option[Long]
+
+  /**
+   * How the rows of a micro-batch are computed from the rows that the stream reads; absent if they are the same. Spark
+   * computes them only in sessions with the SQL extensions.
+   */
+  def changeView: Option[ChangeView]
+
   /** Describes the stream and the last batch for EXPLAIN. */
   def description: String
+}
+
+/** The changes that a stream returns for the rows that commits deleted and inserted. */
+private[iceberglite] trait ChangeView {
+
+  /** Returns the changes of a micro-batch, with the same columns. @param changes the rows of its commits */
+  def rows(changes: DataFrame): DataFrame
 }
 
 /** Creates the stream of a scan. */

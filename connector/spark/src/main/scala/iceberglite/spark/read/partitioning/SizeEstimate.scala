@@ -26,6 +26,12 @@ private[iceberglite] object SizeEstimate {
   /** The bytes that Spark adds for each row in its own estimates. A row without columns has only these bytes. */
   private val RowOverhead = 8
 
+  /** Statistics of an unknown size, which Spark assumes to be too large for a broadcast. */
+  val Unknown: Statistics = new Statistics {
+    override def sizeInBytes(): OptionalLong = OptionalLong.empty()
+    override def numRows(): OptionalLong = OptionalLong.empty()
+  }
+
   /** Returns the size of rows from their number and their columns only. */
   def of(rows: Long, schema: StructType): SizeEstimate = {
     val width = if (schema.isEmpty) RowOverhead else schema.defaultSize

@@ -1,52 +1,64 @@
 package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.StreamPosition
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 import iceberglite.table.{Environment, StreamConsumer}
 import iceberglite.table.action.SetRef
 
 /**
- * The tag with the position of a consumer, which protects the snapshots that the stream has not read.
+ * The tag with the position of a consumer, which protects the snapshots that the stream has not read. Not thread-safe.
  *
  * @param retentionMs how long the tag lives after it was moved, in ms. After this time, an expiration removes the tag
  * @param nowMs returns the current time in milliseconds since the epoch
  */
-final private[source] case class ConsumerTag(
+final private[source] class ConsumerTag(
     consumer: StreamConsumer,
     retentionMs: Long,
     nowMs: () => Long = Environment.system.nowMs
 ) {
 
   /**
-   * Loads the newest version of the table, and then moves the tag like [[advanceKnown]].
-   *
-   * @throws InvalidArgument if the table has a branch with the name of the tag
-   * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
+   * The ids of the snapshots to which the tag may refer if only this query moves it: that of the last move, and that of
+   * a later move with an unknown outcome. Empty before the first move, because the tag may be that of an earlier run.
    */
-  def advance(table: StreamTable, position: StreamPosition): Unit = if (position.snapshotId.isDefined) {
-    table.poll()
-    advanceKnown(table, position)
+  private var expected: Set[Long] = Set.empty
+
+  /**
+   * Checks that no other query uses the same consumer.
+   *
+   * @throws ValidationFailed if the tag in the last known version of the table is not where this query moved it
+   */
+  def requireSingleQuery(table: StreamTable): Unit = table.current.metadata.refs.get(consumer.tag) match {
+    case Some(tag: SnapshotRef.Tag) if expected.nonEmpty && !expected(tag.snapshotId) =>
+      throw ValidationFailed(
+        s"Two queries that read ${table.current.name} have the consumer-id ${consumer.id}: this query moved the tag " +
+          s"${consumer.tag} to snapshot ${expected.mkString(" or ")}, and it refers to snapshot ${tag.snapshotId} now. " +
+          "Each query needs its own consumer-id. Set another id for one of the queries, and start this query again"
+      )
+    case _ => ()
   }
 
   /**
-   * Moves the tag to the snapshot of a position, or extends its life if less than half of the retention remains. Does
-   * nothing if the snapshot has expired. The maximum age of a tag counts from the commit of its snapshot, and therefore
-   * contains the time by which the stream is behind.
+   * Moves the tag in the last known version of the table to the snapshot of a position, or extends its life if less
+   * than half of the retention remains. Does nothing if the snapshot has expired. The maximum age of a tag counts from
+   * the commit of its snapshot, and therefore contains the time by which the stream is behind.
    *
    * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
    */
-  def advanceKnown(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
-    val newest = table.current.metadata
-    requireNoBranch(newest)
-    newest.findSnapshot(id).foreach { snapshot =>
+  def advance(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
+    val known = table.current.metadata
+    requireNoBranch(known)
+    known.findSnapshot(id).foreach { snapshot =>
       val lagMs = math.max(0L, nowMs() - snapshot.timestampMs)
-      val isRecent = newest.refs.get(consumer.tag).exists { tag =>
+      val isRecent = known.refs.get(consumer.tag).exists { tag =>
         tag.snapshotId == id && tag.maxRefAgeMs.exists(_ - lagMs >= retentionMs / 2)
       }
       val maxAgeMs = if (retentionMs > Long.MaxValue - lagMs) Long.MaxValue else lagMs + retentionMs
+      expected += id
       if (!isRecent) table.commit(new SetRef(consumer.tag, SnapshotRef.Tag(id, Some(maxAgeMs))))
+      expected = Set(id)
     }
   }
 

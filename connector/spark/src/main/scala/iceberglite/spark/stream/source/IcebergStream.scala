@@ -15,25 +15,39 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.slf4j.LoggerFactory
 
 import iceberglite.scan.{FileScanTask, ScanReport}
-import iceberglite.scan.stream.{StreamBacklog, StreamContent, StreamOffset, StreamPlanner, StreamPosition, StreamState}
+import iceberglite.scan.stream.{
+  StreamBacklog,
+  StreamColumns,
+  StreamContent,
+  StreamLimit,
+  StreamOffset,
+  StreamPlanner,
+  StreamPosition,
+  StreamState
+}
 import iceberglite.spark.conf.StreamSettings
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.{IcebergScan, ScanStream}
+import iceberglite.spark.read.{ChangeView, IcebergScan, ScanStream}
 import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.tree.ManifestCache
 
 /**
  * The micro-batches of a streaming query. Each trigger loads the newest version of the table with one request to the
- * catalog. If the table has no new snapshot, no other file is read. Files are read with the columns that the table had
- * when the query began, and are matched by field id.
+ * catalog. If the table has no new snapshot, no other file is read. While a micro-batch is processed, the files of the
+ * next one are planned. Files are read with the columns that the table had when the query began, and are matched by
+ * field id.
  *
  * @param scan the columns to read, and how files are packed into tasks
+ * @param changeView how the rows of a micro-batch are computed from its changes; absent if the stream returns each
+ *   deleted and inserted row
  */
 final private[source] class IcebergStream(
     scan: IcebergScan,
     table: StreamTable,
     settings: StreamSettings,
-    initial: InitialOffset
+    initial: InitialOffset,
+    override val changeView: Option[ChangeView] = None
 ) extends ScanStream
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics
@@ -43,14 +57,25 @@ final private[source] class IcebergStream(
   /** With `Trigger.AvailableNow`, the version of the table when the query began. */
   private var target: Option[StreamState] = None
 
-  private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
+  /** The limit of the last micro-batch, which probably is also that of the next one. */
+  private var lastLimit: StreamLimit = settings.limit
 
-  private val tag = settings.consumer.map(ConsumerTag(_, settings.retentionMs))
+  private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
+  private var nextRows: Option[Long] = None
+
+  private val tag = settings.consumer.map(new ConsumerTag(_, settings.retentionMs))
 
   private lazy val first: StreamOffset = {
-    val offset = initial.getOrWrite(settings.start.offset(target.getOrElse(table.poll()), settings.content))
+    val offset = initial.getOrWrite(settings.start.offset(newest(), settings.content))
     tag.foreach(_.advance(table, offset.position))
     offset
+  }
+
+  /** Returns the version of the table up to which the query reads. */
+  private def newest(): StreamState = target.getOrElse {
+    val state = table.poll()
+    StreamColumns.check(table.current.name, scan.files.schema, table.schema)
+    state
   }
 
   override protected def errorName: String = table.current.name
@@ -62,7 +87,7 @@ final private[source] class IcebergStream(
   override def getDefaultReadLimit: ReadLimit = in(IcebergReadLimit(settings.limit))
 
   override def prepareForTriggerAvailableNow(): Unit = in {
-    target = Some(table.poll())
+    target = Some(newest())
   }
 
   override def latestOffset(): Offset = in(latestOffset(initialOffset(), getDefaultReadLimit))
@@ -70,12 +95,17 @@ final private[source] class IcebergStream(
   /**
    * Returns the offset after the next micro-batch; null if there is nothing to read. Spark calls this method when the
    * micro-batches up to `start` are complete, so the tag of the consumer moves to `start`.
+   *
+   * @throws IcebergError if the columns of the table changed, so that the query must be started again
    */
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = in {
-    val state = target.getOrElse(table.poll())
+    val state = newest()
     val from = IcebergOffset.of(start)
-    moveTag(_.advanceKnown(table, from.position))
-    planner.next(state, from, IcebergReadLimit.of(limit)).map(b => IcebergOffset(b.to)).orNull
+    moveTag(from.position)
+    lastLimit = IcebergReadLimit.of(limit)
+    val next = planner.next(state, from, lastLimit)
+    nextRows = next.map(b => IcebergStream.rowsOf(b.tasks))
+    next.map(b => IcebergOffset(b.to)).orNull
   }
 
   /** Returns the offset after all available rows, for the progress of the query; null for an empty table. */
@@ -91,6 +121,8 @@ final private[source] class IcebergStream(
     val state = table.including(to.position)
     val tasks = planner.tasks(state, from, to)
     batch = IcebergStream.report(table.current.name, to.position.snapshotId, tasks)
+    nextRows = Some(batch.resultRecords)
+    planner.prepare(target.getOrElse(state), to, lastLimit)
     val snapshot = to.position.snapshotId.flatMap(state.metadata.findSnapshot)
     scan.batchAt(table.current, snapshot, tasks).planInputPartitions()
   }
@@ -99,18 +131,31 @@ final private[source] class IcebergStream(
     scan.batchAt(table.current, None, Vector.empty).createReaderFactory()
   }
 
-  /** Moves the tag of the consumer, if there is one. Spark calls this method when the next micro-batch is planned. */
-  override def commit(end: Offset): Unit = in {
-    moveTag(_.advance(table, IcebergOffset.of(end).position))
-  }
+  /**
+   * Moves the tag of the consumer, if there is one. Spark calls this method when the next micro-batch is planned, and
+   * usually [[latestOffset]] has moved the tag already, so that nothing is committed.
+   */
+  override def commit(end: Offset): Unit = in(moveTag(IcebergOffset.of(end).position))
 
-  /** Moves the tag of the consumer, if there is one. After a failure, the next micro-batch tries again. */
-  private def moveTag(move: ConsumerTag => Unit): Unit =
-    try tag.foreach(move)
+  /**
+   * Moves the tag of the consumer, if there is one. After a failure, the next micro-batch tries again.
+   *
+   * @throws IcebergError if another query has the same consumer
+   */
+  private def moveTag(position: StreamPosition): Unit = tag.foreach { consumer =>
+    consumer.requireSingleQuery(table)
+    try consumer.advance(table, position)
     catch {
       case e: IcebergError =>
         IcebergStream.log.warn(s"Could not move the tag of a consumer of ${table.current.name}: ${e.getMessage}")
+        e match {
+          case _: CommitConflict =>
+            table.poll()
+            consumer.requireSingleQuery(table)
+          case _ => ()
+        }
     }
+  }
 
   override def stop(): Unit = in(())
 
@@ -126,6 +171,8 @@ final private[source] class IcebergStream(
   }
 
   override def lastBatch: ScanReport = in(batch)
+
+  override def plannedRows: Option[Long] = in(nextRows)
 
   override def description: String = in(s"$toString [files=${batch.resultFiles}, bytes=${batch.resultBytes}]")
 
@@ -148,7 +195,9 @@ private object IcebergStream {
     totalFiles = None,
     prunedFiles = 0L,
     resultFiles = tasks.size.toLong,
-    resultRecords = tasks.iterator.map(_.liveRecords).sum,
+    resultRecords = rowsOf(tasks),
     resultBytes = tasks.iterator.map(_.length).sum
   )
+
+  private def rowsOf(tasks: Vector[FileScanTask]): Long = tasks.iterator.map(_.liveRecords).sum
 }

@@ -2,6 +2,7 @@ package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.{StreamPosition, StreamState}
 import iceberglite.spark.conf.TimeTravel
+import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
 
 /**
@@ -14,6 +15,9 @@ final private[source] class StreamTable(loaded: Table, travel: TimeTravel) {
 
   /** Returns the last known version of the table. */
   def current: Table = table
+
+  /** Returns the columns that a new read of the last known version has. */
+  def schema: Schema = travel.schema(table.metadata)
 
   def state: StreamState = StreamState(table.tree(), travel.snapshot(table.metadata))
 

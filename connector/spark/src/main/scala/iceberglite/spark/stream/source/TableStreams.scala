@@ -4,8 +4,16 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.stream.StreamContent
-import iceberglite.spark.conf.{RangeOptions, StreamOptions, StreamSettings, TimeTravel}
-import iceberglite.spark.read.{IcebergScan, ScanStream, StreamSource}
+import iceberglite.spark.conf.{
+  ChangeStreamOptions,
+  RangeOptions,
+  SparkOption,
+  StreamOptions,
+  StreamSettings,
+  TimeTravel
+}
+import iceberglite.spark.read.{ChangeView, IcebergScan, ScanStream, StreamSource}
+import iceberglite.spark.session.BucketingSettings
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.Table
 
@@ -14,25 +22,54 @@ import iceberglite.table.Table
  *
  * @param table the table when the query begins
  * @param travel selects the snapshot, branch or tag that the stream follows
- * @param changes whether the streams read changes, with the columns of a changelog
+ * @param content the rows that the streams return
  */
 final private[iceberglite] class TableStreams(
     table: Table,
     travel: TimeTravel,
-    changes: Boolean,
+    content: TableStreams.Content,
     options: CaseInsensitiveStringMap,
     session: SparkSession
 ) extends StreamSource {
 
   override def streamOf(scan: IcebergScan, checkpoint: String): ScanStream = {
     val settings = StreamSettings.of(options, session)
-    if (!changes && StreamOptions.readsChanges(options)) throw Unsupported(
-      s"option ${StreamOptions.Changes} for a stream of ${table.name} in a session without the SQL extensions",
-      s"Configure spark.sql.extensions, or stream ${table.name}.changes"
-    )
-    if (changes) RangeOptions.rejectForStream(options, table.name)
-    val content = if (changes) StreamContent.Changes else settings.content
     val initial = new InitialOffset(checkpoint, session.sessionState.newHadoopConf())
-    new IcebergStream(scan, new StreamTable(table, travel), settings.copy(content = content), initial)
+    val followed = new StreamTable(table, travel)
+    content match {
+      case TableStreams.Appends =>
+        if (StreamOptions.readsChanges(options)) throw withoutExtensions(
+          StreamOptions.Changes,
+          s"Configure spark.sql.extensions, or stream ${table.name}.changes"
+        )
+        ChangeStreamOptions.rejectForOtherReads(options, table.name)
+        new IcebergStream(scan, followed, settings, initial)
+      case TableStreams.Changes(view) =>
+        RangeOptions.rejectForStream(options, table.name)
+        if (view.isDefined && !BucketingSettings.hasExtensions(session)) throw withoutExtensions(
+          ChangeStreamOptions.all.find(o => options.containsKey(o.key)).getOrElse(ChangeStreamOptions.ComputeUpdates),
+          "Configure spark.sql.extensions"
+        )
+        new IcebergStream(scan, followed, settings.copy(content = StreamContent.Changes), initial, view)
+    }
   }
+
+  private def withoutExtensions(option: SparkOption[_], advice: String): Unsupported =
+    Unsupported(s"option ${option.key} for a stream of ${table.name} in a session without the SQL extensions", advice)
+}
+
+private[iceberglite] object TableStreams {
+
+  /** The rows that a stream returns. */
+  sealed trait Content
+
+  /** The rows that commits appended. */
+  case object Appends extends Content
+
+  /**
+   * The changes of commits, with the columns of a changelog.
+   *
+   * @param view how the rows of a micro-batch are computed; absent for each deleted and inserted row
+   */
+  final case class Changes(view: Option[ChangeView]) extends Content
 }

@@ -1,7 +1,5 @@
 package iceberglite.spark.stream.source
 
-import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.connector.catalog.SupportsRead
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -40,23 +38,10 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(missing.contains("The table has no consumer etl"), missing)
   }
 
-  /** Returns the source of a streaming query that has not started. */
-  private def source(t: String, options: (String, String)*): IcebergStream = {
-    val relation = stream(t, options: _*).queryExecution.analyzed.collectFirst { case r: StreamingRelationV2 => r }
-    relation.map(r => r.table -> r.extraOptions) match {
-      case Some((table: SupportsRead, all)) =>
-        table.newScanBuilder(all).build().toMicroBatchStream(newCheckpoint()) match {
-          case stream: IcebergStream => stream
-          case other => fail(s"$other is not the stream of a table")
-        }
-      case other => fail(s"$other is not a relation that can be read")
-    }
-  }
-
   test("a commit between the selection of the last and of the first snapshot is left to the next query") {
     val t = numbers(0 until 1)
     Seq("current", "now").foreach { from =>
-      val reader = source(t, "stream-from" -> from)
+      val reader = sourceOf(t, "stream-from" -> from)
       reader.prepareForTriggerAvailableNow()
       val head = snapshots(t).last
       append(t, 1 until 2)
@@ -68,20 +53,53 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
 
   test("a tag that cannot be moved does not stop a query") {
     val t = numbers(0 until 1)
-    val reader = source(t, "consumer-id" -> "etl")
+    val reader = sourceOf(t, "consumer-id" -> "etl")
     val first = reader.initialOffset()
+    def nextTrigger(): Unit = assert(Option(reader.latestOffset(first, reader.getDefaultReadLimit)).isDefined)
     sql(s"ALTER TABLE $t DROP TAG `stream-etl`")
     sql(s"ALTER TABLE $t CREATE BRANCH `stream-etl`")
-    reader.commit(first)
+    nextTrigger()
     assert(sorted(s"SELECT type FROM $t.refs WHERE name = 'stream-etl'") == Seq("[BRANCH]"))
     sql(s"ALTER TABLE $t DROP BRANCH `stream-etl`")
-    reader.commit(first)
+    nextTrigger()
     assert(sorted(s"SELECT type FROM $t.refs WHERE name = 'stream-etl'") == Seq("[TAG]"))
+  }
+
+  test("of two queries with the same consumer, the one whose tag the other moved ends with an error") {
+    val t = numbers(0 until 1)
+    val queries = Seq.fill(2)(sourceOf(t, "consumer-id" -> "etl"))
+    val limit = queries.head.getDefaultReadLimit
+    val Seq(first, second) = queries.map(q => q.latestOffset(q.initialOffset(), limit))
+    append(t, 1 until 2)
+    queries.head.latestOffset(queries.head.latestOffset(first, limit), limit)
+    val error = intercept[Exception](queries(1).latestOffset(second, limit)).getMessage
+    assert(error.contains("have the consumer-id etl") && error.contains("Each query needs its own consumer-id"), error)
+    val restarted = sourceOf(t, "consumer-id" -> "etl")
+    assert(Option(restarted.latestOffset(first, limit)).isDefined, "a query may continue after an earlier run")
+  }
+
+  test("the tag of a consumer is moved once for each micro-batch") {
+    val t = numbers(0 until 1, 1 until 2)
+    def versions: Int = rows(s"SELECT * FROM $t.metadata_log_entries").size
+    val reader = sourceOf(t, options: _*)
+    val limit = reader.getDefaultReadLimit
+    val end = reader.latestOffset(reader.initialOffset(), limit)
+    reader.planInputPartitions(reader.initialOffset(), end)
+    val before = versions
+    val next = reader.latestOffset(end, limit)
+    reader.commit(end)
+    reader.planInputPartitions(end, next)
+    assert(versions <= before + 1)
+    reader.latestOffset(next, limit)
+    reader.commit(next)
+    val after = versions
+    (0 until 3).foreach(_ => assert(Option(reader.latestOffset(next, limit)).isEmpty))
+    assert(versions == after)
   }
 
   test("the tag of a consumer moves to the last snapshot when a query has read all rows") {
     val t = numbers(0 until 1, 1 until 2)
-    val reader = source(t, "consumer-id" -> "etl")
+    val reader = sourceOf(t, "consumer-id" -> "etl")
     val limit = reader.getDefaultReadLimit
     val end = reader.latestOffset(reader.initialOffset(), limit)
     assert(Option(reader.latestOffset(end, limit)).isEmpty)

@@ -1,14 +1,17 @@
 package iceberglite.spark.stream.source
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.connector.catalog.SupportsRead
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.Causes
+import iceberglite.spark.read.IcebergScan
 
 /** Runs streaming queries until they have read all available rows. */
-trait StreamFixture extends SharedSession { self: Suite =>
+private[source] trait StreamFixture extends SharedSession { self: Suite =>
 
   /** Returns a new checkpoint location. */
   protected def newCheckpoint(): String = newDirectory("checkpoint").toUri.toString
@@ -47,6 +50,26 @@ trait StreamFixture extends SharedSession { self: Suite =>
   /** Returns the message of the error with which a query fails. */
   protected def failure(stream: => DataFrame, checkpoint: String = newCheckpoint()): String =
     intercept[Exception](batches(stream, checkpoint)).getMessage
+
+  /** Returns the scan of a streaming query that has not started. */
+  protected def scanOf(t: String, options: (String, String)*): IcebergScan = {
+    val relation = stream(t, options: _*).queryExecution.analyzed.collectFirst { case r: StreamingRelationV2 => r }
+    relation.map(r => r.table -> r.extraOptions) match {
+      case Some((table: SupportsRead, all)) => table.newScanBuilder(all).build() match {
+          case scan: IcebergScan => scan
+          case other => fail(s"$other is not the scan of a table")
+        }
+      case other => fail(s"$other is not a relation that can be read")
+    }
+  }
+
+  /** Returns the source of a streaming query that has not started. */
+  protected def streamOf(scan: IcebergScan): IcebergStream = scan.toMicroBatchStream(newCheckpoint()) match {
+    case stream: IcebergStream => stream
+    case other => fail(s"$other is not the stream of a table")
+  }
+
+  protected def sourceOf(t: String, options: (String, String)*): IcebergStream = streamOf(scanOf(t, options: _*))
 
   /** Creates a table and appends the numbers of each range, as one file per commit. */
   protected def numbers(ranges: Range*): String = {

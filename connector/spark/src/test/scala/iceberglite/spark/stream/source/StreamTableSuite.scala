@@ -44,6 +44,24 @@ class StreamTableSuite extends AnyFunSuite {
     assert(catalog.requests == 11 && state.head.map(_.snapshotId) == appended)
   }
 
+  test("the tag of a consumer costs a request when it moves, and none while the table does not change") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val loaded = actions.append(TestTables.file("a"))
+    val catalog = new CountingCommitter(actions.committer)
+    val table =
+      new StreamTable(new Table(loaded.id, loaded.name, loaded.version, loaded.io, catalog), TimeTravel.Latest)
+    val tag = new ConsumerTag(etl, 1000000000000L)
+    val position = StreamPosition.After(loaded.currentSnapshot.get.snapshotId)
+    tag.advance(table, position)
+    assert(catalog.requests == 1)
+    (0 until 10).foreach { _ =>
+      table.poll()
+      tag.requireSingleQuery(table)
+      tag.advance(table, position)
+    }
+    assert(catalog.requests == 11)
+  }
+
   private val etl = StreamConsumer("etl")
 
   test("a consumer does not replace a branch with the name of its tag") {
@@ -51,7 +69,7 @@ class StreamTableSuite extends AnyFunSuite {
     val id = actions.append(TestTables.file("a")).currentSnapshot.get.snapshotId
     actions.commit(new SetRef(etl.tag, SnapshotRef.Branch(id)))
     val table = new StreamTable(actions.table, TimeTravel.Latest)
-    val error = intercept[InvalidArgument](ConsumerTag(etl, 1000L).advance(table, StreamPosition.After(id)))
+    val error = intercept[InvalidArgument](new ConsumerTag(etl, 1000L).advance(table, StreamPosition.After(id)))
     assert(error.getMessage.contains("The table has a branch stream-etl"))
     assert(actions.table.metadata.refs(etl.tag) == SnapshotRef.Branch(id))
   }
@@ -71,7 +89,7 @@ class StreamTableSuite extends AnyFunSuite {
     val snapshot = actions.append(TestTables.file("a")).currentSnapshot.get
     val table = new StreamTable(actions.table, TimeTravel.Latest)
     def ageAfter(lagMs: Long, retentionMs: Long = 1000L): Option[Long] = {
-      val tag = ConsumerTag(etl, retentionMs, () => snapshot.timestampMs + lagMs)
+      val tag = new ConsumerTag(etl, retentionMs, () => snapshot.timestampMs + lagMs)
       tag.advance(table, StreamPosition.After(snapshot.snapshotId))
       actions.table.metadata.refs(etl.tag).maxRefAgeMs
     }

@@ -1,0 +1,100 @@
+package iceberglite.spark.stream.source
+
+import org.apache.spark.sql.functions.{count, lit}
+import org.apache.spark.sql.streaming.{OutputMode, Trigger}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.SharedSession
+
+/** Streams of changes with updates and net changes, which must equal the views of changes of batches. */
+class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
+  private val changes = "streaming-changes" -> "true"
+  private val byId = "identifier-columns" -> "id"
+  private val net = "net-changes" -> "true"
+  private val oneCommit = "streaming-max-files-per-micro-batch" -> "1"
+
+  /** Creates a table with updates, deletes, a compaction, and rows that commits rewrite without changing them. */
+  private def changed(mode: String): String = {
+    val t = newTable()
+    val modes = Seq("delete", "update", "merge").map(s => s"'write.$s.mode' = '$mode'").mkString(", ")
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '3', $modes)")
+    append(t, 0 until 5)
+    append(t, 5 until 8)
+    sql(s"DELETE FROM $t WHERE id = 2")
+    SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id IN (3, 6)")
+    SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'newer' WHERE id = 6")
+    sql(
+      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
+    )
+    append(t, 2 until 3)
+    t
+  }
+
+  private def view(t: String, arguments: String): Seq[String] = {
+    sql(s"CALL lite.system.create_changelog_view(table => '${t.stripPrefix("lite.")}', changelog_view => 'seen', $arguments)")
+    sorted("SELECT * FROM seen")
+  }
+
+  for (mode <- Seq("copy-on-write", "merge-on-read"))
+    test(
+      s"a stream with identifier columns has the updates of the view, in batches of any size, $mode",
+      Slow
+    ) {
+      val t = changed(mode)
+      val expected = view(t, "identifier_columns => array('id')")
+      assert(expected.count(_.contains("UPDATE_AFTER")) == 3)
+      assert(read(stream(t, changes, byId)) == expected)
+      val single = batches(stream(t, changes, byId, oneCommit))
+      assert(single.flatten.sorted == expected)
+      assert(single.forall { rows =>
+        rows.count(_.contains("UPDATE_BEFORE")) == rows.count(_.contains("UPDATE_AFTER"))
+      })
+    }
+
+  test("the identifier fields of the table identify updates by default") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING) USING iceberg")
+    sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
+    append(t, 0 until 3)
+    SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id = 1")
+    val kinds = stream(t, changes, "compute-updates" -> "true").where("id = 1").select("name", "_change_type")
+    assert(read(kinds) == Vector("[n1,INSERT]", "[n1,UPDATE_BEFORE]", "[new,UPDATE_AFTER]"))
+  }
+
+  test("a stream of net changes has the net changes of each micro-batch, which lead to the rows of the table", Slow) {
+    val t = changed("copy-on-write")
+    assert(read(stream(t, changes, net)) == view(t, "net_changes => true"))
+    val kinds = stream(t, changes, net, oneCommit).select("id", "name", "_change_type")
+    val state = batches(kinds).foldLeft(Set.empty[String]) { (rows, batch) =>
+      def of(kind: String) = batch.filter(_.endsWith(s",$kind]")).map(_.stripSuffix(s",$kind]") + "]").toSet
+      assert(of("DELETE").subsetOf(rows))
+      rows -- of("DELETE") ++ of("INSERT")
+    }
+    assert(state == sorted(s"SELECT * FROM $t").toSet)
+  }
+
+  test("other operators of the query keep their state between micro-batches, and the progress has the rows read", Slow) {
+    val t = changed("copy-on-write")
+    val counts = stream(t, changes, byId, oneCommit).groupBy("_change_type").agg(count(lit(1)).as("n"))
+    val query = counts.writeStream.outputMode(OutputMode.Complete()).format("memory").queryName("counted_changes")
+      .option("checkpointLocation", newCheckpoint()).trigger(Trigger.AvailableNow).start()
+    query.awaitTermination()
+    view(t, "identifier_columns => array('id')")
+    assert(sorted("SELECT * FROM counted_changes") == sorted("SELECT _change_type, count(*) FROM seen GROUP BY 1"))
+    assert(query.recentProgress.map(_.numInputRows).sum == rows(s"SELECT * FROM $t.changes").size)
+    assert(query.recentProgress.flatMap(_.sources).forall(_.description.contains("stream of changes")))
+  }
+
+  test("options that contradict each other or the table are rejected") {
+    val t = numbers(0 until 1)
+    assert(failure(stream(t, changes, byId, net)).contains("Net changes have no updates"))
+    assert(failure(stream(t, changes, "compute-updates" -> "true")).contains("SET IDENTIFIER FIELDS"))
+    assert(failure(stream(t, changes, "identifier-columns" -> "key")).contains("key"))
+    assert(failure(stream(t, net)).contains("option net-changes for a read of"))
+    val message = inSession(SharedSession.withoutExtensions) { s =>
+      failure(s.readStream.options(Map(net)).table(s"$t.changes"))
+    }
+    assert(message.contains("in a session without the SQL extensions"), message)
+  }
+}

@@ -1,0 +1,111 @@
+package iceberglite.spark.stream.source
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+/** Streaming reads of tables whose columns change while a query runs. */
+class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
+  private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
+
+  /** Runs a query with each change after its first rows, and returns the message of the error with which it ends. */
+  private def errorAfter(frame: DataFrame, checkpoint: String)(change: => Unit): String = {
+    val query = frame.writeStream.format("noop").option("checkpointLocation", checkpoint)
+      .trigger(Trigger.ProcessingTime(0)).start()
+    try {
+      query.processAllAvailable()
+      change
+      intercept[StreamingQueryException](query.processAllAvailable()).getMessage
+    } finally query.stop()
+  }
+
+  private def required(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '2')")
+    append(t, 0 until 2)
+    t
+  }
+
+  test("a query ends with an error when a column is added, and a restart returns the rows since then with the column") {
+    val t = required()
+    val checkpoint = newCheckpoint()
+    val error = errorAfter(stream(t), checkpoint) {
+      append(t, 2 until 3)
+      sql(s"ALTER TABLE $t ADD COLUMN n INT")
+      sql(s"INSERT INTO $t VALUES (3, 'n3', 30)")
+      ()
+    }
+    assert(error.contains("column n was added") && error.contains("the same checkpoint location"), error)
+    val rest = read(stream(t), checkpoint)
+    assert(rest.contains("[3,n3,30]") && rest.forall(Set("[2,n2,null]", "[3,n3,30]")))
+  }
+
+  test("a query ends with an error when a column may be null, and a restart returns the null", Slow) {
+    val t = required()
+    val checkpoint = newCheckpoint()
+    val error = errorAfter(stream(t), checkpoint) {
+      sql(s"ALTER TABLE $t ALTER COLUMN id DROP NOT NULL")
+      sql(s"INSERT INTO $t VALUES (NULL, 'none')")
+      ()
+    }
+    assert(error.contains("column id may be null now"), error)
+    assert(read(stream(t), checkpoint) == Vector("[null,none]"))
+  }
+
+  test("a query ends with an error when a column is widened or dropped, also for a stream of changes", Slow) {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT, name STRING) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1, 'a')")
+    val checkpoint = newCheckpoint()
+    val widened = errorAfter(stream(s"$t.changes"), checkpoint) {
+      sql(s"ALTER TABLE $t ALTER COLUMN id TYPE BIGINT")
+      sql(s"INSERT INTO $t VALUES (${Long.MaxValue}, 'b')")
+      ()
+    }
+    assert(widened.contains("column id has the type long instead of int"), widened)
+    assert(read(stream(s"$t.changes").select("id"), checkpoint) == Vector(s"[${Long.MaxValue}]"))
+    val dropped = errorAfter(stream(t), newCheckpoint()) {
+      sql(s"ALTER TABLE $t DROP COLUMN name")
+      ()
+    }
+    assert(dropped.contains("column name was dropped"), dropped)
+  }
+
+  test("a query continues when a column is renamed, with the name that it had when the query began") {
+    val t = required()
+    val checkpoint = newCheckpoint()
+    val query = stream(t).writeStream.format("memory").queryName("renamed_column")
+      .option("checkpointLocation", checkpoint).trigger(Trigger.ProcessingTime(0)).start()
+    try {
+      query.processAllAvailable()
+      sql(s"ALTER TABLE $t RENAME COLUMN name TO title")
+      sql(s"INSERT INTO $t VALUES (2, 'n2')")
+      query.processAllAvailable()
+      assert(sorted("SELECT name FROM renamed_column") == Vector("[n0]", "[n1]", "[n2]"))
+    } finally query.stop()
+    append(t, 3 until 4)
+    assert(read(stream(t).select("title"), checkpoint) == Vector("[n3]"))
+  }
+
+  test("a DataFrame that was created before a column was added cannot start a query") {
+    val t = required()
+    val frame = stream(t)
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    assert(failure(frame).contains("column n was added"))
+    assert(read(stream(t)) == Vector("[0,n0,null]", "[1,n1,null]"))
+  }
+
+  test("the statistics of a micro-batch are those of its rows, and unknown for the first batch after a restart") {
+    val t = numbers(0 until 2, 2 until 5)
+    val scan = scanOf(t, oneFile)
+    val reader = streamOf(scan)
+    assert(!scan.estimateStatistics().sizeInBytes().isPresent)
+    val first = reader.initialOffset()
+    val end = reader.latestOffset(first, reader.getDefaultReadLimit)
+    assert(scan.estimateStatistics().numRows().getAsLong == 2L, "before the files are planned")
+    reader.planInputPartitions(first, end)
+    reader.latestOffset(end, reader.getDefaultReadLimit)
+    assert(scan.estimateStatistics().numRows().getAsLong == 3L)
+  }
+}
