@@ -15,6 +15,7 @@ from pyspark_iceberg.errors import typed_errors
 
 Timestamp = Union[str, datetime.datetime]
 
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
@@ -43,6 +44,11 @@ def catalog_of(spark: SparkSession, table: str) -> str:
     first = parts[0]
     has_catalog = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
     return first if has_catalog else spark.catalog.currentCatalog()
+
+
+def milliseconds(time: datetime.datetime) -> int:
+    """Return the milliseconds since 1970. A time without a time zone is in the local time zone."""
+    return (time.astimezone() - _EPOCH) // datetime.timedelta(milliseconds=1)
 
 
 def literal(value: object) -> str:

@@ -1,14 +1,16 @@
-"""Start streaming queries that write to a table."""
+"""Streaming reads of a table, and streaming queries that write to a table."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from pyspark_iceberg.call import milliseconds
 from pyspark_iceberg.writes import key_columns
 
 
@@ -66,3 +68,112 @@ def _with_trigger(writer: DataStreamWriter, settings: StreamOptions) -> DataStre
     if settings.available_now:
         return writer.trigger(availableNow=True)
     return writer if settings.every is None else writer.trigger(processingTime=settings.every)
+
+
+class TableStreams:
+    """The methods of `Table` that read and write streams."""
+
+    _spark: SparkSession
+    name: str
+
+    def stream(
+        self,
+        *,
+        start: str | int | datetime.datetime | None = None,
+        changes: bool = False,
+        identifier_columns: Sequence[str] = (),
+        net_changes: bool = False,
+        max_files: int | None = None,
+        max_rows: int | None = None,
+        max_bytes: int | None = None,
+        skip_deletes: bool = False,
+        skip_overwrites: bool = False,
+        consumer: str | None = None,
+        branch: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> DataFrame:
+        """Return the rows of the table and those of later commits as a streaming DataFrame.
+
+        Args:
+            start: where a query without a checkpoint begins: `oldest` (default) or `current`, with the rows of this
+                snapshot; `now`; the id of the snapshot after which it begins; or a time, from which it reads commits.
+            changes: whether to return the rows that each commit inserted and deleted, with `_change_type`,
+                `_change_ordinal` and `_commit_snapshot_id`, instead of the appended rows.
+            identifier_columns: the columns that identify a row of `changes`; a deleted and an inserted row with the
+                same identifier are an update. Rows that a commit only rewrote are omitted.
+            net_changes: whether each micro-batch of `changes` has only the net changes of its commits.
+            max_files: the maximum number of files in a micro-batch.
+            max_rows: the number of rows after which a micro-batch gets no more files.
+            max_bytes: the number of bytes after which a micro-batch gets no more files.
+            skip_deletes: whether to skip commits that only delete rows; otherwise they are an error, without `changes`.
+            skip_overwrites: whether to skip commits that replace or update rows.
+            consumer: the name of the consumer whose tag protects unread snapshots from expiration.
+            branch: the branch to follow; by default the current branch.
+            options: further read options, such as `consumer-retention-ms`.
+
+        Raises:
+            ValueError: the arguments contradict each other.
+            pyspark.errors.AnalysisException: the table or the branch does not exist.
+        """
+        if not changes and (identifier_columns or net_changes):
+            raise ValueError("Set changes to True; only the changes of a table have updates and net changes")
+        if identifier_columns and net_changes:
+            raise ValueError("Set either identifier_columns or net_changes; net changes have no updates")
+        values = {
+            **_start_options(start),
+            "streaming-changes": changes or None,
+            "identifier-columns": key_columns(identifier_columns) if identifier_columns else None,
+            "net-changes": net_changes or None,
+            "streaming-max-files-per-micro-batch": max_files,
+            "streaming-max-rows-per-micro-batch": max_rows,
+            "streaming-max-bytes-per-micro-batch": max_bytes,
+            "streaming-skip-delete-snapshots": skip_deletes or None,
+            "streaming-skip-overwrite-snapshots": skip_overwrites or None,
+            "consumer-id": consumer,
+            "branch": branch,
+        }
+        reader = self._spark.readStream
+        for name, value in {**values, **(options or {})}.items():
+            if value is not None:
+                reader = reader.option(name, str(value).lower() if isinstance(value, bool) else str(value))
+        return reader.table(self.name)
+
+    def write_stream(
+        self,
+        rows: DataFrame,
+        checkpoint: str,
+        *,
+        mode: str = "append",
+        keys: Sequence[str] = (),
+        every: str | None = None,
+        available_now: bool = False,
+        options: Mapping[str, str] | None = None,
+    ) -> StreamingQuery:
+        """Start a streaming query that writes each micro-batch of rows to this table exactly once.
+
+        Args:
+            rows: a streaming DataFrame.
+            checkpoint: the directory of the query's checkpoint; a query with the same checkpoint continues this query.
+            mode: `append`; `complete`, in which each micro-batch replaces all rows of the table; or `update`, in which
+                the changed rows replace the rows with the same keys.
+            keys: the columns that identify rows. In output mode append, each row also replaces the row with its key.
+            every: the interval between micro-batches, such as `30 seconds`; by default, as soon as rows arrive.
+            available_now: whether the query processes the available rows and stops.
+            options: further write options, such as `merge-schema` or `fanout-enabled`.
+
+        Raises:
+            ValueError: the mode requires keys, which the options `upsert` and `upsert-keys` replace, or both
+                `every` and `available_now` are set.
+            pyspark.errors.IllegalArgumentException: the mode is unknown.
+            pyspark.errors.AnalysisException: the rows are not a stream, or the query does not support the mode.
+        """
+        settings = StreamOptions(mode, keys, every, available_now, options or {})
+        return start(rows, self.name, checkpoint, settings)
+
+
+def _start_options(position: str | int | datetime.datetime | None) -> dict[str, object]:
+    if position is None:
+        return {}
+    if isinstance(position, datetime.datetime):
+        return {"stream-from-timestamp": milliseconds(position)}
+    return {"stream-from-snapshot-id" if isinstance(position, int) else "stream-from": position}

@@ -8,10 +8,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from pyspark_iceberg.builder import TableBuilder
-from pyspark_iceberg.call import Timestamp, call, identifier, literal, setting
+from pyspark_iceberg.call import Timestamp, call, identifier, literal, milliseconds, setting
 from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, run
 from pyspark_iceberg.description import TableDescription
 from pyspark_iceberg.errors import typed_errors
@@ -19,13 +18,11 @@ from pyspark_iceberg.merge import Merge, equal_columns
 from pyspark_iceberg.optimize import Optimize
 from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.refs import TableRefs
-from pyspark_iceberg.streams import StreamOptions, start
+from pyspark_iceberg.streams import TableStreams
 from pyspark_iceberg.writes import TableWrites
 
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
-
-class Table(TableDescription, TableProcedures, TableWrites, TableRefs):
+class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableRefs):
     """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
     All methods use SQL and DataFrames, so they also work with Spark Connect.
@@ -142,43 +139,10 @@ class Table(TableDescription, TableProcedures, TableWrites, TableRefs):
         reader = self._spark.read
         for bound_name, value in (("start", after), ("end", until)):
             if isinstance(value, datetime.datetime):
-                milliseconds = (value.astimezone() - _EPOCH) // datetime.timedelta(milliseconds=1)
-                reader = reader.option(f"{bound_name}-timestamp", str(milliseconds))
+                reader = reader.option(f"{bound_name}-timestamp", str(milliseconds(value)))
             elif value is not None:
                 reader = reader.option(f"{bound_name}-snapshot-id", str(value))
         return reader.table(name)
-
-    def write_stream(
-        self,
-        rows: DataFrame,
-        checkpoint: str,
-        *,
-        mode: str = "append",
-        keys: Sequence[str] = (),
-        every: str | None = None,
-        available_now: bool = False,
-        options: Mapping[str, str] | None = None,
-    ) -> StreamingQuery:
-        """Start a streaming query that writes each micro-batch of rows to this table exactly once.
-
-        Args:
-            rows: a streaming DataFrame.
-            checkpoint: the directory of the query's checkpoint; a query with the same checkpoint continues this query.
-            mode: `append`; `complete`, in which each micro-batch replaces all rows of the table; or `update`, in which
-                the changed rows replace the rows with the same keys.
-            keys: the columns that identify rows. In output mode append, each row also replaces the row with its key.
-            every: the interval between micro-batches, such as `30 seconds`; by default, as soon as rows arrive.
-            available_now: whether the query processes the available rows and stops.
-            options: further write options, such as `merge-schema` or `fanout-enabled`.
-
-        Raises:
-            ValueError: the mode requires keys, which the options `upsert` and `upsert-keys` replace, or both
-                `every` and `available_now` are set.
-            pyspark.errors.IllegalArgumentException: the mode is unknown.
-            pyspark.errors.AnalysisException: the rows are not a stream, or the query does not support the mode.
-        """
-        settings = StreamOptions(mode, keys, every, available_now, options or {})
-        return start(rows, self.name, checkpoint, settings)
 
     def delete(self, condition: Sql | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
         """Delete the rows that satisfy a condition.

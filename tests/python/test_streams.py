@@ -1,10 +1,12 @@
-"""Streaming writes from Python."""
+"""Streaming reads and writes from Python."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import IllegalArgumentException
@@ -12,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count, lit
 
 from pyspark_iceberg import Table
-from pyspark_iceberg.streams import StreamOptions
+from pyspark_iceberg.streams import StreamOptions, TableStreams
 
 _FIRST_FILE_TIME = 1_700_000_000
 
@@ -128,3 +130,126 @@ def test_a_merge_in_foreach_batch_with_an_application_version_runs_once(
     run()
     assert _values(target) == [(1, "a"), (2, "b"), (3, "b")]
     assert target.snapshots().to_list() == snapshots
+
+
+def _copy(source: DataFrame, target: Table, checkpoint: Path) -> list[tuple[object, ...]]:
+    """Write a stream to a table until it has read all rows, and return the rows of the table."""
+    target.write_stream(source, str(checkpoint), available_now=True).awaitTermination()
+    return _values(target)
+
+
+def test_a_stream_reads_the_rows_of_a_table_in_batches_and_continues(
+    spark: SparkSession, table: str, tmp_path: Path
+) -> None:
+    source = _table(spark, table)
+    target = _table(spark, f"{table}_copy")
+    for key in (1, 2, 3):
+        spark.sql(f"INSERT INTO {table} VALUES ({key}, 'a')")
+    assert _copy(source.stream(max_files=1), target, tmp_path) == [(1, "a"), (2, "a"), (3, "a")]
+    assert len(target.snapshots().to_list()) == 3
+    spark.sql(f"INSERT INTO {table} VALUES (4, 'b')")
+    assert _copy(source.stream(consumer="copy"), target, tmp_path)[3:] == [(4, "b")]
+    assert [row.consumer_id for row in source.consumers()] == ["copy"]
+
+
+def test_a_stream_begins_with_a_snapshot_a_time_or_the_current_rows(
+    spark: SparkSession, table: str, tmp_path: Path
+) -> None:
+    source = _table(spark, table)
+    for key in (1, 2, 3):
+        spark.sql(f"INSERT INTO {table} VALUES ({key}, 'a')")
+    first, second, _ = source.snapshots()
+    starts: list[tuple[str | int | datetime.datetime, list[int]]] = [
+        (first.snapshot_id, [2, 3]),
+        (second.committed_at, [2, 3]),
+        ("current", [1, 2, 3]),
+        ("now", []),
+    ]
+    for number, (begin, keys) in enumerate(starts):
+        target = _table(spark, f"{table}_copy_{number}")
+        rows = _copy(source.stream(start=begin), target, tmp_path / str(number))
+        assert [row[0] for row in rows] == keys, begin
+
+
+def test_a_stream_of_changes_has_updates_and_net_changes(spark: SparkSession, table: str, tmp_path: Path) -> None:
+    source = _table(spark, table)
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+    spark.sql(f"UPDATE {table} SET p = 'c' WHERE id = 2")
+    columns = ("id", "p", "_change_type")
+    kinds = "id BIGINT, p STRING, _change_type STRING"
+    updates = source.stream(changes=True, identifier_columns=["id"]).select(*columns)
+    assert _copy(updates, _table(spark, f"{table}_updates", kinds), tmp_path / "updates") == [
+        (1, "a", "INSERT"),
+        (2, "b", "INSERT"),
+        (2, "b", "UPDATE_BEFORE"),
+        (2, "c", "UPDATE_AFTER"),
+    ]
+    net = source.stream(changes=True, net_changes=True).select(*columns)
+    assert _copy(net, _table(spark, f"{table}_net", kinds), tmp_path / "net") == [
+        (1, "a", "INSERT"),
+        (2, "c", "INSERT"),
+    ]
+
+
+class RecordedStream(TableStreams):
+    """A table whose session returns the options of a streaming read instead of a DataFrame."""
+
+    def __init__(self) -> None:
+        self._spark = self  # type: ignore[assignment]
+        self.name = "lite.db.t"
+        self.options: dict[str, str] = {}
+
+    @property
+    def readStream(self) -> RecordedStream:  # noqa: N802
+        return RecordedStream()
+
+    def option(self, key: str, value: str) -> RecordedStream:
+        self.options[key] = value
+        return self
+
+    def table(self, _name: str) -> dict[str, str]:
+        return self.options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ({"start": 5}, {"stream-from-snapshot-id": "5"}),
+        ({"start": "now"}, {"stream-from": "now"}),
+        (
+            {"start": datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc)},
+            {"stream-from-timestamp": "1704067200000"},
+        ),
+        (
+            {"max_files": 1, "max_rows": 2, "max_bytes": 3},
+            {
+                "streaming-max-files-per-micro-batch": "1",
+                "streaming-max-rows-per-micro-batch": "2",
+                "streaming-max-bytes-per-micro-batch": "3",
+            },
+        ),
+        (
+            {"changes": True, "identifier_columns": ["id", "p"]},
+            {"streaming-changes": "true", "identifier-columns": "id,p"},
+        ),
+        ({"changes": True, "net_changes": True}, {"streaming-changes": "true", "net-changes": "true"}),
+        (
+            {"skip_deletes": True, "skip_overwrites": True},
+            {"streaming-skip-delete-snapshots": "true", "streaming-skip-overwrite-snapshots": "true"},
+        ),
+        (
+            {"consumer": "etl", "branch": "b", "options": {"consumer-retention-ms": "5"}},
+            {"consumer-id": "etl", "branch": "b", "consumer-retention-ms": "5"},
+        ),
+    ],
+)
+def test_the_arguments_of_a_stream_are_read_options(arguments: dict[str, Any], options: dict[str, str]) -> None:
+    recorded: object = RecordedStream().stream(**arguments)
+    assert recorded == options
+
+
+def test_contradictory_arguments_of_a_stream_are_rejected() -> None:
+    with pytest.raises(ValueError, match="Set changes to True"):
+        RecordedStream().stream(net_changes=True)
+    with pytest.raises(ValueError, match="either identifier_columns or net_changes"):
+        RecordedStream().stream(changes=True, net_changes=True, identifier_columns=["id"])
