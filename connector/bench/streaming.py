@@ -1,0 +1,172 @@
+"""Compare streaming reads and writes with those of Apache Iceberg.
+
+Each connector, in a process of its own:
+
+- writes a stream of many micro-batches: the times of a trigger and of its write, and the growth of the last tenth
+  of the triggers against the first;
+- polls the table, which then has one snapshot for each micro-batch: the time of a trigger that finds nothing;
+- reads this backlog of small commits in micro-batches with a limit of files;
+- reads a table of many files as a stream and as a batch: the throughput of the stream divided by that of the batch.
+
+The numbers of rows are checked. A small run takes 3 minutes:
+
+    streaming.py --peer PEER.jar --jar LITE.jar --batches 100 --files 100 --rows 1000000 --polls 20
+
+The run with the default options takes about 150 minutes on two cores.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import engines
+from engines import Engine
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+WARM_UP = 5
+CONF = {
+    "spark.sql.shuffle.partitions": "2",
+    # Without this setting, Spark reports a trigger that finds nothing only every 10 seconds.
+    "spark.sql.streaming.noDataProgressEventInterval": "0",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000000",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+}
+
+
+def main() -> None:
+    """Parse the arguments, run both connectors, and print their results and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    engines.add_jars(parser, peer_required=False)
+    parser.add_argument("--batches", type=int, default=10_000, help="micro-batches that are written")
+    parser.add_argument("--polls", type=int, default=200, help="triggers without new rows")
+    parser.add_argument("--files", type=int, default=10_000, help="files of the large table")
+    parser.add_argument("--rows", type=int, default=100_000_000, help="rows of the large table")
+    parser.add_argument("--memory", default="6g")
+    args = parser.parse_args()
+    results = {}
+    for engine in engines.of(args):
+        with tempfile.TemporaryDirectory() as directory, engines.new_process() as pool:
+            results[engine.name] = pool.apply(run, (engine, Path(directory), args))
+    peer = results.get(engines.PEER)
+    for name, value in results[engines.OURS].items():
+        other = f"{peer[name]:10.2f} {value / peer[name]:6.2f}" if peer else ""
+        print(f"{name:42} {value:10.2f} {other}")
+
+
+def run(engine: Engine, directory: Path, args: argparse.Namespace) -> dict[str, float]:
+    """Run all measurements of a connector."""
+    spark = engines.session(engine, directory / "warehouse", args.memory, CONF)
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS c.db")
+    checkpoints = directory / "checkpoints"
+    return {
+        **write(spark, args.batches, checkpoints / "write"),
+        **poll(spark, args.polls, checkpoints / "poll"),
+        **read_backlog(spark, args.batches, checkpoints / "backlog"),
+        **read_files(spark, args.files, args.rows, checkpoints),
+    }
+
+
+def write(spark: SparkSession, batches: int, checkpoint: Path) -> dict[str, float]:
+    """Write micro-batches of 100 rows, each of which is one commit."""
+    spark.sql("CREATE TABLE c.db.commits (timestamp TIMESTAMP, value BIGINT) USING iceberg")
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 100).option("numPartitions", 1).load()
+    writer = source.writeStream.option("checkpointLocation", str(checkpoint)).trigger(processingTime="0 seconds")
+    query = writer.toTable("c.db.commits")
+    wait(query, lambda: (query.lastProgress or {"batchId": 0})["batchId"] >= batches - 1)
+    progress = [p for p in query.recentProgress if p["numInputRows"] > 0][WARM_UP:]
+    triggers = [p["durationMs"]["triggerExecution"] for p in progress]
+    tenth = max(1, len(triggers) // 10)
+    count, distinct = spark.table("c.db.commits").selectExpr("count(*)", "count(distinct value)").collect()[0]
+    check(count == distinct and count >= 100 * (batches - 1), f"{count} rows, of which {distinct} are distinct")
+    return {
+        "write: trigger, ms": statistics.median(triggers),
+        "write: addBatch, ms": statistics.median(p["durationMs"]["addBatch"] for p in progress),
+        "write: last tenth / first tenth": statistics.mean(triggers[-tenth:]) / statistics.mean(triggers[:tenth]),
+    }
+
+
+def poll(spark: SparkSession, polls: int, checkpoint: Path) -> dict[str, float]:
+    """Run triggers on a table that does not change."""
+    source = spark.readStream.table("c.db.commits")
+    query = source.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
+    wait(query, lambda: len(idle(query)) >= polls + WARM_UP)
+    progress = idle(query)[WARM_UP:]
+    return {
+        "poll: latestOffset, ms": statistics.mean(p["durationMs"]["latestOffset"] for p in progress),
+        "poll: trigger, ms": statistics.mean(p["durationMs"]["triggerExecution"] for p in progress),
+    }
+
+
+def idle(query: StreamingQuery) -> list[dict[str, Any]]:
+    """Return the progress of the triggers that found nothing."""
+    return [p for p in query.recentProgress if p["numInputRows"] == 0]
+
+
+def read_backlog(spark: SparkSession, batches: int, checkpoint: Path) -> dict[str, float]:
+    """Read many small commits in at most 100 micro-batches."""
+    limit = max(1, batches // 100)
+    # Apache Iceberg begins with the files of the oldest snapshot; both connectors read the same rows.
+    source = spark.readStream.option("streaming-max-files-per-micro-batch", limit).table("c.db.commits")
+    rows, seconds, progress = read_all(source, checkpoint)
+    check(rows == spark.table("c.db.commits").count(), f"the stream returned {rows} rows")
+    return {
+        "backlog: seconds": seconds,
+        "backlog: latestOffset, ms": statistics.median(p["durationMs"].get("latestOffset", 0) for p in progress),
+    }
+
+
+def read_files(spark: SparkSession, files: int, rows: int, checkpoints: Path) -> dict[str, float]:
+    """Read a table of many files as a batch and as a stream, twice each, and use the faster run."""
+    data = spark.range(0, rows, 1, files).selectExpr("id", "id % 1000 AS k", "id * 0.37D AS d", "uuid() AS s")
+    data.limit(0).writeTo("c.db.files").using("iceberg").create()
+    data.writeTo("c.db.files").option("distribution-mode", "none").append()
+    table = spark.table("c.db.files")
+    batch, stream = [], []
+    for number in range(2):
+        begin = time.perf_counter()
+        table.write.format("noop").mode("overwrite").save()
+        batch.append(time.perf_counter() - begin)
+        read, seconds, _ = read_all(spark.readStream.table("c.db.files"), checkpoints / f"files{number}")
+        check(read == rows, f"the stream returned {read} rows")
+        stream.append(seconds)
+    return {
+        "files: seconds of the batch": min(batch),
+        "files: seconds of the stream": min(stream),
+        "files: throughput, stream / batch": min(batch) / min(stream),
+    }
+
+
+def read_all(source: DataFrame, checkpoint: Path) -> tuple[int, float, list[dict[str, Any]]]:
+    """Read all available rows. Return their number, the seconds, and the progress of the micro-batches."""
+    begin = time.perf_counter()
+    writer = source.writeStream.format("noop").option("checkpointLocation", str(checkpoint))
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    seconds = time.perf_counter() - begin
+    progress = [p for p in query.recentProgress if p["numInputRows"] > 0]
+    return sum(p["numInputRows"] for p in progress), seconds, progress
+
+
+def wait(query: StreamingQuery, is_done: Callable[[], bool]) -> None:
+    """Wait until a running query has made enough progress, and stop it."""
+    try:
+        while not is_done():
+            if query.awaitTermination(1):
+                raise SystemExit("the query ended early")
+    finally:
+        query.stop()
+
+
+def check(holds: bool, message: str) -> None:
+    """End the program if a result is wrong."""
+    if not holds:
+        raise SystemExit(message)
+
+
+if __name__ == "__main__":
+    main()
