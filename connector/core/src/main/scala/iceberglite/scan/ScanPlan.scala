@@ -30,6 +30,8 @@ final case class ScanPlan(
  *   files remove are not included, because their number is unknown
  * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
  *   metrics exclude them, or because the earlier files have enough rows for the query's LIMIT
+ * @param deletes statistics about delete manifests and delete files. They are empty for an incremental read, which
+ *   applies no deletes
  */
 final case class ScanReport(
     table: String,
@@ -42,7 +44,8 @@ final case class ScanReport(
     resultRecords: Long,
     resultBytes: Long,
     deleteFiles: Long = 0L,
-    deletedRecords: Long = 0L
+    deletedRecords: Long = 0L,
+    deletes: DeleteReport = DeleteReport.Empty
 ) {
   def readManifests: Int = totalManifests - skippedManifests
 
@@ -51,6 +54,17 @@ final case class ScanReport(
 
   /** Returns the maximum number of result rows that remain after the deletes, according to metadata. */
   def liveRecords: Long = math.max(0L, resultRecords - deletedRecords)
+
+  /** Returns the report with the statistics about the deletes of the plan's tasks. */
+  def withDeletesOf(tasks: Vector[FileScanTask]): ScanReport = {
+    val files = DeleteReport.filesOf(tasks)
+    val withDeletes = tasks.iterator.filter(_.deletes.nonEmpty)
+    copy(
+      deleteFiles = files.size.toLong,
+      deletedRecords = withDeletes.map(t => t.file.recordCountOrZero - t.liveRecords).sum,
+      deletes = deletes.copy(resultBytes = files.iterator.map(_.storedBytes).sum)
+    )
+  }
 
   /** Returns a single line of text for EXPLAIN and logs. */
   override def toString: String = {

@@ -1,7 +1,5 @@
 package iceberglite.scan
 
-import java.util.IdentityHashMap
-
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.{Bind, Expression}
@@ -9,7 +7,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, TreeTable}
-import iceberglite.scan.deletes.{DeleteFile, DeleteIndex}
+import iceberglite.scan.deletes.DeleteIndex
 
 /**
  * A scan of one snapshot of a table.
@@ -62,23 +60,22 @@ final case class TableScan(
     val kept = statsToKeep.forParts(matching).and(bound.fieldIds)
     val files = new PartPlanner(reader.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (matching.isEmpty) 0L else matching.map(_.minSequenceNumber).min)
-    val (read, found, tasks) = untilRows match {
-      case Some(rows) => firstOf(matching, rows, files, allDeletes)
+    lazy val unread = IndexedDeletes.unread(deletes)
+    val (read, found, tasks, indexed) = untilRows match {
+      case Some(rows) =>
+        val (read, found, tasks) = firstOf(matching, rows, files, allDeletes.index)
+        (read, found, tasks, if (read.isEmpty) unread else allDeletes)
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
         val found = files.select(matching)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
-        (
-          matching,
-          found,
-          assignDeletes(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min))
-        )
+        val indexed = if (oldest.isEmpty) unread else index(files, deletes, oldest.min)
+        (matching, found, assignDeletes(found, indexed.index), indexed)
       case None =>
-        val found = files.keeping(kept.and(allDeletes.keyIds)).select(matching)
-        (matching, found, assignDeletes(found, allDeletes))
+        val found = files.keeping(kept.and(allDeletes.index.keyIds)).select(matching)
+        (matching, found, assignDeletes(found, allDeletes.index), allDeletes)
     }
-    val planned = report(data, read, found, tasks)
-    val hasDeletes = tasks.exists(_.deletes.nonEmpty)
-    ScanPlan(tasks, bound, if (hasDeletes) TableScan.withDeletes(planned, tasks) else planned, kept)
+    val planned = report(data, read, found, tasks).copy(deletes = indexed.report)
+    ScanPlan(tasks, bound, if (tasks.exists(_.deletes.nonEmpty)) planned.withDeletesOf(tasks) else planned, kept)
   }
 
   /**
@@ -120,7 +117,7 @@ final case class TableScan(
    *
    * @param oldest the lowest data sequence number of the planned files
    */
-  private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
+  private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): IndexedDeletes = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
       throw InvalidMetadata(
@@ -129,8 +126,10 @@ final case class TableScan(
         s"The table ${table.name} has format version 1, which does not allow delete files"
       )
     }
-    if (live.isEmpty) DeleteIndex.Empty
-    else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reader.keys)
+    val index =
+      if (live.isEmpty) DeleteIndex.Empty
+      else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reader.keys)
+    IndexedDeletes.of(index, parts, live.size)
   }
 
   private def report(
@@ -164,25 +163,6 @@ object TableScan {
   def apply(table: TreeTable, snapshot: Option[Snapshot], filter: Expression, caseSensitive: Boolean): TableScan =
     TableScan(table, snapshot, filter, caseSensitive, ManifestCache.of(table.io))
 
-  private def withDeletes(report: ScanReport, tasks: Vector[FileScanTask]): ScanReport = report.copy(
-    deleteFiles = deleteFiles(tasks),
-    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCountOrZero - t.liveRecords).sum
-  )
-
-  /**
-   * Returns the number of distinct delete files. Delete files are compared by reference, because tasks of the same
-   * partition share them.
-   */
-  private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
-    val distinct = new IdentityHashMap[DeleteFile, DeleteFile]
-    var last = Vector.empty[DeleteFile]
-    tasks.foreach { t =>
-      if ((t.deletes ne last) && t.deletes.nonEmpty) t.deletes.foreach(d => distinct.put(d, d))
-      last = t.deletes
-    }
-    distinct.size.toLong
-  }
-
   private def concat(parts: Vector[Vector[FileScanTask]]): Vector[FileScanTask] =
     if (parts.size == 1) parts.head
     else {
@@ -190,4 +170,20 @@ object TableScan {
       parts.foreach(all ++= _)
       all.result()
     }
+}
+
+/** The index of a scan's delete files, and statistics about its creation. */
+final private case class IndexedDeletes(index: DeleteIndex, report: DeleteReport)
+
+private object IndexedDeletes {
+
+  /** Returns the index of a scan that reads no data file, and therefore no delete manifest. */
+  def unread(parts: Vector[FilePart]): IndexedDeletes = of(DeleteIndex.Empty, parts, 0)
+
+  /** @param parts all delete manifests of the snapshot */
+  def of(index: DeleteIndex, parts: Vector[FilePart], readManifests: Int): IndexedDeletes = {
+    val live = parts.map(_.liveFiles)
+    val skipped = if (live.forall(_.isDefined)) Some(live.flatten.sum - index.counts.total) else None
+    IndexedDeletes(index, DeleteReport(parts.size, readManifests, index.counts, skipped))
+  }
 }

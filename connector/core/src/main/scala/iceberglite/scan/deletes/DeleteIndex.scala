@@ -23,13 +23,15 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  *
  * @param keyIds the field ids that equality deletes compare. Planning needs the metrics of these fields, because they
  *   show which equality deletes cannot apply to a data file
+ * @param counts the numbers of the delete files in the index
  */
 final private[scan] class DeleteIndex private (
     vectors: HashMap[String, DeleteFile],
     byDataFile: HashMap[String, SortedDeletes],
     byPartition: HashMap[(Int, PartitionTuple), PartitionDeletes],
     global: SortedDeletes,
-    val keyIds: Set[Int]
+    val keyIds: Set[Int],
+    val counts: DeleteCounts
 ) {
   val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
@@ -78,7 +80,14 @@ private[scan] object DeleteIndex {
   private val NoDeletes: Vector[DeleteFile] = Vector.empty
 
   val Empty: DeleteIndex =
-    new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty), Set.empty)
+    new DeleteIndex(
+      new HashMap,
+      new HashMap,
+      new HashMap,
+      SortedDeletes.of(Vector.empty),
+      Set.empty,
+      DeleteCounts.Empty
+    )
 
   /**
    * Returns the index of a snapshot's delete files.
@@ -98,7 +107,8 @@ private[scan] object DeleteIndex {
       hashed(ofOneFile.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
       hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)).mapValues(PartitionDeletes.of)),
       SortedDeletes.of(global),
-      equality.iterator.flatMap(_.file.equalityIds).toSet
+      equality.iterator.flatMap(_.file.equalityIds).toSet,
+      DeleteCounts(vectors.size.toLong, positions.size.toLong, equality.size.toLong)
     )
   }
 
@@ -129,6 +139,20 @@ private[scan] object DeleteIndex {
     s"The data file $path has two deletion vectors in one snapshot: $first and $second. Roll back to a snapshot in " +
       "which the file has one vector, or rewrite the data file with the engine that wrote the vectors"
   )
+}
+
+/**
+ * Numbers of delete files.
+ *
+ * @param vectors number of deletion vectors; a Puffin file may contain several
+ * @param positionFiles number of position delete files without deletion vectors
+ */
+final case class DeleteCounts(vectors: Long, positionFiles: Long, equalityFiles: Long) {
+  def total: Long = vectors + positionFiles + equalityFiles
+}
+
+object DeleteCounts {
+  val Empty: DeleteCounts = DeleteCounts(0L, 0L, 0L)
 }
 
 /** A data file for which delete files are looked up. */

@@ -6,18 +6,24 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
+import iceberglite.spark.read.deletes.RemovedRowCounter
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 
 /**
  * Reads the files of one Spark task, one after the other, and returns their rows as batches.
  *
  * @param open opens a file
+ * @param deletedRows counts the rows that the deletes of the opened files remove
  */
-final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
-    extends PartitionReader[ColumnarBatch] {
+final private[read] class BatchReader(
+    tasks: Vector[FileTask],
+    tableName: String,
+    open: FileTask => FileBatches,
+    deletedRows: RemovedRowCounter
+) extends PartitionReader[ColumnarBatch] {
   private val remaining: Iterator[FileTask] = tasks.iterator
   private var current: Option[(FileTask, FileBatches)] = None
-  private var filesReadByRows = 0L
+  private var opened = TaskCounts(0L, 0L, 0L)
 
   override def next(): Boolean = {
     while (current.isDefined || remaining.hasNext) {
@@ -41,15 +47,15 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     val task = remaining.next()
     CurrentFile.set(task.path, task.start, task.length)
     val batches = withErrorContext(task)(open(task))
-    if (batches.decodesRowByRow) filesReadByRows += 1
+    opened += TaskCounts(1L, 0L, if (batches.decodesRowByRow) 1L else 0L)
     current = Some((task, batches))
   }
 
-  override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesReadByRows)
+  override def currentMetricsValues(): Array[CustomTaskMetric] =
+    ScanMetrics.of(opened + TaskCounts(0L, deletedRows.count, 0L))
 
   /** Adds the metric values of the previous reader of the same Spark task, so that the metrics cover the whole task. */
-  override def initMetricsValues(metrics: Array[CustomTaskMetric]): Unit =
-    filesReadByRows += metrics.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
+  override def initMetricsValues(metrics: Array[CustomTaskMetric]): Unit = opened += ScanMetrics.counts(metrics)
 
   private def closeCurrent(): Unit = {
     val batches = current.map(_._2)

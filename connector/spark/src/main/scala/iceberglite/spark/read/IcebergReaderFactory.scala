@@ -9,7 +9,7 @@ import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.scan.deletes.DeleteReader
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
+import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes, RemovedRowCounter}
 import iceberglite.spark.read.files.{
   BatchSettings,
   FileBatches,
@@ -43,7 +43,7 @@ final private[read] class IcebergReaderFactory(
 
   private def batches(partition: InputPartition): BatchReader = {
     val opener = new FileOpener
-    new BatchReader(tasksOf(partition), tableName, opener.open)
+    new BatchReader(tasksOf(partition), tableName, opener.open, opener.deletedRows)
   }
 
   private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
@@ -56,11 +56,13 @@ final private[read] class IcebergReaderFactory(
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)
     private val formats = new BatchFormats(conf)
+    val deletedRows = new RemovedRowCounter
     private val deleteReader = new DeleteReader(io, specs, mapping, deleteCache.cacheAccess)
 
     def open(task: FileTask): FileBatches = {
       val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deleteReader.of(task.path, _))
-      val fileDeletes = new FileDeletes(scanColumns, deleteReader.of(task.path, task.deletes), deletesOfChangedRows)
+      val deletes = deleteReader.of(task.path, task.deletes)
+      val fileDeletes = new FileDeletes(scanColumns, deletes, deletesOfChangedRows, deletedRows)
       if (fileDeletes.hasNoLiveRow) FileBatches.Empty else openWithDeletes(task, fileDeletes)
     }
 

@@ -19,11 +19,13 @@ import iceberglite.spec.types.Type.StructType
  * @param expected the columns that the scan returns
  * @param deletesOfChangedRows for a changelog: deletes of a commit. If present, only the rows that these deletes remove
  *   are returned, without the rows that `deletes` already removes
+ * @param deletedRows counts the rows that are removed from batches
  */
 final private[read] class FileDeletes(
     expected: ScanColumns,
     deletes: RowDeletes,
-    deletesOfChangedRows: Option[RowDeletes] = None
+    deletesOfChangedRows: Option[RowDeletes] = None,
+    deletedRows: RemovedRowCounter = new RemovedRowCounter
 ) {
   def isEmpty: Boolean = deletes.isEmpty && deletesOfChangedRows.isEmpty
 
@@ -66,7 +68,9 @@ final private[read] class FileDeletes(
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
     }
-    new LiveBatch(rows, outputColumns.toArray, marksRows, compactor)
+    // In a changelog, the rows that are not selected are those that the commit did not delete.
+    val removed = if (deletesOfChangedRows.isEmpty) deletedRows else new RemovedRowCounter
+    new LiveBatch(rows, outputColumns.toArray, marksRows, compactor, removed)
   }
 
   private def liveRows(rowDeletes: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
@@ -97,7 +101,8 @@ final private[read] class LiveBatch(
     rows: RowSelection,
     outputColumns: Array[ColumnVector],
     marksRows: Boolean,
-    compactor: Option[RowCompactor]
+    compactor: Option[RowCompactor],
+    deletedRows: RemovedRowCounter
 ) {
   private val allRows = new ColumnarBatch(outputColumns)
 
@@ -123,10 +128,16 @@ final private[read] class LiveBatch(
       batch = allRows
       batch.setNumRows(count)
     } else {
+      deletedRows.count += (count - live).toLong
       compactor.foreach(_.moveToFront(rows.rowIndexes, live))
       batch = selectedRows
       batch.setNumRows(live)
     }
     batch.numRows > 0
   }
+}
+
+/** The number of rows that deletes removed from the batches of a Spark task. Not thread-safe. */
+final private[read] class RemovedRowCounter {
+  var count: Long = 0L
 }
