@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from pyspark.sql import DataFrame, Row
 
 from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.report.notebook import snapshot_html
 
 T = TypeVar("T")
 
@@ -77,6 +78,9 @@ class Snapshot:
             row["summary"] or {},
             row["manifest_list"],
         )
+
+    def _repr_html_(self) -> str:
+        return snapshot_html(self)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import argparse
 import code
 import sys
 
+from pyspark.sql import SparkSession
+
 from pyspark_iceberg.session import iceberg_session
 from pyspark_iceberg.table import Table
 
@@ -17,22 +19,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--catalog", default="lite", help="name of the catalog (default: %(default)s)")
     options = parser.parse_args(arguments)
     spark = iceberg_session(options.warehouse, catalog=options.catalog)
+    try:
+        interact(spark)
+    finally:
+        spark.stop()
+    return 0
+
+
+def interact(spark: SparkSession) -> None:
+    """Run the shell in a session until the user leaves it."""
     banner = (
-        f"Spark {spark.version} with catalog `{options.catalog}` on {options.warehouse}. Try:\n"
+        f"Spark {spark.version} with catalog `{spark.catalog.currentCatalog()}`. Try:\n"
         f'  spark.sql("SHOW NAMESPACES").show()\n'
         f'  spark.read.format("iceberg-lite").load("db.table").show()\n'
         f'  Table(spark, "db.table")'
     )
-    names = {"spark": spark, "Table": Table}
     try:
         import readline  # noqa: F401 - line editing, if the platform supports it
     except ImportError:
         print("(line editing is not available)", file=sys.stderr)
-    try:
-        code.interact(banner=banner, local=names, exitmsg="")
-    finally:
-        spark.stop()
-    return 0
+    code.interact(banner=banner, local={"spark": spark, "Table": Table}, exitmsg="")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -15,9 +15,14 @@ from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, ru
 from pyspark_iceberg.description import TableDescription
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.merge import Merge, equal_columns
+from pyspark_iceberg.metadata import compare
+from pyspark_iceberg.metadata.compare import SnapshotDiff
+from pyspark_iceberg.metadata.spark_source import SparkSource
 from pyspark_iceberg.optimize import Optimize
 from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.refs import TableRefs
+from pyspark_iceberg.report import spark as spark_report
+from pyspark_iceberg.report.notebook import table_html
 from pyspark_iceberg.streams import TableStreams
 from pyspark_iceberg.writes import TableWrites
 
@@ -252,21 +257,35 @@ class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableR
         lines += [f"  {f.name}: {f.dataType.simpleString()}" for f in self.schema.fields]
         return "\n".join(lines)
 
+    def report(self, path: str | os.PathLike[str] = "report.html") -> None:
+        """Write a page about the state of the table: snapshots, growth, files, partitions, deletes and health.
+
+        The page needs no other file and no network. It requires the extra `report`.
+
+        Args:
+            path: the file to write, which is replaced if it exists.
+        """
+        spark_report.write(self, path)
+
+    def plots(self) -> dict[str, Any]:
+        """Return the plots of the report as figures of matplotlib, by their names. They require the extra `report`."""
+        return spark_report.plots(self)
+
+    def diff(self, before: int | str, after: int | str) -> SnapshotDiff:
+        """Compare two snapshots: the commits between them, and the files that only one of them has.
+
+        Args:
+            before: the id of a snapshot, or a branch or tag.
+            after: the id of a snapshot, or a branch or tag.
+
+        Raises:
+            MetadataError: the table has no such snapshot, branch or tag.
+        """
+        return compare.diff(SparkSource(self), str(before), str(after))
+
     def _repr_html_(self) -> str:
-        root = ElementTree.Element("div")
-        ElementTree.SubElement(root, "h4").text = self.name
-        _html_table(root, self._facts())
-        _html_table(root, [(f.name, f.dataType.simpleString()) for f in self.schema.fields])
-        return ElementTree.tostring(root, encoding="unicode", method="html")
+        return table_html(self, self._facts())
 
 
 def _where(condition: Sql | None) -> str:
     return "" if condition is None else f"WHERE {expression(condition)}"
-
-
-def _html_table(parent: ElementTree.Element, rows: list[tuple[str, str]]) -> None:
-    table = ElementTree.SubElement(parent, "table")
-    for key, value in rows:
-        tr = ElementTree.SubElement(table, "tr")
-        ElementTree.SubElement(tr, "th").text = key
-        ElementTree.SubElement(tr, "td").text = value

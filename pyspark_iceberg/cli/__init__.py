@@ -1,0 +1,18 @@
+"""The command line `iceberg-lite`. Its commands need the extra `cli`: `pip install 'pyspark-iceberg[cli]'`."""
+
+from __future__ import annotations
+
+import sys
+
+_EXTRA = ("typer", "rich", "pyiceberg")
+
+
+def main() -> None:
+    """Run the command line, or say what to install."""
+    try:
+        from pyspark_iceberg.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        sys.exit(f"The command line requires {error.name}: pip install 'pyspark-iceberg[cli]'")
+    app(prog_name="iceberg-lite")

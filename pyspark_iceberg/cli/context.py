@@ -1,0 +1,177 @@
+"""The catalog of a command, and how errors end a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+import typer
+import typer.core
+
+from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
+from pyspark_iceberg.metadata.model import MetadataSource
+from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pyspark_iceberg.table import Table
+
+FAILURE = 1
+FINDINGS = 3
+INTERRUPTED = 130
+
+
+def pairs(values: Optional[Sequence[str]], option: str) -> dict[str, str]:
+    """Split `KEY=VALUE` arguments.
+
+    Raises:
+        typer.BadParameter: an argument has no `=`.
+    """
+    found = {}
+    for value in values or ():
+        key, equals, text = value.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{value!r} is not of the form KEY=VALUE", param_hint=option)
+        found[key.strip()] = text.strip()
+    return found
+
+
+class Group(typer.core.TyperGroup):
+    """The group of commands. It writes errors of tables and catalogs as one line, without a stack trace."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except MetadataError as error:
+            _fail(error)
+        except Exception as error:
+            # PySpark is not imported for its errors: without PySpark, none of its errors can occur.
+            if "pyspark.errors" not in sys.modules or not _is_expected(error):
+                raise
+            _fail(_readable(error))
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line; an interrupt ends it with 130."""
+        try:
+            return super().main(*args, **kwargs)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+
+
+def _fail(error: Exception) -> None:
+    typer.echo(f"Error: {error}", err=True)
+    raise typer.Exit(FAILURE) from error
+
+
+def _is_expected(error: Exception) -> bool:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from pyspark_iceberg.errors import IcebergLiteError
+
+    return isinstance(error, (PySparkException, Py4JJavaError, IcebergLiteError))
+
+
+def _readable(error: Exception) -> Exception:
+    from pyspark_iceberg.errors import typed_error
+
+    return typed_error(error) or error
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The options of the catalog."""
+
+    name: Optional[str]
+    kind: Optional[str]
+    warehouse: Optional[str]
+    uri: Optional[str]
+    properties: Mapping[str, str]
+    spark_settings: Mapping[str, str]
+
+    def settings(self) -> CatalogSettings:
+        """Return the settings of the catalog.
+
+        Raises:
+            MetadataError: no catalog is configured.
+        """
+        return catalog_settings(
+            self.name, type=self.kind, warehouse=self.warehouse, uri=self.uri, properties=self.properties
+        )
+
+    def table_names(self, namespace: Optional[str]) -> list[str]:
+        """Return the names of the tables of the catalog or of a namespace."""
+        from pyspark_iceberg.metadata import pyiceberg_source
+
+        return pyiceberg_source.table_names(self.settings(), namespace)
+
+    @contextmanager
+    def source(self, name: str) -> Iterator[MetadataSource]:
+        """Open the metadata of a table with PyIceberg, or with Spark if PyIceberg cannot read it."""
+        from pyspark_iceberg.metadata import pyiceberg_source
+
+        try:
+            found = pyiceberg_source.open_table(self._settings_for(name), name)
+        except UnreadableError as error:
+            typer.echo(f"{error}. Starting Spark instead", err=True)
+        else:
+            yield found
+            return
+        from pyspark_iceberg.metadata.spark_source import SparkSource
+
+        with self.table(name) as table:
+            yield SparkSource(table)
+
+    @contextmanager
+    def table(self, name: str) -> Iterator[Table]:
+        """Open a table in a Spark session, and stop the session at the end."""
+        from pyspark_iceberg.table import Table
+
+        with self.session() as spark:
+            yield Table.for_path(spark, name) if "/" in name else Table(spark, name)
+
+    @contextmanager
+    def session(self) -> Iterator[SparkSession]:
+        """Start a Spark session with the catalog, and stop it at the end. A running session stays."""
+        from pyspark.sql import SparkSession
+
+        from pyspark_iceberg.session import iceberg_session
+
+        running = SparkSession.getActiveSession()
+        builder = SparkSession.builder.appName("iceberg-lite").config("spark.ui.showConsoleProgress", "false")
+        for key, value in self.spark_settings.items():
+            builder = builder.config(key, value)
+        settings = self._settings_for("/")
+        if settings is None:
+            spark = iceberg_session("spark-warehouse", builder=builder)
+        else:
+            properties = settings.for_spark()
+            spark = iceberg_session(catalog=settings.name, properties=properties, builder=builder)
+        if running is None:
+            spark.sparkContext.setLogLevel("ERROR")
+        try:
+            yield spark
+        finally:
+            if running is None:
+                spark.stop()
+
+    def _settings_for(self, name: str) -> Optional[CatalogSettings]:
+        """Return the settings of the catalog; None if the table is a path and no catalog is configured."""
+        try:
+            return self.settings()
+        except MetadataError:
+            if "/" in name:
+                return None
+            raise
+
+
+def catalog_of(context: typer.Context) -> Catalog:
+    """Return the options of the catalog."""
+    found = context.find_root().obj
+    assert isinstance(found, Catalog)  # noqa: S101 - set by the callback of the application
+    return found

@@ -1,0 +1,74 @@
+"""Output of commands: tables for a terminal, and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON instead of a table")]
+
+
+def write_json(value: object) -> None:
+    """Write a value as JSON to stdout."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup."""
+    listed = [list(row) for row in rows]
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, header_style="bold")
+    for i, name in enumerate(columns):
+        numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
+        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*[_cell(value) for value in row])
+    console().print(table)
+
+
+def write_pairs(title: str, values: Mapping[str, object]) -> None:
+    """Write names and values to stdout."""
+    grid = Table(title=Text(title), title_justify="left", box=None, show_header=False)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in values.items():
+        grid.add_row(Text(name), _cell(value))
+    console().print(grid)
+
+
+def console() -> Console:
+    """Return the console of stdout. If stdout is not a terminal, lines are not cut at 80 columns."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=240)
+
+
+def _cell(value: object) -> Text:
+    return Text("" if value is None else visible(f"{value:,}" if isinstance(value, int) else str(value)))
+
+
+def visible(text: str) -> str:
+    """Replace control characters, which could change the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def _is_numeric(value: object) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _plain(value: object) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(element) for key, element in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(element) for element in value]
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).hex()
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

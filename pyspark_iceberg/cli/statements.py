@@ -1,0 +1,98 @@
+"""Commands that run statements: sql, shell and import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from pyspark_iceberg.cli.context import catalog_of
+from pyspark_iceberg.cli.output import Json, write_json, write_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SOURCE_HELP = "A directory or glob of Parquet files, with a slash, or the name of a table of Spark or Hive"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(sql)
+    app.command()(shell)
+    app.command(name="import")(import_files)
+
+
+def sql(
+    context: typer.Context,
+    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="Statement in Spark SQL; - reads stdin")],
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows to show")] = 1000,
+    json: Json = False,
+) -> None:
+    """Run a statement in Spark SQL and show its rows."""
+    import sys
+
+    text = sys.stdin.read() if statement == "-" else statement
+    with catalog_of(context).session() as spark:
+        frame = spark.sql(text.strip().rstrip(";"))
+        if not frame.columns:
+            return
+        rows = [row.asDict(recursive=True) for row in frame.limit(limit + 1).collect()]
+        if json:
+            write_json(rows[:limit])
+        else:
+            write_table("", frame.columns, [[_shown(row[c]) for c in frame.columns] for row in rows[:limit]])
+    if len(rows) > limit:
+        typer.echo(f"Only the first {limit} rows are shown (--limit)", err=True)
+
+
+def shell(context: typer.Context) -> None:
+    """Start a Python shell with a Spark session `spark` and the class `Table`."""
+    from pyspark_iceberg.shell import interact
+
+    with catalog_of(context).session() as spark:
+        interact(spark)
+
+
+def import_files(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help=_SOURCE_HELP)],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="Name of the table that receives the files")],
+) -> None:
+    """Add the files of a directory or a table of Spark or Hive to a table, without copying them.
+
+    A table that does not exist is created: from a directory with the columns and partitions of the files, from a
+    table by the procedure `snapshot`.
+    """
+    with catalog_of(context).session() as spark:
+        typer.echo(f"Imported {_import(spark, source, table):,} data files into {table}")
+
+
+def _import(spark: SparkSession, source: str, table: str) -> int:
+    from pyspark_iceberg.call import identifier
+    from pyspark_iceberg.procedures import snapshot
+    from pyspark_iceberg.table import Table
+
+    if "/" not in source:
+        if not Table.exists(spark, table):
+            return int(snapshot(spark, source, table).imported_files_count)
+        return int(Table(spark, table).add_files(source).added_files_count)
+    if not Table.exists(spark, table):
+        frame = spark.read.parquet(source)
+        builder = Table.create(spark, table).partitioned_by(*map(identifier, _partition_columns(frame)))
+        for field in frame.schema.fields:
+            builder = builder.column(field.name, field.dataType)
+        builder.execute()
+    return int(Table(spark, table).add_files(f"parquet.{identifier(source)}").added_files_count)
+
+
+def _partition_columns(frame: DataFrame) -> list[str]:
+    """Return the columns whose values are in the names of directories, such as `day=2024-06-01`."""
+    from urllib.parse import unquote
+
+    first = next(iter(frame.inputFiles()), "")
+    names = [unquote(part.partition("=")[0]) for part in first.split("/")[:-1] if "=" in part]
+    return [name for name in names if name in frame.columns]
+
+
+def _shown(value: object) -> Optional[object]:
+    return value if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) else str(value)

@@ -1,0 +1,75 @@
+"""Checks of the entries of manifests: sequence numbers, duplicates and row ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from pyspark_iceberg.call import literal
+from pyspark_iceberg.doctor.findings import EXAMPLES, Finding, Result, outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from pyspark_iceberg.table import Table
+
+_ROLL_BACK = "Roll back to a snapshot without this error: CALL system.rollback_to_snapshot({table}, <snapshot id>)"
+
+
+def check_sequence_numbers(table: Table) -> Result:
+    """Check that no live entry is newer than the table, and that no data sequence number exceeds the file's."""
+    name = "sequence numbers"
+    last = table.metadata("metadata_log_entries").agg(F.max("latest_sequence_number")).first()
+    highest = last[0] if last is not None and last[0] is not None else 0
+    wrong = _live(table).where(
+        (F.col("sequence_number") > F.lit(highest)) | (F.col("sequence_number") > F.col("file_sequence_number"))
+    )
+    rows = wrong.select("data_file.file_path", "sequence_number", "file_sequence_number").collect()
+    examples = [f"{r[0]}: data sequence number {r[1]}, file sequence number {r[2]}" for r in rows[:EXAMPLES]]
+    message = (
+        f"{len(rows)} entries have a sequence number above that of the table ({highest}) or of their file. "
+        "Deletes may apply to the wrong rows"
+    )
+    repair = _ROLL_BACK.format(table=literal(table.name))
+    findings = [Finding(name, "error", message, repair, examples)] if rows else []
+    return outcome(name, "live entries of the current snapshot", findings)
+
+
+def check_duplicates(table: Table) -> Result:
+    """Check that the current snapshot contains each data file once, and at most one deletion vector for each."""
+    name = "duplicates"
+    live = _live(table).where("data_file.content = 0")
+    files = live.groupBy("data_file.file_path").count().where("count > 1").collect()
+    findings = []
+    if files:
+        message = f"{len(files)} data files occur more than once in the snapshot. Queries return their rows repeatedly"
+        repair = _ROLL_BACK.format(table=literal(table.name))
+        findings.append(Finding(name, "error", message, repair, [r[0] for r in files[:EXAMPLES]]))
+    vectors = _live(table).where("data_file.content = 1 AND lower(data_file.file_format) = 'puffin'")
+    twice = vectors.groupBy("data_file.referenced_data_file").count().where("count > 1").collect()
+    if twice:
+        message = f"{len(twice)} data files have more than one deletion vector, which the specification does not allow"
+        repair = _ROLL_BACK.format(table=literal(table.name))
+        findings.append(Finding(name, "error", message, repair, [str(r[0]) for r in twice[:EXAMPLES]]))
+    return outcome(name, "live entries of the current snapshot", findings)
+
+
+def check_row_ids(table: Table) -> Result:
+    """Check that the ranges of row ids of data files do not overlap."""
+    name = "row ids"
+    if table.format_version < 3:
+        return outcome(name, "not in this format version", [])
+    ranges = table.metadata("data_files").where("first_row_id IS NOT NULL")
+    ordered = ranges.select("file_path", "first_row_id", (F.col("first_row_id") + F.col("record_count")).alias("end"))
+    window = Window.orderBy("first_row_id", "end").rowsBetween(Window.unboundedPreceding, -1)
+    rows = ordered.withColumn("before", F.max("end").over(window)).where("before > first_row_id").collect()
+    message = f"The row ids of {len(rows)} data files overlap those of other files. Two rows may have the same row id"
+    repair = _ROLL_BACK.format(table=literal(table.name))
+    findings = [Finding(name, "error", message, repair, [r["file_path"] for r in rows[:EXAMPLES]])] if rows else []
+    return outcome(name, "ranges of all data files", findings)
+
+
+def _live(table: Table) -> DataFrame:
+    return table.metadata("entries").where("status < 2")

@@ -1,0 +1,122 @@
+"""Checks that every file exists with its recorded size, and that the totals of the current snapshot are right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from pyspark_iceberg.call import literal
+from pyspark_iceberg.doctor.findings import EXAMPLES, Finding, Result, outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyspark_iceberg.table import Table
+
+_FILES = "files"
+_RESTORE = (
+    "Restore these files from a backup. Otherwise roll back to a snapshot that does not need them: "
+    "CALL system.rollback_to_snapshot({table}, <snapshot id>)"
+)
+
+
+def check_files(table: Table) -> Result:
+    """Check that each file of each snapshot exists and has its recorded size.
+
+    The directory of the table is listed once. Files that are not in this list, such as imported files, are looked up
+    one by one.
+    """
+    recorded = _recorded(table)
+    compared = recorded.join(_listed(table), "key", "left").cache()
+    try:
+        total = compared.count()
+        missing = [r["path"] for r in compared.where("actual IS NULL").collect()]
+        wrong = [
+            (r["path"], r["bytes"], r["actual"])
+            for r in compared.where("actual IS NOT NULL AND bytes IS NOT NULL AND actual <> bytes").collect()
+        ]
+        sizes = {r["path"]: r["bytes"] for r in compared.where("actual IS NULL").collect()}
+    finally:
+        compared.unpersist()
+    absent = []
+    for path in missing:
+        actual = _size(table, path)
+        if actual is None:
+            absent.append(path)
+        elif sizes[path] is not None and actual != sizes[path]:
+            wrong.append((path, sizes[path], actual))
+    return outcome(_FILES, f"{total:,} files of all snapshots", _findings(table, absent, wrong))
+
+
+def check_totals(table: Table) -> Result:
+    """Check the totals in the summary of the current snapshot against its files."""
+    name = "totals"
+    current = table.current_snapshot_id
+    if current is None:
+        return outcome(name, "the table has no snapshot", [])
+    summary = next((s.summary for s in table.snapshots() if s.snapshot_id == current), {})
+    row = table.metadata("data_files").agg(F.count("*").alias("files"), F.sum("record_count").alias("records")).first()
+    actual = {"total-data-files": row["files"] if row else 0, "total-records": (row and row["records"]) or 0}
+    differences = [
+        f"{k}: {summary[k]} in the summary, {v} in the files"
+        for k, v in actual.items()
+        if k in summary and summary[k] != str(v)
+    ]
+    findings = (
+        [
+            Finding(
+                name,
+                "warning",
+                f"The summary of snapshot {current} differs from its files. Queries do not use these totals, but other "
+                "programs may show them",
+                "A statement that replaces all rows, such as INSERT OVERWRITE, computes them again",
+                differences,
+            )
+        ]
+        if differences
+        else []
+    )
+    return outcome(name, "summary of the current snapshot", findings)
+
+
+def _findings(table: Table, absent: list[str], wrong: list[tuple[str, int, int]]) -> list[Finding]:
+    findings = []
+    restore = _RESTORE.format(table=literal(table.name))
+    if absent:
+        message = f"{len(absent)} files do not exist. Queries that need one of them fail"
+        findings.append(Finding(_FILES, "error", message, restore, sorted(absent)[:EXAMPLES]))
+    if wrong:
+        message = f"{len(wrong)} files have another size than recorded. They were replaced or are truncated"
+        examples = [f"{path}: {actual} bytes instead of {size}" for path, size, actual in sorted(wrong)[:EXAMPLES]]
+        findings.append(Finding(_FILES, "error", message, restore, examples))
+    return findings
+
+
+def _recorded(table: Table) -> DataFrame:
+    """Return the path, the key for comparisons and the recorded size of each file that a snapshot needs."""
+    files = table.metadata("all_files").selectExpr("file_path AS path", "file_size_in_bytes AS bytes")
+    manifests = table.metadata("all_manifests").selectExpr("path", "length AS bytes")
+    lists = table.metadata("snapshots").selectExpr("manifest_list AS path", "CAST(NULL AS bigint) AS bytes")
+    every = files.unionByName(manifests).unionByName(lists).where("path IS NOT NULL")
+    return every.groupBy("path").agg(F.max("bytes").alias("bytes")).withColumn("key", _key(F.col("path")))
+
+
+def _listed(table: Table) -> DataFrame:
+    """Return the key and the size of each file in the table's directory. Contents are not read."""
+    reader = table._spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    listed = reader.load(table.location).select("path", "length")
+    return listed.select(_key(F.col("path")).alias("key"), F.col("length").alias("actual"))
+
+
+def _key(path: Column) -> Column:
+    """Remove the differences between `file:/a`, `file:///a` and `/a`, and between the schemes of S3."""
+    return F.regexp_replace(F.regexp_replace(path, "^file:/+", "/"), "^s3[an]?://", "s3://")
+
+
+def _size(table: Table, path: str) -> int | None:
+    """Return the size of a file; None if it does not exist. The session must have a JVM."""
+    spark: Any = table._spark
+    hadoop_path = spark._jvm.org.apache.hadoop.fs.Path(path)
+    file_system = hadoop_path.getFileSystem(spark._jsc.hadoopConfiguration())
+    return int(file_system.getFileStatus(hadoop_path).getLen()) if file_system.exists(hadoop_path) else None

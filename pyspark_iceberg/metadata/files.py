@@ -1,0 +1,86 @@
+"""Tables of file-system catalogs for PyIceberg, which has no such catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark_iceberg.metadata.errors import MetadataError
+
+if TYPE_CHECKING:
+    from pyiceberg.table import StaticTable
+
+_VERSION = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json")
+_NAMED = re.compile(r"(\d+)-[0-9a-f-]+(?:\.gz)?\.metadata\.json")
+
+
+def table_names(warehouse: str, properties: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """Return the names of all tables of a warehouse, in the order of their directories.
+
+    Raises:
+        MetadataError: the directory does not exist.
+    """
+    fs, root = _file_system(warehouse, properties)
+    yield from _tables(fs, root, ())
+
+
+def load(location: str, properties: Mapping[str, str]) -> StaticTable:
+    """Return the newest version of the table in a directory, or the table of a metadata file.
+
+    Raises:
+        MetadataError: there is no table.
+    """
+    from pyiceberg.table import StaticTable
+
+    file = location if location.endswith(".metadata.json") else _newest(location.rstrip("/"), properties)
+    return StaticTable.from_metadata(file, dict(properties))
+
+
+def _tables(fs: Any, directory: str, name: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    children = sorted(child for child, is_directory in _children(fs, directory) if is_directory)
+    if "metadata" in children and name and any(map(_version, _names(fs, f"{directory}/metadata"))):
+        yield name
+        return
+    for child in children:
+        if not child.startswith((".", "_")):
+            yield from _tables(fs, f"{directory}/{child}", (*name, child))
+
+
+def _newest(location: str, properties: Mapping[str, str]) -> str:
+    fs, path = _file_system(location, properties)
+    try:
+        names = [name for name in _names(fs, f"{path}/metadata") if _version(name)]
+    except MetadataError:
+        names = []
+    if not names:
+        raise MetadataError(f"There is no table in {location}: it has no file metadata/v<number>.metadata.json")
+    return f"{location}/metadata/{max(names, key=_version)}"
+
+
+def _version(name: str) -> int:
+    """Return the version of a metadata file plus 1; 0 for another file."""
+    match = _VERSION.fullmatch(name) or _NAMED.fullmatch(name)
+    return int(match.group(1)) + 1 if match else 0
+
+
+def _names(fs: Any, directory: str) -> list[str]:
+    return [name for name, _ in _children(fs, directory)]
+
+
+def _children(fs: Any, directory: str) -> list[tuple[str, bool]]:
+    """Return the names in a directory, and whether they are directories."""
+    from pyarrow.fs import FileSelector, FileType
+
+    try:
+        return [(info.base_name, info.type == FileType.Directory) for info in fs.get_file_info(FileSelector(directory))]
+    except FileNotFoundError as error:
+        raise MetadataError(f"The directory {directory} does not exist") from error
+
+
+def _file_system(location: str, properties: Mapping[str, str]) -> tuple[Any, str]:
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    io = PyArrowFileIO(dict(properties))
+    scheme, netloc, path = io.parse_location(location, dict(properties))
+    return io.fs_by_scheme(scheme, netloc), path.rstrip("/")

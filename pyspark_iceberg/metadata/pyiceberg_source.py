@@ -1,0 +1,204 @@
+"""Catalogs and tables that PyIceberg reads, without Spark."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark_iceberg.metadata import files
+from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
+from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.settings import CatalogSettings
+
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import Table
+    from pyiceberg.table.snapshots import Snapshot
+
+_CONTENT = ("data", "position deletes", "equality deletes")
+
+
+def table_names(settings: CatalogSettings, namespace: str | None = None) -> list[str]:
+    """Return the names of the tables of a catalog, or of a namespace and the namespaces inside of it.
+
+    Raises:
+        MetadataError: the catalog cannot be read.
+    """
+    wanted = tuple(namespace.split(".")) if namespace else ()
+    properties = settings.for_pyiceberg()
+    if settings.type == "hadoop":
+        names: Iterator[tuple[str, ...]] = files.table_names(settings.properties["warehouse"], properties)
+    else:
+        names = _catalog_tables(settings, wanted)
+    return [".".join(name) for name in names if name[: len(wanted)] == wanted]
+
+
+def open_table(settings: CatalogSettings | None, name: str) -> PyIcebergSource:
+    """Open a table by its name in the catalog, by its directory, or by a metadata file.
+
+    Args:
+        settings: the catalog; may be absent for a directory or a metadata file.
+        name: the name, or a path with a slash.
+
+    Raises:
+        MetadataError: the table does not exist.
+        UnreadableError: PyIceberg cannot read the table, for example because of its format version.
+    """
+    try:
+        return PyIcebergSource(name, _load(settings, name))
+    except MetadataError:
+        raise
+    except Exception as error:
+        if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "FileNotFoundError"):
+            raise MetadataError(f"The table {name} does not exist: {error}") from error
+        raise UnreadableError(f"PyIceberg cannot read {name}: {error}") from error
+
+
+def _load(settings: CatalogSettings | None, name: str) -> Table:
+    if "/" in name:
+        return files.load(name, settings.for_pyiceberg() if settings else {})
+    if settings is None:
+        raise MetadataError(f"Specify the catalog of {name}, or the directory of the table")
+    if settings.type == "hadoop":
+        return files.load("/".join((settings.properties["warehouse"], *name.split("."))), settings.for_pyiceberg())
+    found: Table = _catalog(settings).load_table(name)
+    return found
+
+
+def _catalog(settings: CatalogSettings) -> Any:
+    from pyiceberg.catalog import load_catalog
+
+    return load_catalog(settings.properties.get("catalog-name", settings.name), **settings.for_pyiceberg())
+
+
+def _catalog_tables(settings: CatalogSettings, namespace: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    try:
+        catalog = _catalog(settings)
+        pending = [namespace] if namespace else sorted(catalog.list_namespaces())
+        while pending:
+            parent = pending.pop(0)
+            yield from sorted(catalog.list_tables(parent))
+            # Catalogs with one level of namespaces return all namespaces, or an error.
+            if settings.type != "hive":
+                pending += sorted(n for n in catalog.list_namespaces(parent) if n[:-1] == parent)
+    except Exception as error:
+        raise MetadataError(f"Cannot list the tables of the catalog {settings.name}: {error}") from error
+
+
+class PyIcebergSource:
+    """The metadata of a table that PyIceberg has opened."""
+
+    def __init__(self, name: str, table: Table) -> None:
+        self._name = name
+        self._table = table
+
+    def table(self) -> TableInfo:
+        """Return the description of the table."""
+        metadata = self._table.metadata
+        schema, spec, order = self._table.schema(), self._table.spec(), self._table.sort_order()
+        columns = [Column(f.name, str(f.field_type), f.required, f.doc) for f in schema.fields]
+        name_of = schema.find_column_name
+        return TableInfo(
+            self._name,
+            metadata.location,
+            metadata.format_version,
+            columns,
+            [_transform(str(f.transform), name_of(f.source_id)) for f in spec.fields],
+            ", ".join(f"{_transform(str(f.transform), name_of(f.source_id))} {f.direction}" for f in order.fields)
+            or None,
+            dict(metadata.properties),
+            metadata.current_snapshot_id,
+        )
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """Return the snapshots, oldest first."""
+        return sorted((_snapshot(s) for s in self._table.metadata.snapshots), key=lambda s: s.committed_at)
+
+    def refs(self) -> list[RefInfo]:
+        """Return the branches and tags, ordered by name."""
+        refs = sorted(self._table.metadata.refs.items())
+        return [RefInfo(name, str(ref.snapshot_ref_type.value), ref.snapshot_id) for name, ref in refs]
+
+    def files(self, snapshot_id: int) -> list[FileInfo]:
+        """Return the live files of a snapshot."""
+        snapshot = self._table.metadata.snapshot_by_id(snapshot_id)
+        if snapshot is None:
+            raise MetadataError(f"{self._name} has no snapshot {snapshot_id}")
+        return list(self._files(snapshot))
+
+    def manifests(self) -> list[ManifestInfo]:
+        """Return the manifests of the current snapshot."""
+        snapshot = self._table.metadata.current_snapshot()
+        if snapshot is None:
+            return []
+        return [
+            ManifestInfo(
+                "deletes" if int(m.content) else "data",
+                m.manifest_path,
+                m.manifest_length,
+                (m.added_files_count or 0) + (m.existing_files_count or 0),
+            )
+            for m in snapshot.manifests(self._table.io)
+        ]
+
+    def _files(self, snapshot: Snapshot) -> Iterator[FileInfo]:
+        specs, io = self._table.specs(), self._table.io
+        types = {f.field_id: (f.name, f.field_type) for f in self._table.schema().fields if f.field_type.is_primitive}
+        for manifest in snapshot.manifests(io):
+            fields = specs[manifest.partition_spec_id].fields
+            sources = [self._table.schema().find_type(f.source_id) for f in fields]
+            for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
+                file = entry.data_file
+                yield FileInfo(
+                    _content(file),
+                    file.file_path,
+                    str(getattr(file.file_format, "value", file.file_format)).lower(),
+                    {
+                        f.name: _value(f.transform, source, file.partition[i])
+                        for i, (f, source) in enumerate(zip(fields, sources))
+                    },
+                    file.record_count,
+                    file.file_size_in_bytes,
+                    _bounds(file, types),
+                )
+
+
+def _transform(transform: str, column: str | None) -> str:
+    return str(column) if transform == "identity" else f"{transform}({column})"
+
+
+def _value(transform: Any, source: Any, value: Any) -> Any:
+    """Return a partition value as text for dates and times, which PyIceberg represents by numbers."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    text = transform.to_human_string(source, value)
+    return value if text == str(value) else text
+
+
+def _snapshot(snapshot: Snapshot) -> SnapshotInfo:
+    summary = snapshot.summary
+    operation = None if summary is None else str(summary.operation.value)
+    return SnapshotInfo(
+        snapshot.snapshot_id,
+        snapshot.parent_snapshot_id,
+        datetime.datetime.fromtimestamp(snapshot.timestamp_ms / 1000, datetime.timezone.utc),
+        operation,
+        {} if summary is None else dict(summary.additional_properties),
+    )
+
+
+def _content(file: DataFile) -> str:
+    if int(file.content) == 1 and str(file.file_format).upper().endswith("PUFFIN"):
+        return "deletion vector"
+    return _CONTENT[int(file.content)]
+
+
+def _bounds(file: DataFile, types: dict[int, tuple[str, Any]]) -> dict[str, tuple[Any, Any]]:
+    from pyiceberg.conversions import from_bytes
+
+    lower, upper = file.lower_bounds or {}, file.upper_bounds or {}
+    return {
+        types[i][0]: (from_bytes(types[i][1], lower[i]), from_bytes(types[i][1], upper[i]))
+        for i in lower.keys() & upper.keys() & types.keys()
+    }

@@ -1,0 +1,118 @@
+"""The metadata of a table, read through Spark."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+    from pyspark_iceberg.table import Table
+
+_CONTENT = ("data", "position deletes", "equality deletes")
+_SECTION = "# Detailed Table Information"
+# Entries of SHOW TBLPROPERTIES that describe the state of the table.
+_STATE = ("current-snapshot-id", "format", "format-version", "identifier-fields", "sort-order")
+
+
+class SparkSource:
+    """The metadata of a table in a Spark session."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def table(self) -> TableInfo:
+        """Return the description of the table."""
+        table = self._table
+        properties = table.properties
+        columns = [
+            Column(f.name, f.dataType.simpleString(), not f.nullable, f.metadata.get("comment"))
+            for f in table.schema.fields
+        ]
+        return TableInfo(
+            table.name,
+            table.location,
+            table.format_version,
+            columns,
+            [str(field) for field in table.partitioning],
+            properties.get("sort-order"),
+            {key: value for key, value in properties.items() if key not in _STATE},
+            table.current_snapshot_id,
+        )
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """Return the snapshots, oldest first."""
+        return [
+            SnapshotInfo(
+                row["snapshot_id"], row["parent_id"], _utc(row["committed_at"]), row["operation"], row["summary"] or {}
+            )
+            for row in self._table.metadata("snapshots").orderBy("committed_at").collect()
+        ]
+
+    def refs(self) -> list[RefInfo]:
+        """Return the branches and tags, ordered by name."""
+        rows = self._table.metadata("refs").orderBy("name").collect()
+        return [RefInfo(row["name"], row["type"].lower(), row["snapshot_id"]) for row in rows]
+
+    def files(self, snapshot_id: int) -> list[FileInfo]:
+        """Return the live files of a snapshot."""
+        rows = self._at("files", snapshot_id)
+        wanted = (
+            "content",
+            "file_path",
+            "file_format",
+            "partition",
+            "record_count",
+            "file_size_in_bytes",
+            "readable_metrics",
+        )
+        return [_file(row) for row in rows.select(*[name for name in wanted if name in rows.columns]).collect()]
+
+    def manifests(self) -> list[ManifestInfo]:
+        """Return the manifests of the current snapshot."""
+        return [
+            ManifestInfo("deletes" if row["content"] else "data", row["path"], row["length"], _live_files(row))
+            for row in self._table.metadata("manifests").collect()
+        ]
+
+    def _at(self, kind: str, snapshot_id: int) -> DataFrame:
+        name = f"{self._table.name}.{kind}"
+        return self._table._spark.read.option("snapshot-id", str(snapshot_id)).table(name)
+
+
+def _live_files(row: Row) -> int:
+    kind = "delete" if row["content"] else "data"
+    return (row[f"added_{kind}_files_count"] or 0) + (row[f"existing_{kind}_files_count"] or 0)
+
+
+def _utc(time: datetime.datetime) -> datetime.datetime:
+    """Convert a timestamp of PySpark, which is in the local time zone of Python."""
+    return time.astimezone(datetime.timezone.utc)
+
+
+def _file(row: Row) -> FileInfo:
+    file_format = row["file_format"].lower()
+    content = "deletion vector" if row["content"] == 1 and file_format == "puffin" else _CONTENT[row["content"]]
+    partition = row["partition"] if "partition" in row.__fields__ else None
+    return FileInfo(
+        content,
+        row["file_path"],
+        file_format,
+        {} if partition is None else partition.asDict(),
+        row["record_count"],
+        row["file_size_in_bytes"],
+        _bounds(row["readable_metrics"]),
+    )
+
+
+def _bounds(metrics: Row | None) -> Mapping[str, tuple[Any, Any]]:
+    values = {} if metrics is None else metrics.asDict()
+    return {
+        name: (m["lower_bound"], m["upper_bound"])
+        for name, m in values.items()
+        if m is not None and m["lower_bound"] is not None and m["upper_bound"] is not None
+    }

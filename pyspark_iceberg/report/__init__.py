@@ -1,0 +1,1 @@
+"""Reports about the state of a table: a page, plots, and short summaries for notebooks."""

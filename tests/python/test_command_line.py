@@ -1,0 +1,283 @@
+"""The command line shows the same facts as the metadata tables, and its errors and exit codes are as documented."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from pyspark_iceberg import Table
+from pyspark_iceberg.cli.app import app
+from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+NAME = "shell.events"
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> Iterator[Table]:
+    """Return a table with a branch, a tag and deletes."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shell")
+    spark.sql(
+        f"CREATE TABLE {NAME} (id bigint NOT NULL COMMENT 'number', kind string, day date) PARTITIONED BY (day) "
+        "TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')"
+    )
+    rows = "id, concat('k', id % 3) AS kind, DATE'2024-01-01' + CAST(id % 2 AS int) AS day"
+    spark.sql(f"INSERT INTO {NAME} SELECT {rows} FROM range(0, 40, 1, 1)")
+    spark.sql(f"ALTER TABLE {NAME} CREATE TAG first")
+    spark.sql(f"INSERT INTO {NAME} SELECT {rows} FROM range(40, 60, 1, 1)")
+    spark.sql(f"DELETE FROM {NAME} WHERE id IN (3, 5, 8)")
+    yield Table(spark, NAME)
+    spark.sql(f"DROP TABLE {NAME} PURGE")
+
+
+@pytest.fixture
+def run(warehouse: Path) -> Any:
+    """Return a function that runs a command on the tables of the tests."""
+
+    def run(*arguments: str, code: int = 0) -> Any:
+        result = CliRunner().invoke(app, ["--warehouse", str(warehouse), *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == code, result.output
+        return json.loads(result.stdout) if "--json" in arguments else result.output
+
+    return run
+
+
+def test_tables_lists_the_tables_of_a_namespace(run: Any, events: Table) -> None:
+    assert run("tables", "shell", "--json") == [NAME]
+    assert NAME in run("tables").splitlines()
+
+
+def test_describe_shows_columns_partitions_refs_and_totals(run: Any, events: Table) -> None:
+    found = run("describe", NAME, "--json")
+    assert [c["name"] for c in found["table"]["columns"]] == events.schema.names
+    assert found["table"]["columns"][0]["comment"] == "number"
+    assert found["table"]["partitioning"] == ["day"]
+    assert found["table"]["current_snapshot_id"] == events.current_snapshot_id
+    assert found["table"]["location"] == events.location.removeprefix("file:")
+    assert {(r["name"], r["kind"], r["snapshot_id"]) for r in found["refs"]} == {
+        (r.name, r.kind.lower(), r.snapshot_id) for r in events.refs()
+    }
+    assert found["totals"]["total-records"] == "60"
+    text = run("describe", NAME)
+    assert "number" in text
+    assert "merge-on-read" in text
+
+
+def test_history_shows_the_snapshots_newest_first(run: Any, events: Table) -> None:
+    found = run("history", NAME, "--json")
+    assert [row["snapshot_id"] for row in found] == [s.snapshot_id for s in events.snapshots()][::-1]
+    assert [row["added_records"] for row in found] == [0, 20, 40]
+    assert found[2]["refs"] == ["first"]
+    assert len(run("history", NAME, "--limit", "1", "--json")) == 1
+
+
+def test_files_are_those_of_the_metadata_table(run: Any, events: Table) -> None:
+    found = run("files", NAME, "--json")
+    listed = sorted((f["path"], f["records"], f["bytes"], f["partition"]["day"]) for f in found)
+    assert listed == sorted(
+        (f.path.removeprefix("file:"), f.records, f.bytes, str(f.partition["day"])) for f in events.files()
+    )
+    assert {f["content"] for f in found} == {"data", "deletion vector"}
+    assert sum(f["records"] for f in run("files", NAME, "--snapshot", "first", "--json")) == 40
+
+
+def test_diff_shows_the_commits_and_files_between_two_snapshots(run: Any, events: Table) -> None:
+    found = run("diff", NAME, "first", "main", "--json")
+    assert [c["operation"] for c in found["commits"]] == ["append", "delete"]
+    assert {f["change"] for f in found["files"]} == {"added"}
+    assert sum(f["records"] for f in found["files"] if f["content"] == "data") == 20
+    assert sum(f["records"] for f in found["files"] if f["content"] == "deletion vector") == 3
+    reverse = run("diff", NAME, "main", "first", "--json")
+    assert reverse["commits"] == []
+    assert {f["change"] for f in reverse["files"]} == {"removed"}
+    # Spark reads the same difference.
+    assert events.diff("first", "main").records("added", "data") == 20
+    assert "data files added" in events.diff("first", "main")._repr_html_()
+
+
+def test_sql_shows_the_rows_of_a_statement(run: Any, events: Table) -> None:
+    assert run("sql", f"SELECT count(*) AS n FROM {NAME}", "--json") == [{"n": 57}]
+    assert "only the first 2 rows" in run("sql", f"SELECT id FROM {NAME}", "--limit", "2").lower()
+
+
+def test_errors_are_one_line_with_exit_code_1(run: Any, events: Table) -> None:
+    for arguments in (
+        ("describe", "shell.missing"),
+        ("diff", NAME, "first", "nothing"),
+        ("sql", "SELECT * FROM shell.missing"),
+        ("compact", "shell.missing"),
+    ):
+        output = run(*arguments, code=1)
+        assert "Error: " in output
+        assert "Traceback" not in output
+    assert "KEY=VALUE" in re.sub(r"\s+", " ", run("--property", "x", "tables", code=2))
+
+
+def test_compact_expire_and_maintain_change_a_table(run: Any, spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id bigint)")
+    for i in range(3):
+        spark.sql(f"INSERT INTO {table} SELECT {i}")
+    assert run("compact", table, "--all", "--dry-run", "--json")["rewritten_data_files_count"] == 3
+    assert run("compact", table, "--all", "--json")["added_data_files_count"] == 1
+    assert len(list(Table(spark, table).files())) == 1
+    run("expire", table, "--older-than", "2100-01-01T00:00:00", "--retain-last", "1")
+    assert len(list(Table(spark, table).snapshots())) == 1
+    assert {step["status"] for step in run("maintain", table, "--dry-run", "--json")} <= {"planned", "skipped"}
+
+
+def test_import_adds_parquet_files_with_their_partitions(
+    run: Any, spark: SparkSession, table: str, tmp_path: Path
+) -> None:
+    source = str(tmp_path / "source")
+    spark.range(10).selectExpr("id", "CAST(id % 2 AS int) AS part").write.partitionBy("part").parquet(source)
+    files = len(list(Path(source).rglob("*.parquet")))
+    assert f"Imported {files} data files" in run("import", source, table)
+    found = Table(spark, table)
+    assert found.to_df().count() == 10
+    assert {p.values["part"]: p.records for p in found.partitions()} == {0: 5, 1: 5}
+
+
+def test_doctor_finds_damaged_files_and_names_the_repair(run: Any, spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id bigint) TBLPROPERTIES ('format-version' = '3')")
+    for i in range(3):
+        spark.sql(f"INSERT INTO {table} SELECT {i}")
+    healthy = run("doctor", table, "--json")
+    assert [f for f in healthy["findings"] if f["severity"] == "error"] == []
+    assert "3 data files read" in next(c["outcome"] for c in healthy["checks"] if c["name"] == "rows")
+    paths = sorted(Path(f.path.removeprefix("file:")) for f in Table(spark, table).files())
+    paths[0].unlink()
+    with paths[1].open("ab") as file:
+        file.write(b"x")
+    output = run("doctor", table, "--sample", "0", code=3)
+    assert f"1 files do not exist. Queries that need one of them fail\n  {paths[0]}" in output.replace("file:", "")
+    assert f"{paths[1]}: {paths[1].stat().st_size} bytes instead of {paths[1].stat().st_size - 1}" in output.replace(
+        "file:", ""
+    )
+    assert "rollback_to_snapshot" in output
+
+
+def test_doctor_finds_bounds_that_do_not_match_the_rows(run: Any, spark: SparkSession, table: str) -> None:
+    other = f"{table}_other"
+    try:
+        for name, start in ((table, 0), (other, 100)):
+            spark.sql(f"CREATE TABLE {name} (id bigint)")
+            spark.sql(f"INSERT INTO {name} SELECT id FROM range({start}, {start + 10}, 1, 1)")
+        path, wrong = (_only_file(spark, name) for name in (table, other))
+        path.write_bytes(wrong.read_bytes())
+        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+        output = run("doctor", table, code=3)
+        assert f"{path}, id: the value 109 is above the upper bound 9" in output.replace("file:", "")
+        assert "rewrite-all" in output
+    finally:
+        spark.sql(f"DROP TABLE IF EXISTS {other} PURGE")
+
+
+def _only_file(spark: SparkSession, table: str) -> Path:
+    (file,) = Table(spark, table).files()
+    return Path(file.path.removeprefix("file:"))
+
+
+def test_the_module_runs_the_command_line() -> None:
+    command = [sys.executable, "-m", "pyspark_iceberg", "--help"]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    for name in ("sql", "shell", "tables", "describe", "history", "files", "diff", "maintain", "doctor", "report"):
+        assert name in completed.stdout
+
+
+def test_without_the_extra_a_message_says_what_to_install() -> None:
+    script = "import sys; sys.modules['typer'] = None; from pyspark_iceberg.cli import main; main()"
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert completed.returncode == 1
+    assert completed.stderr == "The command line requires typer: pip install 'pyspark-iceberg[cli]'\n"
+
+
+def test_catalogs_of_pyiceberg_are_read_from_its_file_and_its_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".pyiceberg.yaml").write_text(
+        "default-catalog: work\n"
+        "catalog:\n"
+        "  work:\n"
+        "    uri: postgresql+psycopg2://me:p%40ss@db:5433/catalog\n"
+        "    warehouse: s3://lake/tables\n"
+        "    s3.region: eu-west-1\n"
+        "  web:\n"
+        "    uri: https://catalog.example.com\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    work = catalog_settings()
+    assert (work.name, work.type) == ("work", "jdbc")
+    assert work.for_spark() == {
+        "type": "jdbc",
+        "uri": "jdbc:postgresql://db:5433/catalog",
+        "jdbc.user": "me",
+        "jdbc.password": "p@ss",
+        "warehouse": "s3://lake/tables",
+        "client.region": "eu-west-1",
+    }
+    monkeypatch.setenv("PYICEBERG_CATALOG__WEB__TOKEN", "secret")
+    web = catalog_settings("web", properties={"warehouse": "main"})
+    assert web.for_spark() == {
+        "type": "rest",
+        "uri": "https://catalog.example.com",
+        "token": "secret",
+        "warehouse": "main",
+    }
+    assert web.for_pyiceberg()["type"] == "rest"
+    monkeypatch.setenv("ICEBERG_LITE_CATALOG", "web")
+    assert catalog_settings().name == "web"
+
+
+@pytest.mark.parametrize(
+    ("jdbc", "sqlalchemy"),
+    [
+        ("jdbc:sqlite:/data/catalog.db", "sqlite:////data/catalog.db"),
+        ("jdbc:postgresql://db/catalog?user=me&password=a%2Fb", "postgresql+psycopg2://me:a%2Fb@db/catalog"),
+    ],
+)
+def test_the_uri_of_a_database_is_converted_for_pyiceberg(jdbc: str, sqlalchemy: str) -> None:
+    settings = CatalogSettings("lite", "jdbc", {"uri": jdbc, "warehouse": "/tables"})
+    assert settings.for_pyiceberg()["uri"] == sqlalchemy
+
+
+def test_the_tables_of_a_jdbc_catalog_are_read(spark: SparkSession, sqlite_uri: str) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.shell")
+    spark.sql("CREATE TABLE shared.shell.t (id bigint)")
+    try:
+        options = ["--catalog", "shared", "--uri", f"jdbc:sqlite:{sqlite_uri}"]
+        listed = CliRunner().invoke(app, [*options, "tables", "shell"])
+        assert listed.output == "shell.t\n"
+        described = CliRunner().invoke(app, [*options, "describe", "shell.t", "--json"])
+        assert json.loads(described.output)["table"]["columns"][0]["name"] == "id"
+    finally:
+        spark.sql("DROP TABLE shared.shell.t PURGE")
+
+
+def test_the_commands_of_the_page_run(events: Table, warehouse: Path, tmp_path: Path) -> None:
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    commands = [
+        line
+        for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("iceberg-lite --warehouse warehouse ")
+    ]
+    assert len(commands) >= 10
+    for command in commands:
+        arguments = shlex.split(command.replace("db.events", NAME), comments=True)[3:]
+        arguments = [str(tmp_path / a) if a.endswith(".html") else a for a in arguments]
+        result = CliRunner().invoke(app, ["--warehouse", str(warehouse), *arguments])
+        assert result.exit_code == 0, f"{command}\n{result.output}"

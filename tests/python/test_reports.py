@@ -1,0 +1,251 @@
+"""Reports show the facts of the metadata tables, need no network, and escape the names of a table."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import Table
+from pyspark_iceberg.metadata import pyiceberg_source
+from pyspark_iceberg.metadata.model import FileInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.report.facts import Facts, clustering, collect
+from pyspark_iceberg.report.graph import lanes
+from pyspark_iceberg.report.page import page
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+NAME = "reports.events"
+HOSTILE = "<script>alert(\"1\")</script> $\\frac{a}{b}$ & 'x'"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--virtual-time-budget=5000",
+]
+
+
+class Page(HTMLParser):
+    """The elements of a page: the text of table cells, the tags, and the values of attributes that load something."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.loads: list[str] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.text = ""
+        self._rows: list[list[str]] | None = None
+        self._in_cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        values = dict(attrs)
+        self.loads += [str(values[key]) for key in ("src", "href", "xlink:href", "data", "action") if key in values]
+        if tag == "table":
+            self._rows = self.tables.setdefault(values.get("id") or f"table {len(self.tables)}", [])
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif tag in ("td", "th") and self._rows:
+            self._rows[-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "table":
+            self._rows = None
+        elif tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._in_cell and self._rows and self._rows[-1]:
+            self._rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> Iterator[Table]:
+    """Return a table with a hostile column, branch and partition value, two lanes of snapshots, and deletes."""
+    column = "`" + HOSTILE.replace("`", "``") + "`"
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS reports")
+    spark.sql(
+        f"CREATE TABLE {NAME} (id bigint, {column} string, part string) PARTITIONED BY (part) "
+        "TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'note' = '<img src=x>')"
+    )
+    rows = "id, 'x', CASE WHEN id % 4 = 0 THEN '<b>' ELSE 'plain' END"
+    for start in (0, 100):
+        spark.sql(f"INSERT INTO {NAME} SELECT {rows} FROM range({start}, {start + 100}, 1, 1)")
+    spark.sql(f"ALTER TABLE {NAME} CREATE BRANCH `<i>audit`")
+    spark.sql(f"INSERT INTO {NAME}.`branch_<i>audit` SELECT {rows} FROM range(200, 210, 1, 1)")
+    spark.sql(f"DELETE FROM {NAME} WHERE id IN (1, 2, 3)")
+    yield Table(spark, NAME)
+    spark.sql(f"DROP TABLE {NAME} PURGE")
+
+
+@pytest.fixture(scope="module")
+def html(events: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the report of the table."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    events.report(path)
+    return path
+
+
+def test_the_tables_of_the_page_are_those_of_the_metadata_tables(html: Path, events: Table) -> None:
+    found = Page(html.read_text(encoding="utf-8"))
+    partitions = sorted((r[0], int(r[2]), int(r[3]), int(r[4])) for r in found.tables["partitions"][1:])
+    assert partitions == sorted(
+        (f"part={p.values['part']}", p.data_files, p.records, p.position_deletes) for p in events.partitions()
+    )
+    assert sorted(tuple(r) for r in found.tables["refs"][1:]) == sorted(
+        (r.name, r.kind.lower(), str(r.snapshot_id)) for r in events.refs()
+    )
+    assert [row[-1] for row in found.tables["snapshots"][1:]] == [
+        str(s.snapshot_id) for s in list(events.snapshots())[::-1]
+    ]
+    assert [row[0] for row in found.tables["columns"][1:]] == events.schema.names
+
+
+def test_the_page_shows_the_health_with_the_command_of_each_due_action(html: Path, events: Table) -> None:
+    text = re.sub(r"\s+", " ", Page(html.read_text(encoding="utf-8")).text)
+    actions = events.metadata("health").collect()
+    assert actions
+    for row in actions:
+        assert re.sub(r"\s+", " ", row["reason"]) in text
+        assert (f"CALL system.{row['action']}('{NAME}')" in text) == row["is_due"]
+
+
+def test_names_are_escaped_and_the_page_loads_nothing(html: Path) -> None:
+    source = html.read_text(encoding="utf-8")
+    found = Page(source)
+    # The only script is the one whose hash the policy of the page allows.
+    assert found.tags["script"] == 1
+    assert found.tags["i"] == found.tags["b"] == found.tags["img"] == found.tags["iframe"] == 0
+    script = source.rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in unescape(source)
+    assert all(value.startswith("#") for value in found.loads), found.loads
+    assert HOSTILE in [row[0] for row in found.tables["columns"]]
+    # In the plot of clustering, the name is text, and neither a formula nor an element.
+    drawing = re.search(r'data-plot="clustering".*?</svg>', source, re.DOTALL)
+    assert drawing is None or "&lt;script" in drawing.group()
+    ids = re.findall(r'\sid="([^"]*)"', source)
+    assert len(ids) == len(set(ids))
+
+
+def test_without_spark_the_page_has_the_same_facts(html: Path, events: Table, warehouse: Path) -> None:
+    with_spark = Page(html.read_text(encoding="utf-8"))
+    source = pyiceberg_source.open_table(None, f"{warehouse}/{NAME.replace('.', '/')}")
+    without = Page(page(collect(source)))
+    for name in ("partitions", "refs", "snapshots"):
+        assert without.tables[name] == with_spark.tables[name]
+    assert "The health was not measured" in without.text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="requires Chromium (Debian package `chromium`)")
+def test_a_browser_shows_the_page_without_scrolling_sideways_on_a_phone(
+    html: Path, events: Table, tmp_path: Path
+) -> None:
+    # The copy has a script that sorts a table, and writes measures of the layout into the document.
+    probe = (
+        "document.querySelector('#partitions th:nth-child(3) button').click();"
+        "document.body.dataset.overflow = document.documentElement.scrollWidth - innerWidth;"
+        "document.body.dataset.svgs = [...document.querySelectorAll('svg')]"
+        ".filter(s => s.getBoundingClientRect().height > 40).length;"
+        "document.body.dataset.order = [...document.querySelectorAll('#partitions tbody tr')]"
+        ".map(r => r.cells[2].dataset.value).join();"
+        "document.body.dataset.ink = getComputedStyle(document.querySelector('svg text')).fill;"
+    )
+    digest = base64.b64encode(hashlib.sha256(probe.encode()).digest()).decode()
+    source = html.read_text(encoding="utf-8").replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
+    copy = tmp_path / "copy.html"
+    copy.write_text(source.replace("</body>", f"<script>{probe}</script></body>"), encoding="utf-8")
+    ink = set()
+    for scheme in ("0", "1"):
+        command = [str(CHROMIUM), *ARGUMENTS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=500,900"]
+        command += [f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom", copy.as_uri()]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout
+        body = re.search(r"<body ([^>]*)>", shown)
+        assert body is not None, shown[:2000]
+        measures = dict(re.findall(r'data-(\w+)="([^"]*)"', body.group(1)))
+        assert int(measures["overflow"]) <= 0
+        assert int(measures["svgs"]) == source.count("<svg ")
+        counts = sorted(p.data_files for p in events.partitions())
+        assert [int(n) for n in measures["order"].split(",")] == counts
+        ink.add(measures["ink"])
+    assert len(ink) == 2, "the colours of plots do not follow the theme"
+
+
+def test_plots_have_the_names_of_the_page(events: Table) -> None:
+    figures = events.plots()
+    assert {"snapshots", "growth", "file sizes", "partitions", "deletes", "metadata"} <= figures.keys()
+    assert all(figure.axes for figure in figures.values())
+
+
+def test_notebooks_show_tables_and_snapshots(events: Table) -> None:
+    table = Page(events._repr_html_())
+    assert table.tags["script"] == 0
+    assert HOSTILE in table.text
+    snapshot = events.snapshots().first()
+    assert snapshot is not None
+    assert f"Snapshot {snapshot.snapshot_id}" in Page(snapshot._repr_html_()).text
+
+
+def _facts(snapshots: list[tuple[int, int | None]], refs: dict[str, int], current: int) -> Facts:
+    moment = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    return Facts(
+        TableInfo("db.t", "/db/t", 2, [], [], None, {}, current),
+        moment,
+        [SnapshotInfo(i, parent, moment, "append") for i, parent in snapshots],
+        [RefInfo(name, "branch", i) for name, i in refs.items()],
+        [],
+        [],
+        None,
+    )
+
+
+def test_each_branch_has_a_lane_and_abandoned_snapshots_have_the_last_one() -> None:
+    facts = _facts([(1, None), (2, 1), (3, 1), (4, 2), (5, 3)], {"main": 4, "b": 3}, 4)
+    assert lanes(facts) == {4: 0, 2: 0, 1: 0, 3: 1, 5: 2}
+
+
+def _file(low: int, high: int, partition: int = 0) -> FileInfo:
+    return FileInfo("data", f"{low}", "parquet", {"p": partition}, 1, 1, {"c": (low, high)})
+
+
+def test_clustering_is_the_average_share_of_overlapping_files_within_partitions() -> None:
+    disjoint = clustering("c", [_file(0, 9), _file(10, 19), _file(20, 29)])
+    assert disjoint is not None
+    assert disjoint.overlap == 0
+    one_pair = clustering("c", [_file(0, 10), _file(10, 19), _file(20, 29), _file(0, 99, partition=1)])
+    assert one_pair is not None
+    assert one_pair.overlap == pytest.approx(100 / 3)
+    assert clustering("c", [_file(0, 9)]) is None
+
+
+def test_the_code_of_the_page_runs(
+    spark: SparkSession, events: Table, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "reports.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    first = events.snapshots().first()
+    assert first is not None
+    spark.sql(f"ALTER TABLE {NAME} CREATE OR REPLACE TAG first AS OF VERSION {first.snapshot_id}")
+    exec(compile(code.replace("db.events", NAME), "docs/reports.md", "exec"), {"spark": spark})
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "report.html").stat().st_size > 10_000
