@@ -189,6 +189,17 @@ def _only_file(spark: SparkSession, table: str) -> Path:
     return Path(file.path.removeprefix("file:"))
 
 
+def test_metadata_commands_do_not_start_spark(warehouse: Path, events: Table) -> None:
+    script = (
+        "import sys; from pyspark_iceberg.cli.app import app\n"
+        f"app(['--warehouse', {str(warehouse)!r}, 'history', {NAME!r}], standalone_mode=False)\n"
+        "sys.exit('pyspark' in sys.modules)"
+    )
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert "append" in completed.stdout
+
+
 def test_the_module_runs_the_command_line() -> None:
     command = [sys.executable, "-m", "pyspark_iceberg", "--help"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)

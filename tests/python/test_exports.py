@@ -1,0 +1,24 @@
+"""The names of the package are imported on first use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pyspark_iceberg
+
+
+def test_every_exported_name_is_found_in_its_module() -> None:
+    assert list(pyspark_iceberg._MODULES) == sorted(pyspark_iceberg.__all__)
+    for name in pyspark_iceberg.__all__:
+        assert getattr(pyspark_iceberg, name).__name__ == name
+    assert set(pyspark_iceberg.__all__) <= set(dir(pyspark_iceberg))
+    with pytest.raises(AttributeError, match="has no attribute 'missing'"):
+        _ = pyspark_iceberg.missing
+
+
+def test_the_import_of_the_package_does_not_import_pyspark() -> None:
+    script = "import sys, pyspark_iceberg; sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
