@@ -119,9 +119,9 @@ lazy val spark = (project in file("connector/spark"))
     libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
-    Tiers.split(Fast, suitesWithServers, parts = 1),
+    Tiers.split(Fast, suitesWithServers, Tiers.fastParts, apart = !Tiers.runsBoth),
     // In a single JVM, these tests would end long after those of all other projects.
-    Tiers.split(Slow, suitesWithServers, parts = 4),
+    Tiers.split(Slow, suitesWithServers, parts = 3, apart = true),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),

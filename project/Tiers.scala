@@ -15,7 +15,7 @@ object Tiers {
   private val leftOutTag = "iceberglite.OmittedBySample"
 
   /** Whether this run contains both tiers. Then the slow tier alone runs the random rounds. */
-  private val runsBoth = sys.env.get("ICEBERG_LITE_TIER").contains("all")
+  val runsBoth: Boolean = sys.env.get("ICEBERG_LITE_TIER").contains("all")
 
   /** Makes ScalaTest report a test that runs longer than `seconds`. tests/run.py then kills the JVM of the test. */
   private def reportHangingAfter(seconds: Int): Argument =
@@ -33,7 +33,8 @@ object Tiers {
    * verification of classes, which the Python tests load with verification. Code that C1 compiles needs a larger stack.
    * Without C2, the code cache has only 48 MiB. Spark fills it in two minutes, and the JVM then interprets all further
    * code. A metaspace of 21 MiB and a small heap would cause many collections at the start. Spark keeps the classes
-   * that it generates for 2000 instead of 100 expressions, because many statements of the tests are alike.
+   * that it generates for 2000 instead of 100 expressions, because many statements of the tests are alike. The plan that
+   * Spark describes for its UI at the start of each statement is short: the default form takes a tenth of the time.
    */
   val quickStart: Seq[String] = Seq(
     "-XX:TieredStopAtLevel=1",
@@ -44,7 +45,8 @@ object Tiers {
     "-XX:MetaspaceSize=512m",
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
-    "-Dspark.sql.codegen.cache.maxEntries=2000"
+    "-Dspark.sql.codegen.cache.maxEntries=2000",
+    "-Dspark.sql.ui.explainMode=simple"
   )
 
   /** The JVM option for the directory of temporary files, if the environment sets one. */
@@ -60,20 +62,28 @@ object Tiers {
       )
     )
 
+  /** The number of JVMs for the suites of the fast tier that need no server. See [[split]]. */
+  val fastParts: Int = if (runsBoth) 2 else 1
+
   /**
-   * Runs the suites that use servers in one JVM, and all others in `parts` JVMs. At most two of these JVMs run at the
-   * same time. Suites with similar names, which often take similarly long, run in different JVMs.
+   * Runs the suites that use servers in one JVM, so that each server is started only once, and all others in `parts`
+   * JVMs. At most two of these JVMs run at the same time. Suites with similar names, which often take similarly long,
+   * run in different JVMs. Each JVM loads and compiles Spark again, but few long JVMs would leave a processor idle at the
+   * end of a run.
+   *
+   * @param apart whether the suites that use servers have a JVM of their own. If not, they run in the first JVM
    */
-  def split(tier: Configuration, servers: Set[String], parts: Int): Seq[Setting[_]] = Seq(
+  def split(tier: Configuration, servers: Set[String], parts: Int, apart: Boolean): Seq[Setting[_]] = Seq(
     tier / parallelExecution := true,
     tier / testGrouping := {
       val (withServers, others) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
       val byPart = others.sortBy(_.name).zipWithIndex.groupBy(_._2 % parts).toSeq.sortBy(_._1).map {
         case (i, tests) => s"others-$i" -> tests.map(_._1)
       }
-      (("servers" -> withServers) +: byPart).map { case (name, tests) =>
-        group(tier, name, tests, (Test / forkOptions).value)
-      }
+      val groups =
+        if (apart) ("servers" -> withServers) +: byPart
+        else ("with-servers" -> (withServers ++ byPart.head._2)) +: byPart.tail
+      groups.map { case (name, tests) => group(tier, name, tests, (Test / forkOptions).value) }
     }
   )
 

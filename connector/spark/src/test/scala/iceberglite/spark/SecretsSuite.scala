@@ -102,6 +102,8 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
 
   private def sessionWithCatalogs(): SparkSession = {
     val session = spark.newSession()
+    // Spark's default. The JVMs of the tests use shorter descriptions.
+    session.conf.set("spark.sql.ui.explainMode", "formatted")
     session.conf.set("spark.sql.redaction.options.regex", patterns("spark.sql.redaction.options.regex"))
     for ((catalog, settings) <- catalogs) {
       session.conf.set(s"spark.sql.catalog.$catalog", classOf[SparkCatalog].getName)
