@@ -2,18 +2,19 @@ package iceberglite.spark
 
 import org.apache.spark.sql.SparkSession
 
+import iceberglite.maintenance.{CloneOptions, CloneResult}
 import iceberglite.maintenance.importing.{FileImport, ImportResult}
 import iceberglite.maintenance.relocate.{PathRewriteOptions, PathRewriteResult, TablePathRewrite}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.maintenance.SessionDeleteFileCopies
+import iceberglite.spark.maintenance.{SessionDeleteFileCopies, TableClones}
 import iceberglite.spark.maintenance.importing.{ImportSource, SourceImport}
 import iceberglite.table.Table
 import iceberglite.table.action.{Restore, RestorePoint, RestoreReport}
 
 /**
- * Restores a table, adds files to it and prepares its move by method calls. The methods run the same actions as the
- * procedures with similar names, and return typed results.
+ * Restores and clones a table, adds files to it and prepares its move by method calls. The methods run the same actions
+ * as the procedures with similar names, and return typed results.
  */
 trait TableRelocationCalls {
   def spark: SparkSession
@@ -63,6 +64,20 @@ trait TableRelocationCalls {
    */
   def rewriteTablePath(options: PathRewriteOptions): PathRewriteResult = change { table =>
     val rewrite = new TablePathRewrite(table, options, new SessionDeleteFileCopies(spark))
-    (table, ClusterJob.withDescription(spark.sparkContext, s"Rewriting the paths of ${table.name}")(rewrite.run()))
+    (table, ClusterJob.withDriverWork(spark.sparkContext, s"Rewriting the paths of ${table.name}")(rewrite.run()))
+  }
+
+  /**
+   * Creates a table that reads the files of this table, without copying them. The property `gc.enabled` of the new
+   * table is false.
+   *
+   * @param name the name of the new table in SQL, in any iceberg-lite catalog
+   * @param options select the snapshot, by default the current one, and the location and properties of the new table
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the new table would have files in directories of this
+   *   table, or an option is not valid
+   * @throws iceberglite.spec.IcebergError.NotFound if this table does not have the snapshot, branch or tag
+   */
+  def clone(name: String, options: CloneOptions = CloneOptions()): CloneResult = change { table =>
+    (table, TableClones.create(spark, table, name, options))
   }
 }

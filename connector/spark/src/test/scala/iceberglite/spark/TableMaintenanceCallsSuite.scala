@@ -6,6 +6,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.maintenance.CloneOptions
 import iceberglite.maintenance.relocate.{PathPrefixes, PathRewriteOptions}
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.action.{ExpireOptions, RestorePoint}
@@ -138,5 +139,29 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     spark.range(100, 105, 1, 1).selectExpr("id").write.mode("overwrite").parquet(s"file:$source/p=7")
     val added = calls.addFiles(s"parquet.`file:$source`", Map("p" -> "7"))
     assert(added.files == 1 && count(t, "p = 7") == 5)
+  }
+
+  test("a clone has the files, the rows and the result of the procedure, and is independent of its source") {
+    val t = table()
+    val first = live(t).metadata.snapshots.minBy(_.sequenceNumber).snapshotId
+    sql(s"ALTER TABLE $t CREATE TAG first AS OF VERSION $first")
+    val Seq(byCall, byProcedure, ofTag) = Seq.fill(3)(newTable())
+    val calls = IcebergTable.forName(spark, t)
+    val result = calls.clone(byCall)
+    val row = rows(s"CALL lite.system.clone(source_table => '$t', table => '${byProcedure.stripPrefix("lite.")}')").head
+    assert(result.snapshot.map(_.snapshotId).contains(row.getLong(0)))
+    assert(result.dataFiles == row.getLong(1) && result.deleteFiles == row.getLong(2) && result.deleteFiles > 0)
+    assert(result.table.metadataLocation == live(byCall).metadataLocation)
+    assert(contents(byCall) == contents(t) && contents(byProcedure) == contents(t))
+    calls.clone(ofTag, CloneOptions(ref = Some("first"), properties = Map("mine" -> "1")))
+    val properties = live(ofTag).properties
+    assert(count(ofTag) == 20 && properties("mine") == "1" && properties("gc.enabled") == "false")
+    sql(s"DELETE FROM $byCall WHERE p = 1")
+    assert(count(t, "p = 1") > 0)
+    val error = intercept[Exception](calls.clone(byProcedure))
+    assert(messages(error).contains("exists"))
+    val inside = CloneOptions(location = Some(live(t).location))
+    assert(messages(intercept[Exception](calls.clone(newTable(), inside))).contains("location"))
+    Seq(byCall, byProcedure, ofTag).foreach(c => sql(s"ALTER TABLE $c SET TBLPROPERTIES ('gc.enabled' = 'true')"))
   }
 }

@@ -3,8 +3,8 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
-import iceberglite.maintenance.{CloneOptions, CloneTable}
-import iceberglite.spark.conf.EngineSummary
+import iceberglite.maintenance.CloneOptions
+import iceberglite.spark.maintenance.TableClones
 
 /** `CALL catalog.system.clone(source_table, table, ...)` */
 object CloneProcedure extends Procedure {
@@ -52,12 +52,7 @@ object CloneProcedure extends Procedure {
       arguments.get(location),
       arguments.get(properties).getOrElse(Map.empty)
     )
-    val summary = EngineSummary.of(context.session)
-    val result = CloneTable(table, options, summary)(context.catalog.stageTable(ident, _)) { _ =>
-      context.catalog.dropTable(ident)
-      ()
-    }
-    context.catalog.invalidateTable(ident)
+    val result = TableClones.create(context.session, table, context.catalog, ident, options)
     Seq(ResultRow(
       result.snapshot.map(_.snapshotId),
       result.dataFiles,
