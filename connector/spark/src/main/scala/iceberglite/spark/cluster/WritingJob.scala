@@ -46,14 +46,29 @@ private[iceberglite] object WritingJob {
         case e: Throwable =>
           if (!context.isStopped) {
             job.cancel()
-            awaitTasks(tasks, job.jobIds.toSet)
+            awaitTasks(tasks, _ => job.jobIds.toSet)
           }
           throw e
       }
     } finally context.removeSparkListener(tasks)
   }
 
-  private def awaitTasks(tasks: RunningTasks, jobs: Set[Int]): Unit =
+  /**
+   * Runs work that begins Spark jobs with a job tag, and cancels them after an error. If the work fails, this method
+   * waits until the tasks of these jobs have ended, so that they write no more files. It waits for at most a minute.
+   */
+  def awaitingTasks[A](context: SparkContext, tag: String)(work: => A): A = {
+    val tasks = new RunningTasks
+    context.addSparkListener(tasks)
+    try work
+    catch {
+      case e: Throwable =>
+        if (!context.isStopped) awaitTasks(tasks, _.jobsWith(tag))
+        throw e
+    } finally context.removeSparkListener(tasks)
+  }
+
+  private def awaitTasks(tasks: RunningTasks, jobs: RunningTasks => Set[Int]): Unit =
     try
       if (!tasks.awaitEnd(jobs, TimeUnit.SECONDS.toNanos(MaxWaitSeconds)))
         log.warn(s"Tasks of a failed job are still running after $MaxWaitSeconds seconds, and may leave orphan files")
@@ -68,8 +83,16 @@ final private class RunningTasks extends SparkListener {
   private val stages = mutable.Map.empty[Int, Seq[Int]]
   private val running = mutable.Map.empty[Int, Int].withDefaultValue(0)
   private val ended = mutable.Set.empty[Int]
+  private val tags = mutable.Map.empty[Int, Set[String]]
 
-  override def onJobStart(event: SparkListenerJobStart): Unit = synchronized(stages(event.jobId) = event.stageIds)
+  override def onJobStart(event: SparkListenerJobStart): Unit = synchronized {
+    stages(event.jobId) = event.stageIds
+    val text = Option(event.properties).flatMap(p => Option(p.getProperty("spark.job.tags")))
+    tags(event.jobId) = text.fold(Set.empty[String])(_.split(',').toSet)
+  }
+
+  /** Returns the jobs with a job tag that have begun. */
+  def jobsWith(tag: String): Set[Int] = synchronized(tags.collect { case (job, all) if all(tag) => job }.toSet)
 
   override def onTaskStart(event: SparkListenerTaskStart): Unit = add(event.stageId, 1)
 
@@ -86,12 +109,13 @@ final private class RunningTasks extends SparkListener {
   }
 
   /** Waits until jobs and their tasks have ended. @return whether they ended within the time */
-  def awaitEnd(jobs: Set[Int], nanos: Long): Boolean = synchronized(await(jobs, System.nanoTime + nanos))
+  def awaitEnd(jobs: RunningTasks => Set[Int], nanos: Long): Boolean =
+    synchronized(await(jobs, System.nanoTime + nanos))
 
   @tailrec
-  private def await(jobs: Set[Int], deadline: Long): Boolean = {
+  private def await(jobs: RunningTasks => Set[Int], deadline: Long): Boolean = {
     val left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime)
-    if (hasEnded(jobs) || left <= 0) hasEnded(jobs)
+    if (hasEnded(jobs(this)) || left <= 0) hasEnded(jobs(this))
     else {
       wait(left)
       await(jobs, deadline)

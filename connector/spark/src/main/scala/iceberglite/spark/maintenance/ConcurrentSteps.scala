@@ -9,6 +9,8 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.SQLExecution
 
+import iceberglite.spark.cluster.WritingJob
+
 /**
  * Runs steps of a rewrite in threads.
  *
@@ -23,7 +25,7 @@ final private class ConcurrentSteps[A, B](session: SparkSession, limit: Int, ste
   private val tag = s"iceberg-lite-${UUID.randomUUID}"
   private val firstError = new AtomicReference(Option.empty[Throwable])
 
-  def run(items: Vector[A]): Vector[B] = {
+  def run(items: Vector[A]): Vector[B] = WritingJob.awaitingTasks(context, tag) {
     val pool = Executors.newFixedThreadPool(math.min(limit, items.size))
     val results =
       try items.map(item => SQLExecution.withThreadLocalCaptured(session, pool)(attempt(item)))
@@ -85,7 +87,7 @@ private[maintenance] object ConcurrentSteps {
    *
    * After the first error or an interrupt of the calling thread, no further step begins, and the Spark jobs of the
    * running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns only
-   * when no step is running, so that the caller can then remove the files of the steps.
+   * when no step and no task of its jobs is running, so that the caller can then remove the files of the steps.
    *
    * @param limit maximum number of steps that run at the same time
    * @return the results in the order of the items

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
-import iceberglite.table.{Action, DataLocations, MetadataAction, Table}
+import iceberglite.table.{Action, DataLocations, InterruptedBeforeCommit, MetadataAction, Table}
 import iceberglite.table.action.RequireConstraints
 
 /**
@@ -127,9 +127,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     try commit
     catch {
       case unknown: CommitStateUnknown => throw unknown
-      // The commit has certainly failed. After any other exception, such as an interrupt, the commit may have
+      // The commit has certainly failed. After any other exception, such as another interrupt, the commit may have
       // succeeded.
-      case failure: IcebergError =>
+      case failure @ (_: IcebergError | _: InterruptedBeforeCommit) =>
         maybeCommitted = false
         throw failure
     }

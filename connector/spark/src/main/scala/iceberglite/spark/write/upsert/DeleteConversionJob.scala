@@ -6,7 +6,7 @@ import org.apache.spark.broadcast.Broadcast
 
 import iceberglite.maintenance.{DeleteConversion, LiveEqualityDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
-import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.{ClusterJob, WritingJob}
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 import iceberglite.spark.read.SharedDeletes
 import iceberglite.spark.read.deletes.DeleteCacheSettings
@@ -29,7 +29,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
   def run[A](deletes: LiveEqualityDeletes)(commit: Vector[ContentFile] => A): A = {
     var deleteFiles = Vector.empty[ContentFile]
     try {
-      deleteFiles = write(deletes.tasks, deletes.conversion)
+      deleteFiles = write(deletes)
       writeCommit.attempt(commit(deleteFiles))
     } catch {
       case e: Throwable =>
@@ -38,17 +38,19 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
     }
   }
 
-  private def write(tasks: Vector[FileScanTask], conversion: DeleteConversion): Vector[ContentFile] = {
+  private def write(equality: LiveEqualityDeletes): Vector[ContentFile] = {
     val context = session.sparkContext
-    val groups = groupsOf(tasks, context)
+    val groups = groupsOf(equality.tasks, context)
+    val (files, size) = (equality.files.size, ClusterJob.sizeText(equality.files.map(_.fileSizeInBytes).sum))
     if (groups.isEmpty) Vector.empty
-    else ClusterJob.withDescription(context, s"Converting the equality deletes of ${table.name}") {
+    else ClusterJob.withDescription(context, s"Converting $files equality delete files ($size) of ${table.name}") {
       val shared = new SharedDeletes(_ => ())
       val parts =
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
-      val settings = serialize((conversion, writeCommit.locations, deletes))
-      val results = context.runJob(parts, writeTask(context.broadcast(settings), writeCommit.operationId))
+      val settings = serialize((equality.conversion, writeCommit.locations, deletes))
+      val results = new Array[Array[Byte]](groups.size)
+      WritingJob.run(context, parts, writeTask(context.broadcast(settings), writeCommit.operationId))(results.update)
       results.toVector.flatMap(r => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(r)))
     }
   }
