@@ -57,10 +57,10 @@ final class CallStatement(
       )
     }
     procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
-      val near = Spelling.closest(name, names).fold("")(n => s"; did you mean $n?")
+      val near = Spelling.closest(name, names).fold(".")(n => s"; did you mean $n?")
       reader.failAt(
         token,
-        s"there is no procedure $fullName$near. The procedures are ${names.mkString(", ")}",
+        s"there is no procedure $fullName$near The procedures are ${names.mkString(", ")}",
         SqlErrorClass.unknownProcedure(fullName)
       )
     }
