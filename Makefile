@@ -41,7 +41,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 fuzz soak model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -70,6 +70,9 @@ bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 a
 	@mkdir -p build && $(SBT) 'set bench / run / fork := true' 'set bench / run / javaOptions ++= Seq("-Xmx$(V4_HEAP)")' \
 	  'set bench / run / outputStrategy := Some(StdoutOutput)' \
 	  'bench/runMain iceberglite.bench.version4.Version4Bench --json $(CURDIR)/build/v4.json $(V4)'
+
+plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
+	@$(PY) -m pip install --quiet --editable '.[bench]' && $(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots
 
 fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, from SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"

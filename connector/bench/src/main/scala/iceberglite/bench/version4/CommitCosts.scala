@@ -68,7 +68,7 @@ object CommitKind {
  * @param warm the requests of a writer with the table's manifests in its cache, if they fit
  * @param fastMs the wall time in milliseconds of the warm writer, without latency of the storage
  * @param slowColdMs the wall time of the cold writer, with latency
- * @param slowWarmMs the wall time of the warm writer, with latency
+ * @param slowWarmMs the wall time of the warm writer, with latency; NaN if the commit takes too long to be repeated
  * @param slowTreeMs `slowWarmMs` without the time in which the table metadata was written
  */
 final case class CommitCost(
@@ -85,19 +85,27 @@ object CommitCost {
   private val MaxRepetitions = 5
   private val MaxRepetitionMs = 4000.0
 
+  /** The time of a commit in milliseconds above which it is measured only once with each latency. */
+  private val LongMs = 20000.0
+
   /** Measures a commit to a table, without changing the table. */
   def of(kind: CommitKind, table: BenchTable, latencyMs: Long): CommitCost = {
     val action = kind.action(table)
     val fast = table.cold(0)
-    val (_, cold) = run(action(), table, fast)
-    val (firstMs, warm) = run(action(), table, fast)
-    val repetitions = math.min(MaxRepetitions, (MaxRepetitionMs / math.max(1.0, firstMs)).toInt)
-    val times = firstMs +: Vector.fill(repetitions)(run(action(), table, fast)._1)
     val slow = table.cold(latencyMs)
-    val (slowColdMs, _) = run(action(), table, slow)
-    val (slowWarmMs, requests) = run(action(), table, slow)
-    val slowTreeMs = slowWarmMs - requests.tableMetadataMs
-    CommitCost(kind.name, cold, warm, Timing.median(times), slowColdMs, slowWarmMs, slowTreeMs)
+    val (coldMs, cold) = run(action(), table, fast)
+    if (coldMs > LongMs) {
+      val (slowColdMs, _) = run(action(), table, slow)
+      CommitCost(kind.name, cold, cold, coldMs, slowColdMs, Double.NaN, Double.NaN)
+    } else {
+      val (firstMs, warm) = run(action(), table, fast)
+      val repetitions = math.min(MaxRepetitions, (MaxRepetitionMs / math.max(1.0, firstMs)).toInt)
+      val times = firstMs +: Vector.fill(repetitions)(run(action(), table, fast)._1)
+      val (slowColdMs, _) = run(action(), table, slow)
+      val (slowWarmMs, requests) = run(action(), table, slow)
+      val slowTreeMs = slowWarmMs - requests.tableMetadataMs
+      CommitCost(kind.name, cold, warm, Timing.median(times), slowColdMs, slowWarmMs, slowTreeMs)
+    }
   }
 
   private def run(action: Action, table: BenchTable, io: MeasuredIO): (Double, Requests) = {

@@ -64,15 +64,22 @@ final case class PlanCost(
 
 object PlanCost {
   private val Repetitions = 5
+
+  /** The time of a plan in milliseconds above which it is measured only once. */
+  private val LongMs = 5000.0
   private val Collections = 3
 
   /** Measures the planning of a scan. */
   def of(kind: PlanKind, table: BenchTable, latencyMs: Long): PlanCost = {
     val filter = kind.filter(table)
-    val colds = Vector.fill(Repetitions)(table.cold(0))
-    val coldMs = Timing.median(colds.map(io => Timing.of(plan(table, io, filter))._1))
-    val requests = colds.head.requests
-    val warmMs = Timing.median(Vector.fill(Repetitions)(Timing.of(plan(table, colds.last, filter))._1))
+    val first = table.cold(0)
+    val (firstMs, _) = Timing.of(plan(table, first, filter))
+    val requests = first.requests
+    val more = if (firstMs > LongMs) 0 else Repetitions - 1
+    val colds = Vector.fill(more)(table.cold(0))
+    val coldMs = Timing.median(firstMs +: colds.map(io => Timing.of(plan(table, io, filter))._1))
+    val warm = colds.lastOption.getOrElse(first)
+    val warmMs = Timing.median(Vector.fill(more + 1)(Timing.of(plan(table, warm, filter))._1))
     val (slowMs, _) = Timing.of(plan(table, table.cold(latencyMs), filter))
     val (heap, tasks) = heapOf(table, filter)
     val top = if (table.version.number >= 4) 0 else 1

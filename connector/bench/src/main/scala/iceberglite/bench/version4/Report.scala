@@ -17,7 +17,8 @@ object Cell {
   }
 
   final case class Number(value: Double) extends Cell {
-    override def text: String = if (value >= 100) f"$value%,.0f" else f"$value%.2f"
+    override def text: String =
+      if (value.isNaN) "" else if (value >= 100) f"$value%,.0f" else f"$value%.2f"
     override def json: String = if (value.isNaN || value.isInfinite) "null" else value.toString
   }
 }

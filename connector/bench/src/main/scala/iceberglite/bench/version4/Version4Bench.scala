@@ -1,5 +1,6 @@
 package iceberglite.bench.version4
 
+import java.lang.management.ManagementFactory
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
@@ -79,7 +80,8 @@ object Version4Bench {
   }
 
   private def measure(version: FormatVersion, columns: Int, files: Int, options: Options): Measured = {
-    Console.err.println(s"v${version.number}, $columns columns, $files files")
+    val seconds = ManagementFactory.getRuntimeMXBean.getUptime / 1000
+    Console.err.println(s"$seconds s: v${version.number}, $columns columns, $files files")
     val table = new BenchTable(version, new SyntheticFiles(columns, files), files)
     Measured(
       version,
