@@ -1,7 +1,10 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource
 import org.apache.spark.sql.streaming.OutputMode
@@ -15,19 +18,34 @@ import iceberglite.spec.IcebergError.Unsupported
 /**
  * Prepares the write of a micro-batch:
  *
+ *   - The newest version of the table is loaded, so that the write follows its current properties and constraints.
  *   - A query in update mode without key columns is rejected. Spark's own error does not name the option.
+ *   - The lengths of `CHAR` and `VARCHAR` values are checked, and `CHAR` values are padded, as Spark does for batches.
  *   - If the sink was started with a path (`start`), the plan has no relation, and Spark finds no functions for the
  *     partition transforms by which it distributes the rows. The rule adds a relation whose catalog has these functions.
  */
 object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case write @ WriteToMicroBatchDataSource(relation, table: SparkTable, _, _, options, mode, _) =>
+    case write @ WriteToMicroBatchDataSource(relation, table: SparkTable, query, _, options, mode, _) =>
       table.in {
         if (mode == OutputMode.Update() && !StatementOptions(options).isUpsert) throw updateWithoutKeys(table)
       }
-      if (relation.isDefined) write else write.copy(relation = Some(relationOf(table)))
+      table.loadNewest()
+      val checked = write.copy(query = withLengthChecks(query, table))
+      if (relation.isDefined) checked else checked.copy(relation = Some(relationOf(table)))
     case _ => plan
+  }
+
+  private def withLengthChecks(query: LogicalPlan, table: SparkTable): LogicalPlan = {
+    val columns = CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema)
+    val declared = DataTypeUtils.toAttributes(columns)
+      .filter(column => CharVarcharUtils.getRawType(column.metadata).isDefined)
+    val checked = query.output.map { value =>
+      declared.find(column => conf.resolver(column.name, value.name)).filterNot(_ => conf.charVarcharAsString)
+        .fold[NamedExpression](value)(column => Alias(CharVarcharUtils.stringLengthCheck(value, column), value.name)())
+    }
+    if (checked == query.output) query else Project(checked, query)
   }
 
   private def updateWithoutKeys(table: SparkTable): Unsupported = Unsupported(

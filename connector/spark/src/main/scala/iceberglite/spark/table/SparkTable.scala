@@ -176,6 +176,12 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     IcebergWriteBuilder.of(latest, writeInfo, session, target.merge(latest), target.followUps, sinkMetrics)
   }
 
+  /** Loads the newest version of the table from its catalog, for the next micro-batch of a streaming query. */
+  private[iceberglite] def loadNewest(): Unit = in {
+    source().refresh()
+    ()
+  }
+
   private val sinkMetrics = new SinkMetrics
 
   /** Returns the metrics of the newest micro-batch if this table is the sink of a streaming query. */

@@ -1,0 +1,43 @@
+package iceberglite.spark.stream.sink
+
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+/** Checks that streaming writes follow the declared types of columns, and the current properties of the table. */
+class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
+
+  test("CHAR values are padded, and too long CHAR and VARCHAR values fail the query") {
+    val t = tableWith("id BIGINT, p CHAR(3), q VARCHAR(3)", "")
+    val stream = new TestStream
+    stream.select = _.withColumn("Q", col("p"))
+    stream.into(t)(Seq(1L -> "a", 2L -> null))
+    assert(rows(s"SELECT id, concat('<', p, '>'), q FROM $t ORDER BY id").map(_.toString) == Seq("[1,<a  >,a]", "[2,null,null]"))
+    assertUnchanged(t) {
+      val error = messages(intercept[StreamingQueryException](stream.into(t)(Seq(3L -> "long"))))
+      assert(error.contains("EXCEED_LIMIT_LENGTH") && error.contains("3"), error)
+    }
+  }
+
+  test("a stream reads CHAR and VARCHAR columns as a batch does") {
+    val t = tableWith("id BIGINT, p CHAR(3), q VARCHAR(3)", "")
+    sql(s"INSERT INTO $t VALUES (1, 'a', 'b')")
+    val copy = tableWith("id BIGINT, p STRING, q STRING", "")
+    spark.readStream.table(t).writeStream.option("checkpointLocation", newDirectory("checkpoint").toString)
+      .trigger(Trigger.AvailableNow()).toTable(copy).awaitTermination()
+    assert(read(copy) == sorted(s"SELECT * FROM $t"))
+  }
+
+  test("each micro-batch follows the properties that another program has set since the last one", Slow) {
+    val t = tableWith("id BIGINT, p STRING", "")
+    val stream = new TestStream
+    stream.run(_.toTable(t)) {
+      stream.add(letters(1))
+      sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('write.format.default' = 'avro')")
+      stream.add(letters(2))
+    }
+    val formats = rows(s"SELECT file_format FROM $t.files ORDER BY file_format").map(_.getString(0))
+    assert(formats == Seq("AVRO", "PARQUET"))
+  }
+}
