@@ -99,7 +99,7 @@ class ArchitectureSuite extends AnyFunSuite {
       "table" -> (files ++ Set("tree", "scan")),
       "maintenance" -> (files ++ Set("scan", "table", "tree", "data")),
       "inspect" -> (files ++ Set("scan", "table", "tree", "maintenance", "data")),
-      "catalog" -> (files ++ Set("maintenance", "table", "tree"))
+      "catalog" -> (files ++ Set("maintenance", "scan", "table", "tree"))
     )
   }
 

@@ -55,7 +55,6 @@ object ForeignCatalogProperties {
   )
 
   private val rest: Seq[ForeignSetting] = Seq(
-    warned("rest-scan-planning.*", "Scans are planned by Spark, never by the REST server"),
     rejected("rest.auth.*", "This authentication is not supported. See rest.auth.type in the reference"),
     rejected(
       "rest.client.tls.*",

@@ -1,6 +1,7 @@
 package iceberglite.scan
 
 import iceberglite.spec.expr.Expression
+import iceberglite.storage.FileIO
 
 /**
  * The files that a scan has to read.
@@ -8,12 +9,14 @@ import iceberglite.spec.expr.Expression
  * @param tasks one task for each file, in the order of the manifests and of their entries
  * @param filter the scan's filter, bound to the scan's schema
  * @param statsToKeep the metrics that the files retain
+ * @param io access to the files with the credentials of the plan; absent if the access of the table is used
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],
     filter: Expression,
     report: ScanReport,
-    statsToKeep: StatsToKeep = StatsToKeep.All
+    statsToKeep: StatsToKeep = StatsToKeep.All,
+    io: Option[FileIO] = None
 )
 
 /**

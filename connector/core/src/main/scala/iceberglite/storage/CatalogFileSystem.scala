@@ -9,12 +9,13 @@ import org.apache.hadoop.security.UserGroupInformation
 /**
  * Wraps a file system that was created with a catalog's own settings. Catalogs with equal settings share one wrapped
  * file system. Catalogs with different settings use different ones. [[StorageSettings]] sets this class in Hadoop's
- * configuration.
+ * configuration. Hadoop creates an object for each access to a file, because it does not cache this class. Therefore
+ * the object has credentials that are valid at the time of the access.
  */
 final class CatalogFileSystem extends FilterFileSystem {
 
   override def initialize(name: URI, conf: Configuration): Unit = {
-    fs = CatalogFileSystem.sharedFileSystem(name, conf)
+    fs = CatalogFileSystem.sharedFileSystem(name, CredentialRenewal.current(conf))
     super.initialize(name, conf)
   }
 

@@ -2,6 +2,7 @@ package iceberglite.table
 
 import scala.annotation.nowarn
 
+import iceberglite.scan.ServerPlanner
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.rest.MetricsReport
 import iceberglite.spec.update.{MetadataUpdate, Requirement}
@@ -17,12 +18,14 @@ final case class TableIdentifier(namespace: Vector[String], name: String) {
  *
  * @param io storage with the credentials that the catalog vended for the table; absent if it vended none
  * @param hasAllSnapshots whether all snapshots are loaded, and not only those that branches and tags refer to
+ * @param planner plans scans of the table on the server of the catalog; absent if scans are planned from the metadata
  */
 final case class TableVersion(
     metadata: TableMetadata,
     metadataLocation: String,
     io: Option[FileIO] = None,
-    hasAllSnapshots: Boolean = true
+    hasAllSnapshots: Boolean = true,
+    planner: Option[ServerPlanner] = None
 )
 
 /**

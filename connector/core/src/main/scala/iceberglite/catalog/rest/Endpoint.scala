@@ -9,7 +9,10 @@ package iceberglite.catalog.rest
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
 
-  /** Whether a request may change the state of the server. */
+  /**
+   * Whether a request may change a table, a view or a namespace. Requests that plan a scan create only a plan, so they
+   * can be sent again.
+   */
   def isChange: Boolean = method == "POST" || method == "DELETE"
 
   override def toString: String = s"$method $path"
@@ -19,6 +22,11 @@ private[catalog] object Endpoint {
   private val Namespace = "/v1/{prefix}/namespaces/{namespace}"
   private val TableInNamespace = s"$Namespace/tables/{table}"
   private val ViewInNamespace = s"$Namespace/views/{view}"
+
+  /** An endpoint for planning scans. */
+  sealed abstract class PlanningEndpoint(method: String, path: String) extends Endpoint(method, path, false) {
+    override def isChange: Boolean = false
+  }
 
   case object GetConfig extends Endpoint("GET", "/v1/config", true)
   case object ListNamespaces extends Endpoint("GET", "/v1/{prefix}/namespaces", true)
@@ -35,6 +43,11 @@ private[catalog] object Endpoint {
   case object UpdateTable extends Endpoint("POST", TableInNamespace, true)
   case object DropTable extends Endpoint("DELETE", TableInNamespace, true)
   case object ReportMetrics extends Endpoint("POST", s"$TableInNamespace/metrics", true)
+  case object LoadCredentials extends Endpoint("GET", s"$TableInNamespace/credentials", false)
+  case object PlanScan extends PlanningEndpoint("POST", s"$TableInNamespace/plan")
+  case object LoadPlan extends PlanningEndpoint("GET", s"$TableInNamespace/plan/{plan-id}")
+  case object CancelPlan extends PlanningEndpoint("DELETE", s"$TableInNamespace/plan/{plan-id}")
+  case object FetchTasks extends PlanningEndpoint("POST", s"$TableInNamespace/tasks")
   case object RenameTable extends Endpoint("POST", "/v1/{prefix}/tables/rename", true)
   case object CommitTransaction extends Endpoint("POST", "/v1/{prefix}/transactions/commit", true)
   case object ListViews extends Endpoint("GET", s"$Namespace/views", false)
@@ -64,6 +77,11 @@ private[catalog] object Endpoint {
     UpdateTable,
     DropTable,
     ReportMetrics,
+    LoadCredentials,
+    PlanScan,
+    LoadPlan,
+    CancelPlan,
+    FetchTasks,
     RenameTable,
     CommitTransaction,
     ViewExists,

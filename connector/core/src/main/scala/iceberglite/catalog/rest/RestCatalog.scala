@@ -27,7 +27,8 @@ final class RestCatalog private (
 
   private val namespaces = new RestNamespaces(name, () => server)
   private val views = new RestViews(name, () => server)
-  private val tables = new RestTables(name, io, () => server, cache, new TableRequirements(properties))
+  private val tables =
+    new RestTables(name, io, () => server, cache, new TableRequirements(properties), new TablePlanning(environment))
 
   private def cache: CachedRestTables = new CachedRestTables(
     initialClient.settings.number(RestProperty.CacheEntries, 0).toInt,
@@ -187,7 +188,7 @@ object RestCatalog extends CatalogFamily {
       environment: Environment
   ): Catalog = {
     val settings = new RestSettings(name, properties)
-    settings.requireClientPlanning()
+    settings.checkPlanning()
     val transport = (s: RestSettings) => new JdkTransport(s)
     new RestCatalog(
       name,

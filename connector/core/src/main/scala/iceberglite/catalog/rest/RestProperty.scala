@@ -36,7 +36,18 @@ object RestProperty {
   val ScanPlanning: CatalogProperty = declared(CatalogProperty(
     "scan-planning-mode",
     Some("client"),
-    "Where scans of a REST catalog's tables are planned; only client is supported"
+    "Where queries of a REST catalog's tables are planned: client, or server. The setting that the server sends with " +
+      "a table takes precedence"
+  ))
+  val PlanningTimeoutMs: CatalogProperty = declared(CatalogProperty(
+    "rest-scan-planning.poll-timeout-ms",
+    Some("300000"),
+    "Time after which a REST server that plans a scan in the background is no longer asked for the plan"
+  ))
+  val PlanningRetries: CatalogProperty = declared(CatalogProperty(
+    "rest-scan-planning.poll-num-retries",
+    Some("10"),
+    "Number of times that a REST server is asked again for a plan that it creates in the background"
   ))
   val MetricsReporting: CatalogProperty = declared(CatalogProperty(
     "rest-metrics-reporting-enabled",

@@ -118,7 +118,6 @@ private[catalog] object RestServer {
 
   private def of(client: RestClient, config: RestResponseJson.Config, environment: Environment): RestServer = {
     val settings = client.settings
-    settings.requireClientPlanning()
     val separator = settings.text(RestProperty.NamespaceSeparator).getOrElse("")
     new RestServer(
       client,

@@ -1,11 +1,12 @@
 package iceberglite.catalog.rest
 
 import java.net.URI
+import java.util.Locale
 
 import scala.util.Try
 
 import iceberglite.catalog.CatalogProperty
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * The parsed and checked configuration of a catalog.
@@ -33,8 +34,16 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     case Some(other) => throw invalid(RestProperty.SnapshotLoading, other, "It must be ALL or REFS")
   }
 
-  def requireClientPlanning(): Unit =
-    RestSettings.requireClientPlanning(s"catalog $catalog", text(RestProperty.ScanPlanning))
+  /** Checks the properties of scan planning. @throws InvalidArgument if a value is invalid */
+  def checkPlanning(): Unit = {
+    plansByServer
+    number(RestProperty.PlanningTimeoutMs, 1)
+    number(RestProperty.PlanningRetries, 0)
+    ()
+  }
+
+  /** Whether the server plans scans, unless a table has another setting. */
+  def plansByServer: Boolean = text(RestProperty.ScanPlanning).exists(RestSettings.isServer(s"catalog $catalog", _))
 
   /** Returns the secrets that messages and logs must not show. */
   def secrets: Vector[String] = {
@@ -59,18 +68,17 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
 private[catalog] object RestSettings {
 
   /**
-   * Checks where scans are planned.
+   * Returns whether the server plans scans.
    *
    * @param owner the catalog or table with the setting, for messages
-   * @throws Unsupported if the server must plan the scans
+   * @param mode the value of `scan-planning-mode`
+   * @throws InvalidArgument if the value is invalid
    */
-  def requireClientPlanning(owner: String, mode: Option[String]): Unit =
-    mode.map(_.trim).filterNot(_.equalsIgnoreCase("client")).foreach { other =>
-      throw Unsupported(
-        s"${RestProperty.ScanPlanning.key}=$other of $owner",
-        "Scans are planned by the client, and cannot be planned by the server. Set the property to client"
-      )
-    }
+  def isServer(owner: String, mode: String): Boolean = mode.trim.toLowerCase(Locale.ROOT) match {
+    case "server" => true
+    case "client" => false
+    case _ => throw InvalidArgument(s"${RestProperty.ScanPlanning.key} of $owner", mode, "It must be client or server")
+  }
 
   private def isSecret(header: String): Boolean =
     Seq("authorization", "token", "key", "secret", "cookie", "password").exists(header.toLowerCase.contains)

@@ -17,13 +17,15 @@ import iceberglite.table._
  *
  * @param io the catalog's access to files. A table for which the server vends credentials has its own `FileIO`
  * @param requirements checks whether this client can access a table
+ * @param planning determines where the scans of a table are planned
  */
 final private[catalog] class RestTables(
     catalog: String,
     io: FileIO,
     lazyServer: () => RestServer,
     cache: CachedRestTables,
-    requirements: TableRequirements
+    requirements: TableRequirements,
+    planning: TablePlanning
 ) {
   import RestTables._
 
@@ -68,8 +70,9 @@ final private[catalog] class RestTables(
       throw InvalidMetadata(responseName, "$.metadata-location", "The field is missing, although the table exists")
     )
     requirements.check(name(id), table, server.settings)
-    val access = TableAccess.of(table, io)
-    val version = TableVersion(table.metadata, location, access.io, hasAllSnapshots = !refsOnly)
+    val access = TableAccess.renewed(name(id), server.paths.table(id), server, table, io)
+    val planner = planning.of(name(id), server.paths.table(id), server, table, io)
+    val version = TableVersion(table.metadata, location, access.io, hasAllSnapshots = !refsOnly, planner)
     table.config.get(TokenKey).fold(tokens.remove(id))(tokens.put(id, _))
     response.headers.get("etag").fold(cache.invalidate(id))(cache.put(id, refsOnly, _, version, access.expiresMs))
     version
@@ -311,7 +314,7 @@ final private[catalog] class RestTables(
       table.metadataLocation.getOrElse(
         throw InvalidMetadata(responseName, "$.metadata-location", "The field is missing")
       )
-    val version = TableVersion(table.metadata, location, base.flatMap(_.io))
+    val version = TableVersion(table.metadata, location, base.flatMap(_.io), planner = base.flatMap(_.planner))
     // A commit response contains no storage credentials, so a table with vended credentials is not cached here.
     if (version.io.isEmpty) response.headers.get("etag").foreach(cache.put(id, refsOnly = false, _, version, None))
     version
@@ -367,7 +370,7 @@ final private[catalog] class RestTables(
 private[catalog] object RestTables {
 
   /** The header that requests credentials for a table's files. */
-  private val Delegation = Vector("X-Iceberg-Access-Delegation" -> "vended-credentials")
+  val Delegation: Vector[(String, String)] = Vector("X-Iceberg-Access-Delegation" -> "vended-credentials")
   private val TokenKey = "token"
   private val FormatVersionKey = "format-version"
 

@@ -5,8 +5,8 @@ import iceberglite.spec.rest.RestResponseJson.LoadedTable
 import iceberglite.storage.S3Settings
 
 /**
- * Rejects tables whose configuration requires abilities that this client lacks: scan planning by the server, and remote
- * signing of requests to the storage (REST OpenAPI description: `LoadTableResult`).
+ * Rejects tables whose configuration requires remote signing of requests to the storage, which this client lacks (REST
+ * OpenAPI description: `LoadTableResult`).
  *
  * @param userProperties the properties that the user set for the catalog, without those of the server
  */
@@ -23,7 +23,6 @@ final private[catalog] class TableRequirements(userProperties: Map[String, Strin
    * @throws Unsupported if the table requires an unsupported ability
    */
   def check(name: String, table: LoadedTable, server: RestSettings): Unit = {
-    RestSettings.requireClientPlanning(s"table $name", RestProperty.ScanPlanning.in(table.config))
     if (requiresSigning(table, server)) throw Unsupported(
       s"$RemoteSigning=true, which the REST catalog at ${RestSettings.redacted(server.server)} sent for table $name",
       "Requests are not signed by a REST server. Let the server vend credentials, or set the catalog's properties " +

@@ -356,7 +356,7 @@ class RestProtocolSuite extends AnyFunSuite {
     assert(error("rest.auth.type" -> "basic").contains("rest.auth.basic.username"))
     assert(error("rest.client.max-retries" -> "-1").contains("rest.client.max-retries"))
     assert(error("snapshot-loading-mode" -> "some").contains("ALL or REFS"))
-    assert(error("scan-planning-mode" -> "server").contains("client"))
+    assert(error("scan-planning-mode" -> "driver").contains("client or server"))
     assert(error("token-refresh-enabled" -> "maybe", "token" -> "t0ken").contains("token-refresh-enabled"))
     assert(error("snapshot-loading-mod" -> "all").contains("Did you mean snapshot-loading-mode"))
   }

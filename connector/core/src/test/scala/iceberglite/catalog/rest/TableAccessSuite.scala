@@ -152,13 +152,14 @@ class TableAccessSuite extends AnyFunSuite {
     case _ => false
   }
 
-  test("a table or a server that requires scan planning by the server is rejected") {
+  test("a table that the server must plan is rejected if the server has no endpoint for plans") {
     withStub { stub =>
       stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"server"}"""))
       val error = intercept[Unsupported](stub.catalog().table(id))
       assert(error.getMessage.contains("scan-planning-mode=server of table lite.db.t"))
       stub.on(path)(table(metadata, file, ""","config":{"scan-planning-mode":"CLIENT"}"""))
       stub.catalog().table(id)
+      stub.on(path)(table(metadata, file))
       stub.on("GET /v1/config")(json("""{"overrides":{"scan-planning-mode":"server"}}"""))
       intercept[Unsupported](stub.catalog().table(id))
     }
@@ -193,6 +194,47 @@ class TableAccessSuite extends AnyFunSuite {
       stub.nowMs += 1000
       catalog.table(id)
       assert(stub.requests.drop(1).map(_.headers.contains("if-none-match")) == Vector(false, true, false))
+    }
+  }
+
+  /** The endpoints for loading a table and its credentials. */
+  private val endpoints = Seq("", "/credentials")
+    .map(p => s""""GET /v1/{prefix}/namespaces/{namespace}/tables/{table}$p"""").mkString("[", ",", "]")
+
+  private def requestFor(table: Table): Option[String] =
+    Option(settings(table).getRaw("iceberglite.credentials.request.secret"))
+
+  test("new credentials are requested from the endpoint of the table, with the authentication of the catalog") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json(s"""{"endpoints":$endpoints}"""))
+      val expiring = config("AK1", ",\"s3.session-token-expires-at-ms\":\"5\"")
+      stub.on(path)(table(metadata, file, s""","config":$expiring"""))
+      stub.on(s"$path/credentials")(json(
+        s"""{"storage-credentials":[{"prefix":"s3://bucket/","config":${config("AK2")}}]}"""
+      ))
+      val request = requestFor(stub.on(new HadoopFileIO(new Configuration(false)), "token" -> "t0ken").table(id)).get
+      val renewed = new RestCredentials().renew(request)
+      assert(renewed.properties("s3.access-key-id") == "AK2" && renewed.properties("client.region") == "eu-west-1")
+      assert(renewed.expiresMs.isEmpty && stub.requests.last.headers("authorization") == "Bearer t0ken")
+      stub.on(s"$path/credentials")(refuse(403, "ForbiddenException", "not for t0ken"))
+      val error = intercept[StorageFailed](new RestCredentials().renew(request))
+      assert(error.getMessage.contains("renew the credentials of table lite.db.t"))
+      assert(!error.getMessage.contains("t0ken"))
+      stub.on(s"$path/credentials")(json("""{"storage-credentials":[]}"""))
+      intercept[InvalidMetadata](new RestCredentials().renew(request))
+    }
+  }
+
+  test("credentials are not renewed if they do not expire, or if the server has no endpoint for credentials") {
+    withStub { stub =>
+      val expiring = config("AK1", ",\"s3.session-token-expires-at-ms\":\"5\"")
+      def requestWith(config: String): Option[String] = {
+        stub.on(path)(table(metadata, file, s""","config":$config"""))
+        requestFor(stub.on(new HadoopFileIO(new Configuration(false))).table(id))
+      }
+      assert(requestWith(expiring).isEmpty)
+      stub.on("GET /v1/config")(json(s"""{"endpoints":$endpoints}"""))
+      assert(requestWith(config("AK1")).isEmpty && requestWith(expiring).isDefined)
     }
   }
 

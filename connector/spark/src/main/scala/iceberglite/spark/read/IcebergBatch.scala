@@ -60,7 +60,7 @@ final private[read] class IcebergBatch(
   override def planInputPartitions(): Array[InputPartition] = partitions
 
   override def createReaderFactory(): PartitionReaderFactory = in {
-    val storage = TableStorage.configuration(table, session)
+    val storage = TableStorage.configuration(scan.files.io, session)
     val deleteCache = DeleteCacheSettings.of(session, table, storage)
     val conf = new SerializableConfiguration(BatchFormats.prepare(storage))
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)

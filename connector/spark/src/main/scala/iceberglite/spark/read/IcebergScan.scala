@@ -130,7 +130,7 @@ final private[iceberglite] class IcebergScan(
    * @param snapshot the snapshot whose column types the files may have; absent if no files are read
    */
   private[iceberglite] def batchAt(table: Table, snapshot: Option[Snapshot], tasks: Vector[FileScanTask]): Batch = {
-    val source = files.source.copy(table = table, snapshot = snapshot, commits = None)
+    val source = files.source.copy(table = table, snapshot = snapshot, commits = None, planner = None)
     val scan = new IcebergScan(ScanFiles(source, AlwaysTrue), scanColumns, settings, caseSensitive, session)
     scan.batchOf(tasks, Some(GivenPacking(scan.packing.pack(tasks).map(_.files))))
   }
@@ -169,7 +169,8 @@ final private[iceberglite] class IcebergScan(
     val skipping = Seq(
       Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
       Some(report.totalFiles.fold(s"files=${report.resultFiles}")(n => s"files=${report.resultFiles} of $n")),
-      Some(s"manifests=${report.readManifests} of ${report.totalManifests}"),
+      if (files.isServerPlanned) Some("planned by the server")
+      else Some(s"manifests=${report.readManifests} of ${report.totalManifests}"),
       files.limit.description,
       grouping.map(_.description),
       Some(report.deleteFiles).filter(_ > 0).map(n => s"deleteFiles=$n"),

@@ -17,7 +17,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{ScanPlan, SnapshotRange, Splits}
+import iceberglite.scan.{ScanPlan, ServerPlanner, SnapshotRange, Splits}
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
 import iceberglite.spark.error.ErrorBoundary
@@ -29,7 +29,7 @@ import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, ScanSource, Sta
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.schema.Schema
+import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.table.Table
 
 /**
@@ -40,6 +40,7 @@ import iceberglite.table.Table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
  * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
  * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
+ * @param planner plans the scan on the server of the catalog; absent if Spark plans the scan
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -49,7 +50,8 @@ final class IcebergScanBuilder(
     session: SparkSession,
     appended: Option[SnapshotRange] = None,
     wholeFiles: Boolean = false,
-    streams: Option[StreamSource] = None
+    streams: Option[StreamSource] = None,
+    planner: Option[ServerPlanner] = None
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
@@ -71,7 +73,8 @@ final class IcebergScanBuilder(
     caseSensitive,
     appended.map(CommitScan.Appends),
     Some(planning),
-    wholeFiles
+    wholeFiles,
+    planner
   )
 
   private var pushed: Array[Predicate] = Array.empty
@@ -107,6 +110,8 @@ final class IcebergScanBuilder(
 
   override def pruneColumns(required: StructType): Unit = in {
     scanColumns = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
+    // The plan of a server has no data sequence numbers, which are the values of this column.
+    if (scanColumns.metadataIds(MetadataColumns.LastUpdatedSequenceNumber.id)) files = files.plannedBySpark
   }
 
   /** Always returns true. Spark need not aggregate again, because the aggregates from metadata are complete. */

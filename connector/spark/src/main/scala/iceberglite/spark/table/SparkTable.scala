@@ -149,7 +149,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       options,
       session,
       appended,
-      streams = if (appended.isEmpty) Some(streams) else None
+      streams = if (appended.isEmpty) Some(streams) else None,
+      planner = latest.version.planner
     )
   }
 

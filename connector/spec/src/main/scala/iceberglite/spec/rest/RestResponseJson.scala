@@ -100,7 +100,10 @@ object RestResponseJson {
     )
   }
 
-  private def credentials(file: String, root: JsonValue): Vector[Credential] =
+  /** Reads the response to a request for credentials of a table. */
+  def credentials(file: String, json: Array[Byte]): Vector[Credential] = credentials(file, JsonValue.parse(file, json))
+
+  private[rest] def credentials(file: String, root: JsonValue): Vector[Credential] =
     secret(file, "$.storage-credentials") {
       root.mapOf("storage-credentials")(c => Credential(c.string("prefix"), c.stringsOf("config")))
     }
@@ -111,8 +114,10 @@ object RestResponseJson {
   }
 
   /** Reads an error response. @throws InvalidMetadata if the JSON does not have the form of an error response */
-  def errorResponse(file: String, json: Array[Byte]): ErrorResponse = {
-    val error = JsonValue.parse(file, json)("error")
+  def errorResponse(file: String, json: Array[Byte]): ErrorResponse = errorOf(JsonValue.parse(file, json))
+
+  private[rest] def errorOf(root: JsonValue): ErrorResponse = {
+    val error = root("error")
     ErrorResponse(
       error.optionalString("type").getOrElse(""),
       error.optionalString("message").getOrElse(""),

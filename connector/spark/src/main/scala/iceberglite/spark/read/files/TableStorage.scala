@@ -3,13 +3,16 @@ package iceberglite.spark.read.files
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.storage.HadoopFileIO
-import iceberglite.table.Table
+import iceberglite.storage.{FileIO, HadoopFileIO}
 
 private[iceberglite] object TableStorage {
 
-  /** Returns the Hadoop configuration for the files of a table, with the storage settings of its catalog. */
-  def configuration(table: Table, session: SparkSession): Configuration = table.io match {
+  /**
+   * Returns the Hadoop configuration for the files of a table, with the storage settings of its catalog.
+   *
+   * @param io the access to the files
+   */
+  def configuration(io: FileIO, session: SparkSession): Configuration = io match {
     case io: HadoopFileIO => new Configuration(io.configuration)
     case _ => session.sessionState.newHadoopConf()
   }

@@ -2,7 +2,16 @@ package iceberglite.spark.read.planning
 
 import scala.collection.mutable
 
-import iceberglite.scan.{FileFilter, FileScanTask, PartitionFilter, PartitionFilters, ScanPlan, TableScan}
+import iceberglite.scan.{
+  FileFilter,
+  FileScanTask,
+  PartitionFilter,
+  PartitionFilters,
+  ScanPlan,
+  ServerPlanner,
+  ServerScan,
+  TableScan
+}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
 import iceberglite.spark.read.limit.RowLimit
@@ -10,6 +19,7 @@ import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
+import iceberglite.storage.FileIO
 import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 
@@ -20,6 +30,7 @@ import iceberglite.tree.PartitionSpecs
  * @param commits the commits whose changes are read; if absent, the scan reads the snapshot itself
  * @param planning where manifests are read, and which metrics are kept; if absent, the driver reads the manifests
  * @param wholeFiles whether all rows of the files are read
+ * @param planner plans the scan on the server of the catalog; if absent, Spark plans the scan
  */
 final private[iceberglite] case class ScanSource(
     table: Table,
@@ -28,7 +39,8 @@ final private[iceberglite] case class ScanSource(
     caseSensitive: Boolean,
     commits: Option[CommitScan] = None,
     planning: Option[ScanPlanning] = None,
-    wholeFiles: Boolean = false
+    wholeFiles: Boolean = false,
+    planner: Option[ServerPlanner] = None
 )
 
 /**
@@ -58,16 +70,43 @@ final private[iceberglite] case class ScanFiles(
 
   private lazy val planAndDuration: (ScanPlan, Long) = in {
     val start = System.nanoTime()
-    val local = TableScan(table.tree(widened.planningSchema), snapshot, filter, caseSensitive)
-      .copy(wholeFiles = wholeFiles)
-    val scan = planning.fold(local)(_.of(local, metricsColumns))
-    val planFiles = commits.fold[Option[Long] => ScanPlan](scan.plan) { c => _ =>
-      c.plan(table, widened.planningSchema, filter, caseSensitive)
-    }
-    val plan = limit.plan(existingPlan.map(_._1), planFiles)
+    val plan = limit.plan(existingPlan.map(_._1), serverScan.fold(planLocally)(_.plan))
     isPlanned = true
     (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
   }
+
+  private def planLocally: Option[Long] => ScanPlan = {
+    val local = TableScan(table.tree(widened.planningSchema), snapshot, filter, caseSensitive)
+      .copy(wholeFiles = wholeFiles)
+    val scan = planning.fold(local)(_.of(local, metricsColumns))
+    commits.fold[Option[Long] => ScanPlan](scan.plan) { c => _ =>
+      c.plan(table, widened.planningSchema, filter, caseSensitive)
+    }
+  }
+
+  /** The scan that the server plans; absent if Spark plans the scan. */
+  private def serverScan: Option[ServerScan] =
+    for {
+      planner <- source.planner
+      version <- snapshot.filter(_ => commits.isEmpty)
+    } yield ServerScan(
+      table.tree(widened.planningSchema),
+      planner,
+      version.snapshotId,
+      filter,
+      caseSensitive,
+      usesSnapshotSchema = schema.schemaId != table.schema.schemaId,
+      metricsColumns
+    )
+
+  /** Whether the server plans the scan. */
+  def isServerPlanned: Boolean = serverScan.isDefined
+
+  /** Returns the files of this scan, planned by Spark. */
+  def plannedBySpark: ScanFiles = copy(source = source.copy(planner = None), existingPlan = None)
+
+  /** The access to the files: with the credentials of the plan, or that of the table. */
+  def io: FileIO = if (isServerPlanned) plan.io.getOrElse(table.io) else table.io
 
   override protected def errorName: String = table.name
 
@@ -155,7 +194,7 @@ final private[iceberglite] case class ScanFiles(
    */
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
-    else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited) {
+    else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {

@@ -47,7 +47,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
       val shared = new SharedDeletes(_ => ())
       val parts =
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
-      val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
+      val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table.io, session))
       val settings = serialize((equality.conversion, writeCommit.locations, deletes))
       val results = new Array[Array[Byte]](groups.size)
       WritingJob.run(context, parts, writeTask(context.broadcast(settings), writeCommit.operationId))(results.update)

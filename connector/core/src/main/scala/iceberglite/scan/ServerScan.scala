@@ -1,0 +1,129 @@
+package iceberglite.scan
+
+import scala.collection.mutable
+
+import iceberglite.scan.deletes.{DeleteFile, KeyColumns}
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.rest.{PlannedFile, ScanPlanJson, ScanPlanRequest}
+import iceberglite.storage.{FileIO, StoragePath}
+import iceberglite.tree.TreeTable
+
+/** Plans the scans of a table on a server. */
+trait ServerPlanner {
+
+  /**
+   * Plans a scan.
+   *
+   * @param json reads the responses of the server
+   * @throws iceberglite.spec.IcebergError if the server does not plan the scan, or if a response is invalid
+   */
+  def plan(request: ScanPlanRequest, json: ScanPlanJson): ServerPlan
+}
+
+/**
+ * The plan of a server.
+ *
+ * @param io access to the files with the credentials of the plan; absent if the plan has no credentials
+ */
+final case class ServerPlan(files: Vector[PlannedFile], io: Option[FileIO])
+
+/**
+ * A scan of one snapshot of a table whose files a server plans. The server sends no data sequence numbers, so the tasks
+ * have the sequence number 0.
+ *
+ * @param table the table, with the schema that the filter's columns refer to
+ * @param filter a filter on the table's columns, bound to the table's schema or unbound
+ * @param usesSnapshotSchema whether the schema is that of the snapshot, and not the current schema of the table
+ * @param statsColumns the ids of the columns whose metrics are requested in addition to those of the filter
+ */
+final case class ServerScan(
+    table: TreeTable,
+    planner: ServerPlanner,
+    snapshotId: Long,
+    filter: Expression,
+    caseSensitive: Boolean,
+    usesSnapshotSchema: Boolean = false,
+    statsColumns: Set[Int] = Set.empty
+) {
+
+  /**
+   * Returns the data files that may contain matching rows.
+   *
+   * @param untilRows the sufficient number of matching rows; absent for the complete plan
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the plan contains a file twice, a delete file with invalid
+   *   columns, or a local file although the table is not in a local file system
+   */
+  def plan(untilRows: Option[Long]): ScanPlan = {
+    val bound = Bind(filter, table.schema, caseSensitive)
+    val stats = bound.fieldIds ++ statsColumns
+    val names = stats.toVector.sorted.flatMap(table.schema.names.get)
+    val request = ScanPlanRequest(snapshotId, bound, untilRows, caseSensitive, usesSnapshotSchema, names)
+    val json = new ScanPlanJson(table.specs.byId, table.specs.sources, table.schema, caseSensitive)
+    val planned = planner.plan(request, json)
+    val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(planned.files)
+    ScanPlan(tasks, bound, TableScan.withDeletes(report(tasks), tasks), StatsToKeep.Of(stats), planned.io)
+  }
+
+  private def report(tasks: Vector[FileScanTask]): ScanReport = ScanReport(
+    table = table.name,
+    snapshotId = Some(snapshotId),
+    totalManifests = 0,
+    skippedManifests = 0,
+    totalFiles = None,
+    prunedFiles = 0,
+    resultFiles = tasks.size.toLong,
+    resultRecords = tasks.iterator.map(_.file.recordCountOrZero).sum,
+    resultBytes = tasks.iterator.map(_.length).sum
+  )
+}
+
+/**
+ * Converts the files of a server's plan to tasks.
+ *
+ * @param bound the filter of the scan, bound to the schema of the table
+ */
+final private class PlannedFileTasks(table: TreeTable, bound: Expression, caseSensitive: Boolean) {
+  private val keys = new KeyColumns(table.schema, table.metadata.schemas)
+  private val deletes = mutable.Map.empty[(String, Option[Long]), DeleteFile]
+  private val paths = mutable.Set.empty[String]
+  private val tableIsLocal = isLocal(table.metadata.location)
+
+  def of(files: Vector[PlannedFile]): Vector[FileScanTask] = files.map { planned =>
+    val file = planned.dataFile
+    requireAccepted(file)
+    if (!paths.add(file.path)) throw InvalidMetadata(
+      file.path,
+      "$.file-path",
+      s"The plan of the REST server for ${table.name} contains this file twice, so its rows would be read twice"
+    )
+    val residual = planned.residual.fold(bound)(Bind(_, table.schema, caseSensitive))
+    FileScanTask.whole(file, 0L, table.specs.byId(file.specId), residual)
+      .copy(deletes = planned.deletes.map(deleteFile(_, file)))
+  }
+
+  /** Returns a delete file. Tasks share it, because executors read a shared delete file only once. */
+  private def deleteFile(file: ContentFile, data: ContentFile): DeleteFile =
+    deletes.getOrElseUpdate(
+      (file.path, file.contentOffset), {
+        requireAccepted(file)
+        val columns = if (file.equalityIds.isEmpty) Vector.empty else keys.of(file).columns
+        val vectorOf = if (file.isDeletionVector) file.referencedDataFile.orElse(Some(data.path)) else None
+        DeleteFile(file.copy(referencedDataFile = vectorOf.orElse(file.referencedDataFile)), 0L, columns)
+      }
+    )
+
+  /**
+   * Rejects local files in the plan of a table elsewhere. Otherwise a server could make executors read their own files.
+   */
+  private def requireAccepted(file: ContentFile): Unit = if (!tableIsLocal && isLocal(file.path)) throw InvalidMetadata(
+    file.path,
+    "$.file-path",
+    s"The plan of the REST server for ${table.name} contains a file of the local file system, but the table is in " +
+      table.metadata.location
+  )
+
+  private def isLocal(path: String): Boolean =
+    StoragePath.of(path, table.io.defaultFileSystem).exists(_.store == StoragePath.LocalStore)
+}

@@ -1,0 +1,129 @@
+package iceberglite.storage
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.Redaction
+
+/**
+ * Credentials that a catalog vended for a table.
+ *
+ * @param properties storage settings with the keys of a catalog's configuration, such as `s3.access-key-id`
+ * @param expiresMs the time at which the credentials expire, in milliseconds since 1970; absent if they do not expire
+ */
+final case class VendedSettings(properties: Map[String, String], expiresMs: Option[Long]) {
+  override def toString: String = s"VendedSettings(${properties.keys.mkString(", ")}, $expiresMs)"
+}
+
+/** Requests new credentials for a table from its catalog. Implementations have a constructor without parameters. */
+trait CredentialSource {
+
+  /**
+   * Requests credentials.
+   *
+   * @param request the text that the catalog stored with the old credentials. It describes the table and the catalog
+   */
+  def renew(request: String): VendedSettings
+}
+
+/**
+ * Renews vended credentials while a query runs, on the driver and on executors. Each file is opened with the
+ * credentials that are valid at this time. Credentials are renewed before they expire, once in each process; the other
+ * threads wait. Files that are open keep their credentials.
+ */
+object CredentialRenewal {
+  private val log = LoggerFactory.getLogger("iceberglite.storage.CredentialRenewal")
+  private val ExpiresMs = "iceberglite.credentials.expires-at-ms"
+  private val Source = "iceberglite.credentials.source"
+
+  /** The key ends with `secret`, because Hadoop hides the values of such keys. */
+  private val Request = "iceberglite.credentials.request.secret"
+  private val Table = "iceberglite.credentials.table"
+
+  /** Credentials are renewed this long before they expire, or after half of a shorter lifetime. */
+  private val MaxMarginMs = 300000L
+
+  /** Waiting time after a failed renewal of credentials that are still valid. */
+  private val RetryMs = 10000L
+  private val Limits = LruCache.Limits.ofCount(100)
+  private val holders = new LruCache[String, Holder]
+
+  /**
+   * Returns settings of a catalog that enable the renewal of vended credentials. The settings are added to those of the
+   * credentials.
+   *
+   * @param table the name of the table, for messages
+   * @param source the class that requests new credentials
+   * @param request the text for [[CredentialSource.renew]]
+   */
+  def settings(
+      table: String,
+      source: Class[_ <: CredentialSource],
+      request: String,
+      expiresMs: Long
+  ): Map[String, String] = Map(
+    Table -> table,
+    Source -> source.getName,
+    Request -> request,
+    ExpiresMs -> expiresMs.toString
+  ).map { case (key, value) => s"${StorageSettings.HadoopPrefix}$key" -> value }
+
+  /**
+   * Returns the configuration with valid credentials.
+   *
+   * @throws StorageFailed if the credentials have expired and cannot be renewed
+   */
+  private[storage] def current(conf: Configuration, nowMs: Long = System.currentTimeMillis): Configuration =
+    Option(conf.get(ExpiresMs)).flatMap(text => Try(text.toLong).toOption).fold(conf) { expiresMs =>
+      val key = conf.get(StorageSettings.Fingerprint, "")
+      holders.getOrAdd(key, 1L, Limits)(new Holder(conf, expiresMs, nowMs)).at(nowMs)
+    }
+
+  /** The newest credentials of one table in this process. */
+  final private class Holder(original: Configuration, firstExpiresMs: Long, firstMs: Long) {
+    private val table = original.get(Table, "")
+    @volatile private var valid = Valid(original, Some(firstExpiresMs), renewalTime(firstMs, firstExpiresMs))
+
+    def at(nowMs: Long): Configuration = {
+      if (nowMs >= valid.renewMs) synchronized {
+        if (nowMs >= valid.renewMs) renew(nowMs)
+      }
+      valid.conf
+    }
+
+    private def renew(nowMs: Long): Unit =
+      try {
+        val renewed = newSource().renew(original.getRaw(Request))
+        valid = Valid(
+          StorageSettings.configuration(original, renewed.properties),
+          renewed.expiresMs,
+          renewed.expiresMs.fold(Long.MaxValue)(renewalTime(nowMs, _))
+        )
+      } catch {
+        case NonFatal(e) if valid.expiresMs.exists(_ <= nowMs) => throw StorageFailed.at(
+            "access the files of",
+            table,
+            s"The credentials that the catalog vended have expired, and it did not renew them: ${e.getMessage}",
+            Some(e)
+          )
+        case NonFatal(e) =>
+          log.warn(Redaction(s"Could not renew the credentials of $table, which are still valid: ${e.getMessage}"))
+          valid = valid.copy(renewMs = nowMs + RetryMs)
+      }
+
+    private def renewalTime(nowMs: Long, expiresMs: Long): Long =
+      expiresMs - math.min(MaxMarginMs, math.max(0L, expiresMs - nowMs) / 2)
+
+    private def newSource(): CredentialSource =
+      Class.forName(original.get(Source), true, getClass.getClassLoader).getDeclaredConstructor().newInstance() match {
+        case source: CredentialSource => source
+        case other => throw new IllegalStateException(s"${other.getClass.getName} does not renew credentials")
+      }
+  }
+
+  final private case class Valid(conf: Configuration, expiresMs: Option[Long], renewMs: Long)
+}
