@@ -63,7 +63,7 @@ final case class ServerScan(
     val json = new ScanPlanJson(table.specs.byId, table.specs.sources, table.schema, caseSensitive)
     val planned = planner.plan(request, json)
     val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(planned.files)
-    ScanPlan(tasks, bound, TableScan.withDeletes(report(tasks), tasks), StatsToKeep.Of(stats), planned.io)
+    ScanPlan(tasks, bound, report(tasks).withDeletesOf(tasks), StatsToKeep.Of(stats), planned.io)
   }
 
   private def report(tasks: Vector[FileScanTask]): ScanReport = ScanReport(
