@@ -7,6 +7,8 @@ import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{
   Cleanup,
   DeletionReport,
+  EmptyDirectories,
+  OtherTable,
   OwnedDeletion,
   OwnedPaths,
   ReachableFiles,
@@ -29,7 +31,8 @@ object PurgeTable {
    * @param ownership the table's directories according to the catalog, determined before the catalog dropped the table
    * @param metadataFolder metadata folder of a file-system table; absent for tables of other catalogs. The version
    *   files in this folder are deleted first, so that readers do not find a table without its data. The caller deletes
-   *   the remaining files of the folder
+   *   the remaining files of the folder, and the directories. For tables of other catalogs, this method removes the
+   *   table's directories that are empty after the deletion
    * @return the number of deleted files, and the files that were kept, which are also logged
    * @throws iceberglite.spec.IcebergError if [[requireGcEnabled]] rejects the purge; in this case, nothing is deleted
    */
@@ -59,6 +62,7 @@ object PurgeTable {
     val metadataPaths = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
     val report = (contentReports :+ deletion(metadataPaths)).reduce(_ ++ _)
+    if (metadataFolder.isEmpty) ownedDirectory(io, table, version, owned).foreach(EmptyDirectories.removeAll(io, _))
     report.warn(s"Purging $table")
     report
   }
@@ -77,6 +81,11 @@ object PurgeTable {
         "files. Drop the table without PURGE, or set the property to true first"
     )
   }
+
+  /** Returns the directory that contains the metadata folder; absent if the table does not own it, or if it is a root. */
+  private def ownedDirectory(io: FileIO, table: String, version: TableVersion, owned: OwnedPaths): Option[String] =
+    if (owned.reasonToKeep(version.metadataLocation).isDefined) None
+    else OtherTable.of(io, table, version.metadataLocation).map(_.directory).filter(_.names.nonEmpty).map(_.text)
 
   private def contentPaths(io: FileIO, part: FilePart): Vector[String] =
     orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
