@@ -7,14 +7,17 @@ others as `Py4JJavaError`. The methods of this package raise them as the subclas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.errors import AnalysisException, PySparkException
 
-# A Connect server sends the condition at the beginning of the message only.
-_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+# A Connect server sends only the message, which begins with the condition. The name of a Java class can precede it. If
+# a Spark job failed, the message of the failed task follows that of the job.
+_NAME = r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*"
+_CONDITION = re.compile(rf"(?:\([\w.$]+\) )?(\[({_NAME})\] .*)", re.DOTALL)
+_CONDITION_OF_TASK = re.compile(r"(?:iceberglite[\w.$]+: )(\[(ICEBERG_LITE\.[A-Z0-9_]+)\] [^\n]*)")
 
 # The maximum number of causes of a Java exception that are searched.
 _MAX_CAUSES = 20
@@ -38,13 +41,18 @@ class TableError(IcebergLiteError, AnalysisException):
     Attributes:
         condition: the error condition, such as `ICEBERG_LITE.SNAPSHOT_NOT_FOUND`.
         sql_state: the SQL state of the condition, such as `42704`; None if it is unknown.
+        parameters: the parameters of the message, such as the name of the missing object; empty on Spark Connect, which
+            does not send them.
     """
 
-    def __init__(self, message: str, condition: str, sql_state: str | None) -> None:
+    def __init__(
+        self, message: str, condition: str, sql_state: str | None, parameters: Mapping[str, str] | None = None
+    ) -> None:
         # `str` of an exception of PySpark begins with the condition.
         PySparkException.__init__(self, message=message.removeprefix(f"[{condition}] "))
         self.condition = condition
         self.sql_state = sql_state
+        self.parameters = dict(parameters or {})
 
     def getErrorClass(self) -> str:  # noqa: N802
         """Return the condition, as the exceptions of PySpark do."""
@@ -53,6 +61,10 @@ class TableError(IcebergLiteError, AnalysisException):
     def getSqlState(self) -> str | None:  # type: ignore[override]  # noqa: N802
         """Return the SQL state, as the exceptions of PySpark do."""
         return self.sql_state
+
+    def getMessageParameters(self) -> dict[str, str]:  # noqa: N802
+        """Return the parameters of the message, as the exceptions of PySpark do."""
+        return self.parameters
 
 
 class CommitConflictError(TableError):
@@ -99,6 +111,28 @@ _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     (r"ICEBERG_LITE\..+", TableError),
 )
 
+# The SQL state of a condition, for errors of Spark Connect, which does not send it. The first match decides.
+_SQL_STATES: tuple[tuple[str, str], ...] = (
+    (r"ICEBERG_LITE\.(CONCURRENT_CHANGE|COMMIT_CONFLICT)", "40001"),
+    (r"ICEBERG_LITE\.COMMIT_STATE_UNKNOWN", "40003"),
+    (r"(TABLE_OR_VIEW|VIEW)_NOT_FOUND", "42P01"),
+    (r"(SCHEMA|ICEBERG_LITE\..+)_NOT_FOUND", "42704"),
+    (r"UNRESOLVED_COLUMN\..+", "42703"),
+    (r"(TABLE_OR_VIEW|VIEW)_ALREADY_EXISTS", "42P07"),
+    (r"SCHEMA_ALREADY_EXISTS", "42P06"),
+    (r"ICEBERG_LITE\..+_ALREADY_EXISTS", "42710"),
+    (r"ICEBERG_LITE\.VALIDATION_FAILED", "55000"),
+    (r"ICEBERG_LITE\.ALREADY_COMMITTED", "23505"),
+    (r"INVALID_PARAMETER_VALUE(\..+)?", "22023"),
+    (r"ICEBERG_LITE\.CHECK_CONSTRAINT_VIOLATION", "23001"),
+    (r"ICEBERG_LITE\.GENERATED_COLUMN_MISMATCH", "428C9"),
+    (r"ICEBERG_LITE\.UNSUPPORTED|UNSUPPORTED_FEATURE(\..+)?", "0A000"),
+    (r"ICEBERG_LITE\.(STORAGE_FAILED|UNREADABLE_FILE)", "58030"),
+    (r"ICEBERG_LITE\.INVALID_METADATA", "XX001"),
+    (r"ICEBERG_LITE\.COLUMN_WIDENED", "42825"),
+    (r"ICEBERG_LITE\.JOB_FAILED", "58000"),
+)
+
 
 @contextmanager
 def typed_errors() -> Iterator[None]:
@@ -119,33 +153,48 @@ def typed_error(error: Exception) -> TableError | None:
     found = _python_error(error) if isinstance(error, PySparkException) else _java_error(error)
     if found is None:
         return None
-    kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found[1])), None)
+    kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found.condition)), None)
     return None if kind is None else kind(*found)
 
 
-def _python_error(error: PySparkException) -> tuple[str, str, str | None] | None:
-    """Return the message, the condition and the SQL state of an error of PySpark."""
+class _Found(NamedTuple):
+    """The properties of an error of PySpark or of Py4J."""
+
+    message: str
+    condition: str
+    sql_state: str | None
+    parameters: Mapping[str, str]
+
+
+def _python_error(error: PySparkException) -> _Found | None:
+    """Return the properties of an error of PySpark; None if the error has no condition."""
     condition = error.getErrorClass()
     if condition is not None:
-        return str(error), condition, error.getSqlState()  # type: ignore[func-returns-value]
-    match = _CONDITION.match(str(error))
-    return (str(error), match.group(1), None) if match else None
+        state = error.getSqlState()  # type: ignore[func-returns-value]
+        return _Found(str(error), condition, state, error.getMessageParameters() or {})
+    match = _CONDITION.match(str(error)) or _CONDITION_OF_TASK.search(str(error))
+    if match is None:
+        return None
+    state = next((state for pattern, state in _SQL_STATES if re.fullmatch(pattern, match.group(2))), None)
+    return _Found(match.group(1), match.group(2), state, {})
 
 
-def _java_error(error: Exception) -> tuple[str, str, str | None] | None:
-    """Return the message, the condition and the SQL state of an error of Py4J.
+def _java_error(error: Exception) -> _Found | None:
+    """Return the properties of an error of Py4J; None if the error has no condition.
 
     The condition is that of the first cause that has one. If a Spark job failed, the message is that of the last cause
     with this condition, because the message of the job has a stack trace.
     """
     thrown = getattr(error, "java_exception", None)
-    found: tuple[str, str, str | None] | None = None
+    found: _Found | None = None
     for _ in range(_MAX_CAUSES):
         if thrown is None:
             break
         condition = thrown.getErrorClass() if _is_spark_error(thrown) else None
-        if condition is not None and (found is None or found[1] == condition):
-            found = (str(thrown.getMessage()), condition, thrown.getSqlState())
+        if condition is not None and (found is None or found.condition == condition):
+            found = _Found(
+                str(thrown.getMessage()), condition, thrown.getSqlState(), thrown.getMessageParameters() or {}
+            )
         thrown = thrown.getCause()
     return found
 

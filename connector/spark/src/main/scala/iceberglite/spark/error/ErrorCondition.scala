@@ -13,7 +13,14 @@ import iceberglite.spec.{IcebergError, ObjectKind, Redaction}
  * @param sqlState the SQL state, of 5 characters
  * @param parameters the parameters of the message of the condition
  */
-final private[iceberglite] case class ErrorCondition(name: String, sqlState: String, parameters: Map[String, String])
+final private[iceberglite] case class ErrorCondition(name: String, sqlState: String, parameters: Map[String, String]) {
+
+  /**
+   * Returns a message that begins with the name of the condition in brackets, as Spark's messages do. A server of Spark
+   * Connect sends only the message of an error, so that its clients find the condition there.
+   */
+  def in(message: String): String = if (message.startsWith(s"[$name]")) message else s"[$name] $message"
+}
 
 private[iceberglite] object ErrorCondition {
   private val Prefix = "ICEBERG_LITE."

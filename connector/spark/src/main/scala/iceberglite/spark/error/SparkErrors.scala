@@ -26,7 +26,7 @@ final class StatementError private[iceberglite] (
     private[iceberglite] val condition: ErrorCondition,
     at: Origin = Origin()
 ) extends AnalysisException(
-      message,
+      condition.in(message),
       at.line,
       at.startPosition,
       Some(error),
@@ -46,14 +46,20 @@ final class OperationError private[iceberglite] (
     message: String,
     cause: Throwable,
     private[iceberglite] val condition: ErrorCondition
-) extends SparkException(message, cause, Some(condition.name), condition.parameters, Array.empty[QueryContext]) {
+) extends SparkException(
+      condition.in(message),
+      cause,
+      Some(condition.name),
+      condition.parameters,
+      Array.empty[QueryContext]
+    ) {
   override def getSqlState: String = condition.sqlState
 }
 
 /**
- * Converts all errors of operations on tables to Spark's errors. The message is the original message, with the table's
- * name as a prefix if the message does not contain the name. The original error is the cause. Each error has a
- * condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
+ * Converts all errors of operations on tables to Spark's errors. The message consists of the condition in brackets, the
+ * table's name if the original message does not contain it, and the original message. The original error is the cause.
+ * Each error has a condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
  */
 object SparkErrors {
 
@@ -67,7 +73,8 @@ object SparkErrors {
     catch { case error: IcebergError => throw of(name, error) }
 
   def of(name: String, error: IcebergError): Exception = {
-    val message = messageOf(name, error)
+    val condition = ErrorCondition.of(error)
+    val message = condition.in(messageOf(name, error))
     error match {
       case NotFound(ObjectKind.Table, _, _) => new NoSuchTableException(message, Some(error))
       case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
@@ -75,11 +82,11 @@ object SparkErrors {
       case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceAlreadyExistsWithCause(message, error)
       // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed =>
-        new OperationError(message, error, ErrorCondition.of(error))
+        new OperationError(message, error, condition)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened |
           _: CheckViolated | _: GeneratedColumnMismatch =>
-        new StatementError(message, error, ErrorCondition.of(error))
+        new StatementError(message, error, condition)
     }
   }
 

@@ -12,8 +12,8 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
 /**
- * Adds the position in the statement to the errors of a procedure call, and the error condition to their messages. Each
- * error has a condition and a SQL state, including the failure of a Spark job.
+ * Adds the position in the statement to the errors of a procedure call. Each error has a condition and a SQL state,
+ * including the failure of a Spark job.
  *
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
@@ -28,7 +28,6 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
     try call
     catch {
       case error: StatementError => throw located(error, texts)
-      case error: OperationError => throw CallErrors.named(error)
       case error: SparkException if error.getErrorClass == null => throw CallErrors.ofJob(error)
       case error: AnalysisException => throw fromText(error, texts)
     }
@@ -42,7 +41,7 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
       case _ => error.condition
     }
     val origin = argument.flatMap(origins.get).getOrElse(Origin())
-    new StatementError(CallErrors.named(condition, error.message), error.error, condition, origin)
+    new StatementError(error.message, error.error, condition, origin)
   }
 
   /**
@@ -80,10 +79,6 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
 }
 
 private[iceberglite] object CallErrors {
-  private def named(condition: ErrorCondition, message: String): String = s"[${condition.name}] $message"
-
-  private def named(error: OperationError): OperationError =
-    new OperationError(named(error.condition, error.getMessage), error.getCause, error.condition)
 
   /**
    * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
@@ -96,7 +91,7 @@ private[iceberglite] object CallErrors {
         ErrorCondition(cause.getErrorClass, cause.getSqlState, cause.getMessageParameters.asScala.toMap)
     }
     val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
-    new OperationError(named(condition, error.getMessage), error, condition)
+    new OperationError(error.getMessage, error, condition)
   }
 
   /** A Spark error that occurred in the text of an argument, with the position of the argument in the statement. */

@@ -73,11 +73,12 @@ class SparkErrorsSuite extends AnyFunSuite {
 
   test("a table name that the message already contains is not repeated") {
     val e = SparkErrors.of("cat.db.t", NotFound(ObjectKind.Table, "cat.db.t", "Look"))
-    assert(e.getMessage == "Table not found: cat.db.t. Look")
+    assert(e.getMessage == "[TABLE_OR_VIEW_NOT_FOUND] Table not found: cat.db.t. Look")
   }
 
   test("errors in a statement become AnalysisExceptions, and exceptions of other classes are unchanged") {
-    assert(intercept[AnalysisException](SparkErrors.in("t")(throw ValidationFailed("No"))).getMessage == "t: No")
+    val error = intercept[AnalysisException](SparkErrors.in("t")(throw ValidationFailed("No")))
+    assert(error.getMessage == "[ICEBERG_LITE.VALIDATION_FAILED] t: No")
     intercept[ArithmeticException](SparkErrors.in("t")(throw new ArithmeticException))
     assert(SparkErrors.in("t")(1) == 1)
   }

@@ -1,0 +1,62 @@
+"""Errors have the conditions and SQL states of the reference, also if only their messages are known."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from pyspark_iceberg import CommitConflictError, MissingObjectError, RejectedValueError, TableError
+from pyspark_iceberg.errors import typed_error
+
+PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
+
+
+def documented_states() -> dict[str, str]:
+    """Return the conditions of the page, with their SQL states."""
+    rows = re.findall(r"^\| (`[A-Z].*?) \| (`[0-9A-Z]{5}`.*?) \| .* \|$", PAGE.read_text(), re.MULTILINE)
+    states: dict[str, str] = {}
+    for names, values in rows:
+        conditions = [name.replace("<KIND>", "TAG") for name in re.findall(r"`([A-Z][A-Z_.<>]+)`", names)]
+        found = re.findall(r"`(\w{5})`", values)
+        states.update(zip(conditions, found * len(conditions) if len(found) == 1 else found, strict=False))
+    return states
+
+
+def test_every_documented_condition_is_found_in_a_message_with_its_sql_state() -> None:
+    states = documented_states()
+    assert len(states) >= 20
+    for condition, state in states.items():
+        for prefix in ("", "(iceberglite.spark.error.OperationError) "):
+            error = typed_error(AnalysisException(message=f"{prefix}[{condition}] cat.db.t: text"))
+            assert isinstance(error, TableError), condition
+            assert (error.getErrorClass(), error.getSqlState()) == (condition, state)
+            assert str(error) == f"[{condition}] cat.db.t: text"
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("(a.OperationError) [ICEBERG_LITE.COMMIT_CONFLICT] t: version 3", CommitConflictError),
+        ("[ICEBERG_LITE.SNAPSHOT_NOT_FOUND] Snapshot not found: 1", MissingObjectError),
+        (
+            "(org.apache.spark.SparkException) Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, "
+            "most recent failure: Lost task 0.0 in stage 1.0 (TID 1): iceberglite.spark.error.StatementError: "
+            "[ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION] t: n = -1\n\tat a.b(C.scala:1)",
+            RejectedValueError,
+        ),
+    ],
+)
+def test_an_error_of_spark_connect_has_the_class_of_the_condition_in_its_message(
+    message: str, kind: type[TableError]
+) -> None:
+    error = typed_error(AnalysisException(message=message))
+    assert type(error) is kind
+    assert "\tat" not in str(error)
+
+
+def test_an_error_without_a_condition_is_not_converted() -> None:
+    assert typed_error(AnalysisException(message="(a.B) text [x] of [ICEBERG_LITE.UNSUPPORTED]")) is None
+    assert typed_error(ValueError("[ICEBERG_LITE.UNSUPPORTED] text")) is None
