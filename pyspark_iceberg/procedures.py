@@ -112,6 +112,44 @@ class CommitTogether(NamedTuple):
     """Snapshot of `to` after the call."""
 
 
+class AlterTable(NamedTuple):
+    """A result row of `alter_table`."""
+
+    schema_id: int
+    """Id of the current schema after the call."""
+    partition_spec_id: int
+    """Id of the default partition spec after the call."""
+    sort_order_id: int
+    """Id of the default sort order after the call."""
+
+
+class DescribeTable(NamedTuple):
+    """A result row of `describe_table`."""
+
+    table_uuid: str | None
+    """UUID of the table."""
+    location: str
+    """Location of the table, as a URI."""
+    metadata_location: str
+    """Location of the current metadata file, as a URI."""
+    format_version: int
+    """Version of the table format."""
+    current_snapshot_id: int | None
+    """Id of the current snapshot."""
+    comment: str | None
+    """Description of the table."""
+    schema: str
+    """Current schema, as JSON."""
+    partition_spec: str
+    """Default partition spec, as JSON."""
+    sort_order: str
+    """Default sort order, as JSON."""
+    statistics: str
+    """Table statistics files, as a JSON list."""
+    partition_statistics: str
+    """Partition statistics files, as a JSON list."""
+
+
 class AncestorsOf(NamedTuple):
     """A result row of `ancestors_of`."""
 
@@ -455,6 +493,21 @@ class TableProcedures(ABC):
         """
         rows = self._call("commit_together", {"others": others, "branch": branch, "to": to})
         return [CommitTogether(*row) for row in rows]
+
+    def alter_table(self, changes: Sequence[str]) -> AlterTable:
+        """Change columns, partitioning, sort order, identifier fields and properties of the table in one commit.
+
+        Args:
+            changes: changes in their order, each as the part of an ALTER TABLE statement after the name of the table,
+                such as `ADD COLUMN city STRING`.
+        """
+        rows = self._call("alter_table", {"changes": changes})
+        return AlterTable(*rows[0])
+
+    def describe_table(self) -> DescribeTable:
+        """Return the current metadata of the table, with its parts in the JSON form of the Iceberg specification."""
+        rows = self._call("describe_table", {})
+        return DescribeTable(*rows[0])
 
     def ancestors_of(self, snapshot_id: int | None = None) -> list[AncestorsOf]:
         """List a snapshot and its ancestors, newest first.

@@ -14,16 +14,16 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.iceberglite.Statements
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{DataFrame, SparkSession}
 
-import iceberglite.spark.catalog.CachedPlans
+import iceberglite.spark.catalog.{CachedPlans, TableEvolution}
 import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
-import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.error.{ErrorBoundary, SparkErrors}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
 import iceberglite.table.Table
 
@@ -60,19 +60,29 @@ final class IcebergTable private (
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
-  /** Deletes all rows. */
-  def delete(): RowChanges = run("DELETE", DeleteFromTable(relation, Literal.TrueLiteral))
+  /** Deletes all rows. Earlier snapshots keep them. */
+  def deleteAll(): RowChanges = run("DELETE", DeleteFromTable(relation, Literal.TrueLiteral))
+
+  /** Always fails, because the condition is missing; [[deleteAll]] deletes all rows. */
+  def delete(): RowChanges = throw SparkErrors.of(
+    name,
+    InvalidArgument("condition of DELETE", "none", "Specify a condition, or call deleteAll() to delete all rows")
+  )
 
   /** Deletes the rows that satisfy a condition. */
   def delete(condition: Condition): RowChanges = run("DELETE", DeleteFromTable(relation, condition.expression))
 
   /**
-   * Updates all rows. @param set the new values by column name; a field of a struct has a name such as `address.city`
+   * Updates all rows.
+   *
+   * @param set the new values by column name, as columns or as SQL; a field of a struct has a name such as
+   *   `address.city`
    */
-  def update(set: Map[String, Column]): RowChanges = run("UPDATE", UpdateTable(relation, assignments(set), None))
+  def update[V: SqlValue](set: Map[String, V]): RowChanges =
+    run("UPDATE", UpdateTable(relation, assignments(set), None))
 
-  /** Updates the rows that satisfy a condition. @param set the new values by column name */
-  def update(condition: Condition, set: Map[String, Column]): RowChanges =
+  /** Updates the rows that satisfy a condition. @param set the new values by column name, as columns or as SQL */
+  def update[V: SqlValue](condition: Condition, set: Map[String, V]): RowChanges =
     run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
 
   /**
@@ -87,9 +97,19 @@ final class IcebergTable private (
 
   private[iceberglite] def relation: LogicalPlan = UnresolvedRelation(parts)
 
-  private[iceberglite] def assignments(set: Map[String, Column]): Seq[Assignment] =
+  /** Begins changes of the table's metadata in one commit. The method `execute` of the result commits them. */
+  def evolve(): EvolveStatement = new EvolveStatement(this)
+
+  private[iceberglite] def commit(steps: Seq[TableEvolution => TableEvolution.Step]): Unit = in {
+    val (catalog, ident) = resolved
+    val evolution = new TableEvolution(spark, catalog, ident)
+    evolution.commit(steps.map(step => step(evolution)))
+    ()
+  }
+
+  private[iceberglite] def assignments[V](set: Map[String, V])(implicit kind: SqlValue[V]): Seq[Assignment] =
     set.toSeq.map { case (column, value) =>
-      Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), value.expr)
+      Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), kind.expression(value))
     }
 
   /**

@@ -1,6 +1,5 @@
 package iceberglite.spark
 
-import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.plans.logical.{
   DeleteAction,
   InsertAction,
@@ -19,8 +18,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /**
  * An immutable builder of a MERGE statement. Each method that adds a clause or an option returns a new builder. If a
  * row satisfies the conditions of several clauses of the same kind, the first of these clauses applies. Conditions and
- * values refer to a column of the table as `target.c`, and to a column of the source as `source.c`. `UpdateAll` and
- * `InsertAll` assign each source column to the table column with the same name.
+ * values are columns or SQL. They refer to a column of the table as `target.c`, and to a column of the source as
+ * `source.c`. `UpdateAll` and `InsertAll` assign each source column to the table column with the same name.
  */
 final class MergeStatement private (
     table: IcebergTable,
@@ -47,10 +46,10 @@ final class MergeStatement private (
   private def whenNotMatchedBySource(action: MergeAction): MergeStatement =
     copy(notMatchedBySource = notMatchedBySource :+ action)
 
-  def whenMatchedUpdate(set: Map[String, Column]): MergeStatement =
+  def whenMatchedUpdate[V: SqlValue](set: Map[String, V]): MergeStatement =
     whenMatched(UpdateAction(None, table.assignments(set)))
 
-  def whenMatchedUpdate(condition: Condition, set: Map[String, Column]): MergeStatement =
+  def whenMatchedUpdate[V: SqlValue](condition: Condition, set: Map[String, V]): MergeStatement =
     whenMatched(UpdateAction(Some(condition.expression), table.assignments(set)))
 
   def whenMatchedUpdateAll(): MergeStatement = whenMatched(UpdateStarAction(None))
@@ -62,10 +61,10 @@ final class MergeStatement private (
 
   def whenMatchedDelete(condition: Condition): MergeStatement = whenMatched(DeleteAction(Some(condition.expression)))
 
-  def whenNotMatchedInsert(values: Map[String, Column]): MergeStatement =
+  def whenNotMatchedInsert[V: SqlValue](values: Map[String, V]): MergeStatement =
     whenNotMatched(InsertAction(None, table.assignments(values)))
 
-  def whenNotMatchedInsert(condition: Condition, values: Map[String, Column]): MergeStatement =
+  def whenNotMatchedInsert[V: SqlValue](condition: Condition, values: Map[String, V]): MergeStatement =
     whenNotMatched(InsertAction(Some(condition.expression), table.assignments(values)))
 
   def whenNotMatchedInsertAll(): MergeStatement = whenNotMatched(InsertStarAction(None))
@@ -73,10 +72,10 @@ final class MergeStatement private (
   def whenNotMatchedInsertAll(condition: Condition): MergeStatement =
     whenNotMatched(InsertStarAction(Some(condition.expression)))
 
-  def whenNotMatchedBySourceUpdate(set: Map[String, Column]): MergeStatement =
+  def whenNotMatchedBySourceUpdate[V: SqlValue](set: Map[String, V]): MergeStatement =
     whenNotMatchedBySource(UpdateAction(None, table.assignments(set)))
 
-  def whenNotMatchedBySourceUpdate(condition: Condition, set: Map[String, Column]): MergeStatement =
+  def whenNotMatchedBySourceUpdate[V: SqlValue](condition: Condition, set: Map[String, V]): MergeStatement =
     whenNotMatchedBySource(UpdateAction(Some(condition.expression), table.assignments(set)))
 
   def whenNotMatchedBySourceDelete(): MergeStatement = whenNotMatchedBySource(DeleteAction(None))

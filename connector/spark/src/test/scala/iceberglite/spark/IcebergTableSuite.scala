@@ -30,7 +30,9 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
       assert(t.delete("id = -7") == RowChanges.NoChange)
       assert(t.update("id = -7", Map("n" -> lit(1))) == RowChanges.NoChange)
       assert(counts(t.update(Map("n" -> lit(0)))) == ((0, 950, 0)))
-      assert(counts(t.delete()) == ((0, 0, 950)) && t.toDF.count() == 0)
+      assert(counts(t.update("id = 1", Map("n" -> "n + id", "id" -> "id"))) == ((0, 1, 0)) && count(name, "n = 1") == 1)
+      assert(messages(intercept[Exception](t.delete())).contains("deleteAll()") && count(name) == 950)
+      assert(counts(t.deleteAll()) == ((0, 0, 950)) && t.toDF.count() == 0)
     }
 
     test(
@@ -43,7 +45,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
         .whenMatchedDelete("target.id = 990")
         .whenMatchedUpdate(col("target.id") === 991, Map("n" -> expr("source.n + target.n")))
         .whenMatchedUpdateAll("source.id < 998")
-        .whenNotMatchedInsert("source.id < 1003", Map("id" -> col("source.id")))
+        .whenNotMatchedInsert("source.id < 1003", Map("id" -> "source.id"))
         .whenNotMatchedInsertAll("source.id < 1005")
         .whenNotMatchedBySourceUpdate("target.id = 1", Map("n" -> lit(77)))
         .whenNotMatchedBySourceDelete("target.id IN (2, 3, 4)")

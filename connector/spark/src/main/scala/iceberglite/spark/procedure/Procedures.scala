@@ -14,6 +14,8 @@ object Procedures {
     FastForwardProcedure,
     MergeBranchProcedure,
     CommitTogetherProcedure,
+    AlterTableProcedure,
+    DescribeTableProcedure,
     AncestorsOfProcedure,
     ConsumersProcedure,
     DropConsumerProcedure,

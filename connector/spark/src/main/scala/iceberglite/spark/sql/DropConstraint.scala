@@ -6,15 +6,18 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.CheckConstraint
-import iceberglite.table.Action
+import iceberglite.table.MetadataAction
 import iceberglite.table.action.UpdateProperties
 
 /** `ALTER TABLE t DROP CONSTRAINT [IF EXISTS] name` */
-final case class DropConstraint(table: Seq[String], name: String, ifExists: Boolean) extends TableCommand {
+final case class DropConstraint(table: Seq[String], name: String, ifExists: Boolean) extends MetadataCommand {
 
   override protected def loadsNewestVersion: Boolean = true
 
-  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] = {
+  override private[iceberglite] def metadataActions(
+      base: TableMetadata,
+      caseSensitive: Boolean
+  ): Seq[MetadataAction] = {
     val existing = CheckConstraint.find(base.properties, name)
     if (existing.isEmpty && !ifExists) {
       val known = CheckConstraint.of(base.properties).map(_.name)

@@ -6,14 +6,14 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.ColumnPath
 import iceberglite.spec.update.SchemaChanges
-import iceberglite.table.Action
+import iceberglite.table.MetadataAction
 import iceberglite.table.action.UpdateSchema
 
 /** A statement that changes the identifier fields (spec: "Identifier Field IDs"). */
-trait IdentifierFieldsCommand extends TableCommand {
+trait IdentifierFieldsCommand extends MetadataCommand {
   protected def change(update: SchemaChanges, caseSensitive: Boolean): SchemaChanges
 
-  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+  override private[iceberglite] def metadataActions(base: TableMetadata, caseSensitive: Boolean): Seq[MetadataAction] =
     Seq(new UpdateSchema(change(_, caseSensitive), caseSensitive))
 
   override protected def loadsNewestVersion: Boolean = false

@@ -3,14 +3,14 @@ package iceberglite.spark.sql
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.update.PartitionSpecChanges
-import iceberglite.table.Action
+import iceberglite.table.MetadataAction
 import iceberglite.table.action.UpdatePartitionSpec
 
 /** A statement that changes the partitioning of new data of a table. */
-trait PartitionFieldCommand extends TableCommand {
+trait PartitionFieldCommand extends MetadataCommand {
   protected def change(update: PartitionSpecChanges, metadata: TableMetadata): PartitionSpecChanges
 
-  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+  override private[iceberglite] def metadataActions(base: TableMetadata, caseSensitive: Boolean): Seq[MetadataAction] =
     Seq(new UpdatePartitionSpec(change(_, base), caseSensitive))
 
   override protected def loadsNewestVersion: Boolean = false

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
-import iceberglite.table.Action
+import iceberglite.table.MetadataAction
 import iceberglite.table.action.UpdateProperties
 
 /**
@@ -14,9 +14,12 @@ import iceberglite.table.action.UpdateProperties
  *
  * @param columns the columns; empty for `CLUSTER BY NONE`
  */
-final case class SetClustering(table: Seq[String], columns: Vector[Vector[String]]) extends TableCommand {
+final case class SetClustering(table: Seq[String], columns: Vector[Vector[String]]) extends MetadataCommand {
 
-  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] = {
+  override private[iceberglite] def metadataActions(
+      base: TableMetadata,
+      caseSensitive: Boolean
+  ): Seq[MetadataAction] = {
     val key = TableProperty.ClusterBy.key
     if (columns.isEmpty) Seq(new UpdateProperties(Map.empty, Set(key)))
     else Seq(new UpdateProperties(Map(key -> ClusterColumns.require(base.schema, columns, caseSensitive).ids)))

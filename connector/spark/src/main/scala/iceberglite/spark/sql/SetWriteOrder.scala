@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{NullOrder, SortDirection, UnboundSortField}
 import iceberglite.spec.property.{DistributionMode, TableProperty}
-import iceberglite.table.Action
+import iceberglite.table.MetadataAction
 import iceberglite.table.action.{UpdateProperties, UpdateSortOrder}
 
 /**
@@ -16,9 +16,9 @@ import iceberglite.table.action.{UpdateProperties, UpdateSortOrder}
  * @param order the fields of the sort order; empty for an unsorted table
  */
 final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode], order: Vector[ParsedSortField])
-    extends TableCommand {
+    extends MetadataCommand {
 
-  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+  override private[iceberglite] def metadataActions(base: TableMetadata, caseSensitive: Boolean): Seq[MetadataAction] =
     new UpdateSortOrder(order.map(_.field), caseSensitive) +:
       mode.toSeq.map(m => new UpdateProperties(Map(TableProperty.Distribution.key -> m.name)))
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.catalog.CachedPlans
+import iceberglite.spark.catalog.{CachedPlans, MetadataStatement}
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
@@ -56,4 +56,10 @@ trait TableCommand extends NamedTableCommand {
       CachedPlans.refresh(session, catalog, ident, before.metadata, transaction.commit().metadata)
     }
   }
+}
+
+/** A statement that changes only the table's metadata, by one commit. */
+trait MetadataCommand extends TableCommand with MetadataStatement {
+  final override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    metadataActions(base, caseSensitive)
 }

@@ -1,0 +1,109 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.connector.catalog.TableChange.ColumnPosition
+import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.error.OperationError
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.table.Table
+
+/** Checks changes of a table's metadata in one commit, through the Scala API and the procedure `alter_table`. */
+class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
+
+  private def tableOf(name: String): IcebergTable = IcebergTable.forName(spark, name)
+
+  private def commits(name: String): Int = live(name).metadata.metadataLog.size
+
+  private def created(): String = {
+    val name = newTable()
+    sql(s"CREATE TABLE $name (id BIGINT NOT NULL, n INT, s STRUCT<a: INT>, ts TIMESTAMP) USING iceberg " +
+      "TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $name VALUES (1, 10, struct(5), TIMESTAMP '2026-01-01 00:00:00')")
+    name
+  }
+
+  test("all kinds of changes are one commit, and each change sees the result of the previous changes") {
+    val name = created()
+    val before = commits(name)
+    tableOf(name).evolve()
+      .addColumn("city", StringType, comment = Some("it's a city"), default = Some("'Rome'"))
+      .addColumn("s.`b.c`", IntegerType, position = Some(ColumnPosition.first))
+      .renameColumn("city", "place")
+      .moveColumn("place", ColumnPosition.after("id"))
+      .changeType("n", LongType)
+      .setComment("n", "number")
+      .setNullable("id", nullable = true)
+      .setNullable("place", nullable = false)
+      .addPartitionField("days(ts)")
+      .addPartitionField("bucket(4, place)", Some("the place"))
+      .sortedBy("place DESC", "id")
+      .setProperty("team", "data")
+      .execute()
+    assert(commits(name) == before + 1)
+    val table = live(name)
+    assert(table.schema.fields.map(_.name) == Vector("id", "place", "n", "s", "ts"))
+    assert(table.schema.names.values.toSet.contains("s.b.c") && table.metadata.schemas.size == 2)
+    assert(table.spec.fields.map(_.name) == Vector("ts_day", "the place"))
+    assert(table.sortOrder.fields.size == 2 && table.properties("team") == "data")
+    assert(sorted(s"SELECT place, n, s.a FROM $name") == Seq("[Rome,10,5]"))
+    assert(sorted(s"SELECT place, n, s.a FROM ${peer(name)}") == Seq("[Rome,10,5]"))
+  }
+
+  test("fields and properties are removed in one commit") {
+    val name = created()
+    tableOf(name).evolve().setIdentifierFields("id").addPartitionField("n").sortedBy("n").setProperty("a", "b")
+      .execute()
+    assert(live(name).schema.identifierFieldIds.size == 1)
+    val before = commits(name)
+    tableOf(name).evolve()
+      .renameColumn("n", "m")
+      .replacePartitionField("m", "truncate(10, m)")
+      .sortedBy()
+      .sql("DROP IDENTIFIER FIELDS id")
+      .unsetProperty("a")
+      .dropColumn("s")
+      .dropColumn("nothing", ifExists = true)
+      .setDefault("m", "7")
+      .execute()
+    val table = live(name)
+    assert(commits(name) == before + 1)
+    assert(table.spec.fields.map(_.transform.toString) == Vector("truncate[10]"))
+    assert(!table.sortOrder.isSorted && table.schema.identifierFieldIds.isEmpty && !table.properties.contains("a"))
+    sql(s"INSERT INTO $name (id) VALUES (2)")
+    assert(sorted(s"SELECT * FROM $name WHERE id = 2") == Seq("[2,7,null]"))
+    tableOf(name).evolve().dropDefault("m").dropPartitionField("truncate(10, m)").execute()
+    assert(live(name).spec.fields.isEmpty && live(name).schema.fields(1).writeDefault.isEmpty)
+  }
+
+  test("an invalid change changes nothing") {
+    val name = created()
+    val before = commits(name)
+    val evolution = tableOf(name).evolve().addColumn("extra", IntegerType)
+    def rejection(statement: EvolveStatement): String = messages(intercept[Exception](statement.execute()))
+    assert(rejection(evolution.dropColumn("nothing")).contains("nothing"))
+    assert(rejection(evolution.addPartitionField("nothing")).contains("nothing"))
+    assert(rejection(evolution.changeType("id", IntegerType)).contains("Cannot change column id"))
+    assert(rejection(evolution.sql("CREATE BRANCH b")).contains("cannot be combined with other changes"))
+    assert(rejection(evolution.sql("NO SUCH CHANGE")).contains("NO"))
+    assert(rejection(tableOf(name).evolve()).contains("at least one change"))
+    assert(commits(name) == before)
+  }
+
+  test("a concurrent change of the columns is a conflict, and concurrent rows are kept") {
+    val name = created()
+    tableOf(name).toDF.count()
+    sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")
+    val error = intercept[OperationError](
+      tableOf(name).evolve().addColumn("ours", IntegerType).addPartitionField("ours").execute()
+    )
+    assert(error.getErrorClass == "ICEBERG_LITE.COMMIT_CONFLICT")
+    sql(s"REFRESH TABLE $name")
+    tableOf(name).toDF.count()
+    sql(s"INSERT INTO ${peer(name)} VALUES (2, 20, named_struct('a', 6), NULL, 9)")
+    tableOf(name).evolve().addColumn("ours", IntegerType).addPartitionField("ours").sortedBy("ours").execute()
+    val table: Table = live(name)
+    assert(table.schema.fields.map(_.name).takeRight(2) == Vector("theirs", "ours"))
+    assert(table.spec.fields.map(_.name) == Vector("ours") && count(name) == 2)
+  }
+}
