@@ -11,7 +11,7 @@ SELECT count(*) FROM db.t.metadata_log_entries;
 
 -- query
 CALL ${catalog}.system.alter_table(table => 'db.t', changes => array(
-  'ADD COLUMN city STRING COMMENT ''name of the city'' AFTER id',
+  "ADD COLUMN city STRING COMMENT 'name of the city' AFTER id",
   'RENAME COLUMN n TO amount',
   'ALTER COLUMN amount TYPE BIGINT',
   'DROP COLUMN old',
@@ -19,7 +19,7 @@ CALL ${catalog}.system.alter_table(table => 'db.t', changes => array(
   'ADD PARTITION FIELD city AS place',
   'WRITE ORDERED BY amount DESC',
   'SET IDENTIFIER FIELDS id',
-  'SET TBLPROPERTIES (''team'' = ''data'')'
+  "SET TBLPROPERTIES ('team' = 'data')"
 ));
 ----
 2 | 1 | 1
@@ -54,7 +54,7 @@ CALL ${catalog}.system.alter_table('db.t', array('ADD COLUMN extra INT', 'DROP C
 CALL ${catalog}.system.alter_table('db.t', array('ADD COLUMN extra INT', 'RENAME TO db.other'));
 
 -- error current-snapshot-id
-CALL ${catalog}.system.alter_table('db.t', array('SET TBLPROPERTIES (''current-snapshot-id'' = ''1'')'));
+CALL ${catalog}.system.alter_table('db.t', array("SET TBLPROPERTIES ('current-snapshot-id' = '1')"));
 
 -- error at least one change
 CALL ${catalog}.system.alter_table('db.t', array());
