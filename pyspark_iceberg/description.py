@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.fields import Columns, PartitionField, SortField, StatisticsFile, TypedTuple
+from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
 
-_DETAILS = "# Detailed Table Information"
 
-
-@dataclass(frozen=True)
-class PartitionField:
-    """A partition field of a table: a column, or a transform of a column such as `days(time_hour)`."""
-
-    position: int
-    transform: str
-
-    def __str__(self) -> str:
-        """Return the transform in SQL."""
-        return self.transform
-
-
-class TableDescription:
+class TableDescription(TableProcedures):
     """The methods of `Table` that describe the table."""
 
     _spark: SparkSession
@@ -41,9 +26,23 @@ class TableDescription:
         return self.to_df().schema
 
     @property
-    def partitioning(self) -> tuple[PartitionField, ...]:
+    def partitioning(self) -> TypedTuple[PartitionField]:
         """The partition fields of the default partition spec; empty for an unpartitioned table."""
-        return tuple(PartitionField(i, kind) for i, kind in enumerate(self._details("# Partitioning").values()))
+        table = self.describe_table()
+        ddl = "position INT, transform STRING, name STRING, field_id INT, columns ARRAY<STRING>"
+        return TypedTuple.of(self._spark, ddl, Columns(table.schema).partitioning(table.partition_spec))
+
+    @property
+    def sort_order(self) -> TypedTuple[SortField]:
+        """The fields of the sort order of the table; empty if the table is not sorted."""
+        table = self.describe_table()
+        ddl = "position INT, transform STRING, descending BOOLEAN, nulls_first BOOLEAN, columns ARRAY<STRING>"
+        return TypedTuple.of(self._spark, ddl, Columns(table.schema).sort_order(table.sort_order))
+
+    @property
+    def identifier_fields(self) -> tuple[str, ...]:
+        """The names of the columns that identify a row."""
+        return Columns(self.describe_table().schema).identifier_fields
 
     @property
     def properties(self) -> dict[str, str]:
@@ -53,34 +52,29 @@ class TableDescription:
     @property
     def location(self) -> str:
         """The location of the table, as a URI."""
-        return self._details(_DETAILS)["Location"]
+        return self.describe_table().location
 
     @property
     def comment(self) -> str | None:
         """The description of the table, or None if it has none."""
-        return self._details(_DETAILS).get("Comment")
+        return self.describe_table().comment
 
     @property
     def format_version(self) -> int:
         """The format version of the table."""
-        return int(self.properties["format-version"])
+        return self.describe_table().format_version
 
     @property
     def current_snapshot_id(self) -> int | None:
         """The id of the current snapshot, or None if the table has none."""
-        value = self.properties["current-snapshot-id"]
-        return None if value == "none" else int(value)
+        return self.describe_table().current_snapshot_id
 
-    @property
-    def sort_order(self) -> str | None:
-        """The sort order of the table in SQL, or None if the table is not sorted."""
-        return self.properties.get("sort-order")
-
-    @property
-    def identifier_fields(self) -> tuple[str, ...]:
-        """The names of the columns that identify a row."""
-        text = self.properties.get("identifier-fields", "").strip("[]")
-        return tuple(text.split(",")) if text else ()
+    def statistics(self) -> TypedTuple[StatisticsFile]:
+        """Return the statistics files of the table, which `compute_table_stats` and `compute_partition_stats` write."""
+        table = self.describe_table()
+        ddl = "snapshot_id BIGINT, kind STRING, path STRING, bytes BIGINT, distinct_values MAP<STRING, BIGINT>"
+        files = Columns(table.schema).statistics(table.statistics, table.partition_statistics)
+        return TypedTuple.of(self._spark, ddl, files)
 
     def history(self) -> TypedRows[HistoryEntry]:
         """Return the snapshots that became current, with the times when they became current, oldest first."""
@@ -108,15 +102,3 @@ class TableDescription:
     def metadata(self, kind: str) -> DataFrame:
         """Return one of the table's metadata tables, such as `manifests` or `partitions`."""
         return self._spark.table(f"{self.name}.{kind}")
-
-    def _details(self, section: str) -> dict[str, str]:
-        """Return the rows of a section of the table's description. The columns are not in a section."""
-        with typed_errors():
-            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {self.name}").collect()
-        names = [row["col_name"] for row in rows]
-        if section not in names:
-            return {}
-        # A column may have the name of a section, but all columns precede the sections.
-        start = len(names) - names[::-1].index(section)
-        end = next((i for i in range(start, len(names)) if not names[i] or names[i].startswith("# ")), len(names))
-        return {row["col_name"]: row["data_type"] for row in rows[start:end]}

@@ -31,6 +31,14 @@ class JarNotFoundError(IcebergLiteError):
     """The package does not contain the connector's jar: it was installed from a source tree without a build."""
 
 
+class MissingPackageError(IcebergLiteError, ImportError):
+    """An optional Python package is not installed; the message says how to install it."""
+
+
+class UnsupportedVersionError(IcebergLiteError):
+    """The version of Java, Spark or Scala is not supported."""
+
+
 class SessionConflictError(IcebergLiteError):
     """A Spark session without the connector is already running, and jars cannot be added to it."""
 

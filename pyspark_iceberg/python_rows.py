@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, IntegralType, MapType, StructType, TimestampType
 
+from pyspark_iceberg.arrow import from_arrow
+
 
 def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
     """Return rows as a DataFrame of Spark.
@@ -25,16 +27,21 @@ def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
         ValueError: a column of the rows is not a column of the table.
         pyspark.errors.PySparkTypeError: a value does not have the type of its column.
     """
-    if hasattr(rows, "to_pylist"):
-        names = list(rows.column_names)
+    is_arrow, is_pandas = hasattr(rows, "to_pylist"), hasattr(rows, "itertuples")
+    if not is_arrow and not is_pandas:
+        return spark.createDataFrame(rows, schema)
+    names = [str(name) for name in (rows.column_names if is_arrow else rows.columns)]
+    columns = _fields(names, schema)
+    df = from_arrow(spark, rows, columns)
+    if df is not None:
+        return df
+    # The conversion by rows accepts more types, and reports the first value that does not have the type of its column.
+    if is_arrow:
         values = [tuple(row.values()) for row in rows.to_pylist()]
-    elif hasattr(rows, "itertuples"):
-        names = [str(name) for name in rows.columns]
+    else:
         present = rows.astype(object).where(rows.notna(), None)
         values = list(present.itertuples(index=False, name=None))
-    else:
-        return spark.createDataFrame(rows, schema)
-    return spark.createDataFrame(_converted(spark, values, _fields(names, schema)), _fields(names, schema))
+    return spark.createDataFrame(_converted(spark, values, columns), columns)
 
 
 def _fields(names: Sequence[str], schema: StructType) -> StructType:

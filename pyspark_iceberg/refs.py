@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from pyspark_iceberg.errors import typed_errors
 
 if TYPE_CHECKING:
     from pyspark_iceberg.table import Table
+
+
+_LOGGER = logging.getLogger("pyspark_iceberg")
 
 
 class TableRefs:
@@ -81,8 +85,14 @@ class TableRefs:
         """Write to a branch, check the rows there, and publish them (write, audit, publish).
 
         The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
-        applied to `main` in one step, and the branch is dropped. If the block raises an exception, `main` does not
-        change, and the branch stays for inspection.
+        applied to `main` in one step, and the branch is dropped. If the block raises an exception, or if the commits
+        cannot be published, `main` does not change, and the branch stays for inspection. The logger `pyspark_iceberg`
+        then names the branch::
+
+            with table.audit("nightly") as staged:
+                staged.append(rows)
+                if staged.to_df().where("amount IS NULL").count():
+                    raise ValueError("a row has no amount")
 
         Args:
             branch: the name of the branch, which must not exist; by default a name that no other audit uses.
@@ -92,8 +102,17 @@ class TableRefs:
             ValidationError: other commits changed `main` in the meantime, and the changes overlap.
         """
         name = branch or f"audit_{uuid.uuid4().hex[:12]}"
-        yield self.create_branch(name)
-        self._table(self.name).merge_branch(branch=name)
+        staged = self.create_branch(name)
+        try:
+            yield staged
+            self._table(self.name).merge_branch(branch=name)
+        except BaseException:
+            _LOGGER.warning(
+                "The audit of %s failed, so nothing was published. The branch %s keeps its commits. Read it with "
+                "table.scan(branch=%r), publish it with table.merge_branch(%r), or drop it with table.drop_branch(%r)",
+                *(self.name, name, name, name, name),
+            )
+            raise
         self.drop_branch(name)
 
     def _at(self, selector: str) -> DataFrame:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Union
 
+from pyspark import SparkContext
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
+from pyspark_iceberg.catalogs import Catalog, PathLike, location
 from pyspark_iceberg.errors import IcebergLiteError, SessionConflictError
-from pyspark_iceberg.jars import connector_jars
+from pyspark_iceberg.jars import jar_settings, joined
+from pyspark_iceberg.versions import check_distribution, check_java, check_session
 
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
@@ -24,58 +27,66 @@ SERVERS = ("rest", "hive")
 SECRETS = r"(?i)secret|password|passwd|token|credential|access[.-]?key|api[.-]?key|://[^/@\s:]+:[^/@\s]+@"
 REDACTION = ("spark.redaction.regex", "spark.sql.redaction.options.regex")
 
-PathLike = Union[str, "os.PathLike[str]"]
-
 
 def iceberg_session(
-    warehouse: PathLike | None = None,
+    warehouse: PathLike | Catalog | None = None,
     *,
     catalog: str = "lite",
     uri: str | None = None,
     properties: Mapping[str, str] | None = None,
     default: bool = True,
     builder: SparkSession.Builder | None = None,
+    jar: PathLike | None = None,
 ) -> SparkSession:
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. Not
-            required for a catalog server that has its own location.
+            required for a catalog server that has its own location. Or the whole catalog as typed settings: a
+            `FileSystemCatalog`, `JdbcCatalog`, `RestCatalog` or `HiveCatalog`.
         catalog: the catalog's name in SQL.
         uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
             it, the catalog is a file-system catalog.
         properties: additional properties of the catalog, such as `type` or `cache-enabled`.
         default: whether table names without a catalog refer to this catalog.
         builder: a builder with settings of your own (master, memory, other extensions); its settings are kept.
+        jar: the connector's jar: a path, a URI, or Maven coordinates `group:artifact:version`. By default, it is the
+            jar of this package, unless the builder or the Spark distribution already contains the connector.
 
     Raises:
         IcebergLiteError: neither the warehouse nor the properties specify the location of the tables.
-        JarNotFoundError: the package contains no jar.
+        JarNotFoundError: there is no such jar, or the package contains no jar.
+        UnsupportedVersionError: the version of Java, Spark or Scala is not supported.
         SessionConflictError: a session without the connector is already running.
     """
     settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
     running = SparkSession.getActiveSession()
     if running is not None:
         return _add_catalog(running, settings)
-    return configure(builder or SparkSession.builder.appName("iceberg-lite"), settings).getOrCreate()
+    if SparkContext._gateway is None:
+        check_java()
+    return configure(builder or SparkSession.builder.appName("iceberg-lite"), settings, jar=jar).getOrCreate()
 
 
 def catalog_settings(
-    warehouse: PathLike | None = None,
+    warehouse: PathLike | Catalog | None = None,
     *,
     catalog: str = "lite",
     uri: str | None = None,
     properties: Mapping[str, str] | None = None,
     default: bool = True,
 ) -> dict[str, str]:
-    """Return the Spark settings that `iceberg_session` sets, for example for `spark-submit --conf`."""
+    """Return the Spark settings of the catalog that `iceberg_session` sets, for example for `spark-submit --conf`."""
     values = dict(properties or {})
     if uri is not None:
         values["uri"] = uri
+    if isinstance(warehouse, Catalog):
+        values = {**warehouse.properties(), **values}
+        warehouse = None
     values.setdefault("type", CATALOG_TYPES.get(values.get("uri", "").partition(":")[0].lower(), "hadoop"))
     if warehouse is not None:
         # The warehouse of a REST catalog may be a name that only the server can interpret.
-        values["warehouse"] = os.fspath(warehouse) if values["type"] == "rest" else _location(warehouse)
+        values["warehouse"] = os.fspath(warehouse) if values["type"] == "rest" else location(warehouse)
     if "warehouse" not in values and values["type"] not in SERVERS:
         raise IcebergLiteError('Specify the location of the tables: iceberg_session(warehouse="path/or/uri")')
     prefix = f"spark.sql.catalog.{catalog}"
@@ -85,11 +96,26 @@ def catalog_settings(
     return settings
 
 
-def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> SparkSession.Builder:
-    """Add the connector's jars, its SQL extensions and some settings to a builder; existing settings are kept."""
+def configure(
+    builder: SparkSession.Builder, settings: Mapping[str, str], *, jar: PathLike | None = None
+) -> SparkSession.Builder:
+    """Add the connector's jars, its SQL extensions and some settings to a builder; existing settings are kept.
+
+    Args:
+        builder: the builder.
+        settings: the settings to add, such as those that `catalog_settings` returns.
+        jar: the connector's jar, as for `iceberg_session`.
+
+    Raises:
+        JarNotFoundError: there is no such jar, or the package contains no jar.
+        UnsupportedVersionError: the version of Spark or Scala is not supported.
+    """
+    spark_home = Path(_find_spark_home())  # type: ignore[no-untyped-call]
+    check_distribution(spark_home)
     existing: dict[str, str] = getattr(builder, "_options", {})
-    builder = builder.config("spark.jars", _joined(existing.get("spark.jars"), *map(str, connector_jars())))
-    builder = builder.config("spark.sql.extensions", _joined(existing.get("spark.sql.extensions"), EXTENSIONS_CLASS))
+    for key, value in jar_settings(jar, existing, spark_home).items():
+        builder = builder.config(key, value)
+    builder = builder.config("spark.sql.extensions", joined(existing.get("spark.sql.extensions"), EXTENSIONS_CLASS))
     for key in REDACTION:
         builder = builder.config(key, existing.get(key, SECRETS))
     for key, value in settings.items():
@@ -98,6 +124,7 @@ def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spa
 
 
 def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    check_session(spark.version)
     if EXTENSIONS_CLASS not in (spark.conf.get("spark.sql.extensions", "") or ""):
         raise SessionConflictError(
             "A Spark session without iceberg-lite is already running, and jars cannot be added to it. "
@@ -106,14 +133,3 @@ def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSessi
     for key, value in settings.items():
         spark.conf.set(key, value)
     return spark
-
-
-def _location(warehouse: PathLike) -> str:
-    """Make a local path absolute, because Spark processes may run in other directories; return a URI unchanged."""
-    text = os.fspath(warehouse)
-    return text if "://" in text or text.startswith("file:") else str(Path(text).expanduser().absolute())
-
-
-def _joined(existing: str | None, *added: str) -> str:
-    values = [v for v in (existing or "").split(",") if v]
-    return ",".join(values + [a for a in added if a not in values])

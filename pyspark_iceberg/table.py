@@ -10,16 +10,18 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from pyspark_iceberg.builder import TableBuilder
-from pyspark_iceberg.call import Timestamp, call, identifier, literal, milliseconds, setting
+from pyspark_iceberg.call import call, identifier, literal, milliseconds, setting
 from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, run
 from pyspark_iceberg.description import TableDescription
 from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.evolution import TableEvolution
+from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.merge import Merge, equal_columns
 from pyspark_iceberg.metadata import compare
 from pyspark_iceberg.metadata.compare import SnapshotDiff
 from pyspark_iceberg.metadata.spark_source import SparkSource
 from pyspark_iceberg.optimize import Optimize
-from pyspark_iceberg.procedures import TableProcedures
+from pyspark_iceberg.reads import TableReads
 from pyspark_iceberg.refs import TableRefs
 from pyspark_iceberg.report import spark as spark_report
 from pyspark_iceberg.report.notebook import table_html
@@ -27,7 +29,7 @@ from pyspark_iceberg.streams import TableStreams
 from pyspark_iceberg.writes import TableWrites
 
 
-class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableRefs):
+class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStreams, TableRefs):
     """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
     All methods use SQL and DataFrames, so they also work with Spark Connect.
@@ -93,24 +95,6 @@ class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableR
     def replace(cls, spark: SparkSession, name: str) -> TableBuilder:
         """Begin the creation of a table, or its replacement if it exists. The history of the table is kept."""
         return TableBuilder(spark, name, "CREATE OR REPLACE TABLE", cls)
-
-    def as_of(self, *, version: int | str | None = None, timestamp: Timestamp | None = None) -> DataFrame:
-        """Return the rows of an earlier state.
-
-        Args:
-            version: a snapshot id, or the name of a branch or tag.
-            timestamp: a time; without a time zone, it is in the session's time zone.
-
-        Raises:
-            ValueError: both or neither of the arguments are set.
-            pyspark.errors.AnalysisException: the table has no such version, or its history starts after the timestamp.
-        """
-        if (version is None) == (timestamp is None):
-            raise ValueError("Set either version or timestamp")
-        if version is not None:
-            return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal(version)}")  # noqa: S608
-        text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
-        return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
 
     def appended(self, *, after: int | datetime.datetime, until: int | datetime.datetime | None = None) -> DataFrame:
         """Return the rows that append commits added, even if later commits changed or deleted these rows.
@@ -220,10 +204,6 @@ class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableR
         with typed_errors():
             self._spark.sql(f"ALTER TABLE {self.name} UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 
-    def to_pandas(self) -> Any:
-        """Return the current rows as a DataFrame of pandas, which must be installed."""
-        return self.to_df().toPandas()
-
     def merge(self, source: DataFrame | str, on: Sql | Sequence[str]) -> Merge:
         """Begin a MERGE, which `execute` runs.
 
@@ -242,12 +222,12 @@ class Table(TableDescription, TableProcedures, TableWrites, TableStreams, TableR
         return call(self._spark, procedure, self.name, arguments)
 
     def _facts(self) -> list[tuple[str, str]]:
-        properties = self.properties
+        table = self.describe_table()
         return [
-            ("format version", properties["format-version"]),
-            ("location", self.location),
-            ("partitioning", ", ".join(str(p) for p in self.partitioning) or "none"),
-            ("current snapshot", properties["current-snapshot-id"]),
+            ("format version", str(table.format_version)),
+            ("location", table.location),
+            ("partitioning", ", ".join(map(str, Columns(table.schema).partitioning(table.partition_spec))) or "none"),
+            ("current snapshot", str(table.current_snapshot_id or "none")),
         ]
 
     def __repr__(self) -> str:

@@ -25,7 +25,11 @@ def events(spark: SparkSession, table: str) -> Table:
 
 def test_a_table_has_its_schema_partitioning_and_properties(events: Table) -> None:
     assert [f.simpleString() for f in events.schema.fields] == ["id:bigint", "ts:timestamp", "note:string"]
-    assert events.partitioning == (PartitionField(0, "days(ts)"), PartitionField(1, "bucket(4, id)"))
+    assert [row["transform"] for row in events.partitioning.to_df().collect()] == ["days(ts)", "bucket(4, id)"]
+    assert events.partitioning == (
+        PartitionField(0, "days(ts)", "ts_day", 1000, ("ts",)),
+        PartitionField(1, "bucket(4, id)", "id_bucket", 1001, ("id",)),
+    )
     assert events.properties["owner-team"] == "data"
     assert events.format_version == 2
     assert events.location.endswith(events.name.replace(".", "/"))

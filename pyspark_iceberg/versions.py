@@ -1,0 +1,72 @@
+"""Check the versions of Spark, Scala and Java before a session starts, because later errors do not name the cause."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from pyspark_iceberg.errors import UnsupportedVersionError
+
+SPARK = "3.5"
+SCALA = "2.12"
+MIN_JAVA = 11
+
+_CORE_JAR = re.compile(r"spark-core_(\d+\.\d+)-(\d+\.\d+)\..*\.jar")
+_JAVA = re.compile(r'version "(?:1\.)?(\d+)')
+
+
+def check_distribution(spark_home: Path) -> None:
+    """Check the versions of Spark and Scala of a Spark distribution.
+
+    Args:
+        spark_home: the directory of the distribution. Without the jar of Spark's core, nothing is checked.
+
+    Raises:
+        UnsupportedVersionError: the connector does not support a version.
+    """
+    found = next(filter(None, (_CORE_JAR.fullmatch(jar.name) for jar in sorted((spark_home / "jars").glob("*")))), None)
+    if found is None:
+        return
+    scala, spark = found.groups()
+    if spark != SPARK:
+        raise UnsupportedVersionError(
+            f"Spark {spark} is not supported; install Spark {SPARK}: pip install 'pyspark>={SPARK},<3.6' "
+            f"(found in {spark_home})"
+        )
+    if scala != SCALA:
+        raise UnsupportedVersionError(
+            f"Spark for Scala {scala} is not supported; use Spark {SPARK} for Scala {SCALA}, such as that of PySpark "
+            f"(found in {spark_home})"
+        )
+
+
+def check_session(version: str) -> None:
+    """Check the version of the Spark of a running session.
+
+    Raises:
+        UnsupportedVersionError: the connector does not support the version.
+    """
+    if not version.startswith(f"{SPARK}."):
+        raise UnsupportedVersionError(f"The running session has Spark {version}; the connector requires Spark {SPARK}")
+
+
+def check_java() -> None:
+    """Check that there is a JVM, and its version.
+
+    Raises:
+        UnsupportedVersionError: there is no JVM, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        place = f"in JAVA_HOME ({home})" if home else "on the PATH"
+        raise UnsupportedVersionError(f"There is no java {place}; install JDK 17, or set JAVA_HOME to its directory")
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
+    found = _JAVA.search(output)
+    if found is not None and int(found.group(1)) < MIN_JAVA:
+        raise UnsupportedVersionError(
+            f"Java {found.group(1)} is too old ({java}); install JDK 17, or set JAVA_HOME to its directory"
+        )
