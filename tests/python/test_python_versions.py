@@ -1,0 +1,66 @@
+"""The package runs on all Python versions that its metadata declares."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = sorted((ROOT / "pyspark_iceberg").glob("*.py"))
+METADATA = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+IMPORT_ALL = """
+import importlib, pkgutil, pyspark_iceberg
+for module in pkgutil.iter_modules(pyspark_iceberg.__path__):
+    importlib.import_module(f"pyspark_iceberg.{module.name}")
+print(len(pyspark_iceberg.__all__))
+"""
+
+
+def oldest() -> tuple[int, int]:
+    """Return the oldest version that the metadata declares."""
+    found = re.search(r'requires-python = ">=(\d+)\.(\d+)"', METADATA)
+    assert found is not None
+    return int(found.group(1)), int(found.group(2))
+
+
+def test_every_module_has_the_syntax_of_the_oldest_version() -> None:
+    for source in SOURCES:
+        tree = ast.parse(source.read_text(encoding="utf-8"), str(source), feature_version=oldest())
+        if source.name == "__init__.py":
+            continue
+        imports = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+        assert imports[:1] == ["__future__"], f"{source} must not evaluate annotations, which have newer syntax"
+
+
+def test_the_metadata_lists_the_tested_versions() -> None:
+    versions = re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', METADATA)
+    assert versions == [str(minor) for minor in range(oldest()[1], 13)]
+
+
+def interpreter() -> str:
+    """Return the interpreter of the oldest version, or, if there is none on the PATH, the one of this test."""
+    name = "python{}.{}".format(*oldest())
+    try:
+        subprocess.run([name, "--version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return sys.executable
+    return name
+
+
+def test_all_modules_are_imported_by_the_oldest_version_that_is_installed(tmp_path: Path) -> None:
+    # PySpark and Py4J have no compiled modules, so that those of another version can be imported.
+    packages = Path(pyspark.__file__).parent.parent
+    for name in ("pyspark", "py4j"):
+        (tmp_path / name).symlink_to(packages / name)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [interpreter(), "-c", IMPORT_ALL]
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert int(completed.stdout) > 0
