@@ -63,9 +63,10 @@ def iceberg_session(
     running = SparkSession.getActiveSession()
     if running is not None:
         return _add_catalog(running, settings)
-    if SparkContext._gateway is None:
+    builder = builder or SparkSession.builder.appName("iceberg-lite")
+    if SparkContext._gateway is None and not _is_remote(builder):
         check_java()
-    return configure(builder or SparkSession.builder.appName("iceberg-lite"), settings, jar=jar).getOrCreate()
+    return configure(builder, settings, jar=jar).getOrCreate()
 
 
 def catalog_settings(
@@ -121,6 +122,11 @@ def configure(
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder
+
+
+def _is_remote(builder: SparkSession.Builder) -> bool:
+    """Return whether the session will be one of Spark Connect, which needs no JVM here."""
+    return "spark.remote" in getattr(builder, "_options", {}) or "SPARK_REMOTE" in os.environ
 
 
 def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
