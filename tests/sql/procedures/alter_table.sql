@@ -22,7 +22,7 @@ CALL ${catalog}.system.alter_table(table => 'db.t', changes => array(
   "SET TBLPROPERTIES ('team' = 'data')"
 ));
 ----
-2 | 1 | 1
+2 | 2 | 1
 
 -- query
 SELECT count(*) FROM db.t.metadata_log_entries;
@@ -38,7 +38,7 @@ SELECT id, city, amount FROM t ORDER BY id;
 2 | Rome | 3000000000
 
 -- query
-SELECT partition.place, CAST(partition.ts_day AS STRING) FROM db.t.files WHERE spec_id = 1;
+SELECT partition.place, CAST(partition.ts_day AS STRING) FROM db.t.files WHERE spec_id = 2;
 ----
 Rome | 2026-01-02
 
