@@ -35,7 +35,7 @@ object Settings {
   def of(seed: Long): Settings = {
     val random = new Random(seed * 0x9e3779b97f4a7c15L)
     def choose[A](items: A*): A = items(random.nextInt(items.size))
-    Settings(
+    val settings = Settings(
       seed,
       choose(SimulatedCatalog.all: _*),
       choose(FormatVersion.V1, FormatVersion.V2, FormatVersion.V2, FormatVersion.V3, FormatVersion.V3),
@@ -55,5 +55,19 @@ object Settings {
         "write.metadata.delete-after-commit.enabled" -> choose("false", "true")
       )
     )
+    // Drawn last, so that the other histories do not depend on it.
+    if (random.nextInt(4) > 0) settings
+    else {
+      val small = random.nextBoolean()
+      def limit(most: Int) = if (small) (1 + random.nextInt(most)).toString else "64"
+      settings.copy(
+        version = FormatVersion.V4,
+        properties = settings.properties ++ Map(
+          "write.v4.single-commit-max-files" -> limit(3),
+          "write.v4.root.max-data-files" -> limit(4),
+          "write.v4.root.max-delete-entries" -> limit(4)
+        )
+      )
+    }
   }
 }
