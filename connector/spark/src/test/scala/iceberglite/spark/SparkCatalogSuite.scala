@@ -19,6 +19,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.catalog.PathTables
 import iceberglite.spark.table.SparkTable
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
 import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.action.UpdateSchema
@@ -80,7 +82,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     val exists = intercept[TableAlreadyExistsException] {
       lite.createTable(ident(t), Array.empty[Column], Array.empty[Transform], new java.util.HashMap[String, String])
     }
-    assert(exists.getMessage.contains(t) && exists.getCause.isInstanceOf[iceberglite.spec.IcebergError])
+    assert(exists.getMessage.contains(t) && exists.getCause.isInstanceOf[IcebergError])
   }
 
   test("an error for an unknown table suggests a table with a similar name") {
@@ -102,7 +104,8 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       Files.write(file, contents.getBytes(UTF_8))
       lite.invalidateTable(ident(t))
       val e = intercept[AnalysisException](spark.table(t))
-      assert(e.getMessage.contains(t) && e.getMessage.contains("v1.metadata.json"), contents)
+      val InvalidMetadata(path, _, _, _) = e.getCause
+      assert(path.endsWith("/v1.metadata.json") && e.getMessage.contains(t), contents)
       sql(s"DROP TABLE $t")
       assert(!spark.catalog.tableExists(t))
     }
@@ -224,10 +227,12 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     session.conf.set("spark.sql.catalog.typo.type", "hadoop")
     session.conf.set("spark.sql.catalog.typo.warehose", "/tmp/x")
     val typo = intercept[AnalysisException](session.sql("SHOW NAMESPACES IN typo"))
-    assert(typo.getMessage.contains("warehose") && typo.getMessage.contains("Did you mean warehouse?"))
+    val InvalidArgument(_, misspelled, advice) = typo.getCause
+    assert(misspelled == "warehose" && advice.endsWith("Did you mean warehouse?"))
     session.conf.set("spark.sql.catalog.untyped", classOf[SparkCatalog].getName)
     val untyped = intercept[AnalysisException](session.sql("SHOW NAMESPACES IN untyped"))
-    assert(untyped.getMessage.contains("type of catalog untyped"))
+    val InvalidArgument(missing, _, _) = untyped.getCause
+    assert(missing == "type of catalog untyped")
   }
 
   test("the error for a warehouse that cannot be written contains table and path, and no files are left") {
