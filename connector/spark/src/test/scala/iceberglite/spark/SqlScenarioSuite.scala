@@ -16,9 +16,9 @@ import iceberglite.Sampling
 
 /**
  * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The fast tier runs one scenario of each
- * feature, on a catalog without a server. The slow tier runs each scenario at least once, and scenarios of each feature
- * on at least three catalogs, which the seed `ICEBERG_LITE_SAMPLE` selects. With `ICEBERG_LITE_ALL=1`, each scenario
- * runs on each catalog.
+ * feature, on a catalog without a server. Both tiers together run each scenario at least once, and scenarios of each
+ * feature on at least three catalogs, which the seed `ICEBERG_LITE_SAMPLE` selects. With `ICEBERG_LITE_ALL=1`, each
+ * scenario runs on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
@@ -29,13 +29,10 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private val allPairs: Vector[ScenarioRun] =
     for (scenario <- scenarios; catalog <- catalogs if catalog.canRun(scenario)) yield ScenarioRun(scenario, catalog)
 
-  private val fastPairs: Set[ScenarioRun] = features.flatMap { feature =>
-    val pairs = pairsInTurn(feature, catalogs.size)
-    pairs.find(pair => LocalCatalogs(pair.catalog.name)).orElse(pairs.headOption)
-  }.toSet
+  private val fastPairs: Set[ScenarioRun] = features.flatMap(fastPair).toSet
 
   private val selectedPairs: Vector[ScenarioRun] =
-    if (Sampling.isOff) allPairs else (fastPairs.toVector ++ features.flatMap(pairsInTurn(_)) ++ remainingRuns).distinct
+    if (Sampling.isOff) allPairs else features.flatMap(selected) ++ remainingRuns
 
   selectedPairs.foreach { pair =>
     test(s"${pair.scenario.name} on ${pair.catalog.name}", Sampling.slowUnless(fastPairs(pair)): _*)(run(pair))
@@ -52,19 +49,28 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 
   /**
    * Pairs each catalog in turn with a scenario of the feature that can run on it. Takes as many turns as there are
-   * scenarios, but at least `catalogCount`.
+   * catalogs or, if there are more, scenarios.
    */
-  private def pairsInTurn(feature: Vector[SqlScenario], catalogCount: Int = CatalogsPerFeature): Vector[ScenarioRun] = {
+  private def pairsInTurn(feature: Vector[SqlScenario]): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
-    (start until start + math.max(feature.size, catalogCount)).toVector.flatMap { turn =>
+    (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
       val catalog = catalogs(turn % catalogs.size)
       feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.canRun).map(ScenarioRun(_, catalog))
     }
   }
 
-  /** Pairs scenarios that [[pairsInTurn]] leaves without a pair with the first catalog on which they can run. */
+  private def fastPair(feature: Vector[SqlScenario]): Option[ScenarioRun] = {
+    val pairs = pairsInTurn(feature).take(catalogs.size)
+    pairs.find(pair => LocalCatalogs(pair.catalog.name)).orElse(pairs.headOption)
+  }
+
+  /** Selects the pair of the fast tier, and as many other pairs as the feature has scenarios or needs catalogs. */
+  private def selected(feature: Vector[SqlScenario]): Vector[ScenarioRun] =
+    (fastPair(feature).toVector ++ pairsInTurn(feature)).distinct.take(math.max(feature.size, CatalogsPerFeature))
+
+  /** Pairs scenarios that [[selected]] leaves without a pair with the first catalog on which they can run. */
   private def remainingRuns: Vector[ScenarioRun] = {
-    val runScenarios = features.flatMap(pairsInTurn(_)).map(_.scenario).toSet
+    val runScenarios = features.flatMap(selected).map(_.scenario).toSet
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
   }
 
