@@ -93,7 +93,17 @@ private[iceberglite] trait DriverFixture extends SharedSession { self: Suite =>
     ()
   }
 
-  protected def filesOf(c: Case): Set[Path] = FilesBelow.withoutHints(storage.resolve(c.table.replace('.', '/')))
+  protected def filesOf(c: Case): Set[Path] = FilesBelow.withoutHints(directoryOf(c.table))
+
+  /** @param table the namespace and name of a table */
+  protected def directoryOf(table: String): Path = storage.resolve(table.replace('.', '/'))
+
+  /** Runs a program with several drivers in one process, which ends when all of them have died. */
+  protected def kill(deaths: Seq[Death], program: String = "iceberglite.spark.rowlevel.DyingDriver"): Unit = {
+    val (exit, output) = DriverProcess.run(program, warehouse, deaths.map(_.line), newDirectory())
+    assert(exit == DyingDriver.KilledExitCode, output)
+    ()
+  }
 
   /** Returns the files in a table's directory that its metadata does not reference. */
   protected def orphans(c: Case): Set[Path] = {

@@ -103,23 +103,29 @@ class DyingFileSystem extends RenamingFileSystem {
 }
 
 private[iceberglite] object DyingFileSystem {
-  @volatile var death: Option[CrashPoint] = None
+  @volatile private var deaths: Map[String, CrashPoint] = Map.empty
 
   /** Directories of the tables whose drivers have died. */
   private val deadTables: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
 
   @volatile private var remainingDeaths = new CountDownLatch(0)
 
-  def expectDeaths(deaths: Int): Unit = remainingDeaths = new CountDownLatch(deaths)
+  /** Lets drivers die from now on. */
+  def expect(expected: Seq[Death]): Unit = {
+    remainingDeaths = new CountDownLatch(expected.size)
+    deaths = expected.map(d => d.table -> d.point).toMap
+  }
 
   /** Waits until all drivers have died. @return whether they died within the time limit */
-  def awaitAll(): Boolean = remainingDeaths.await(150, TimeUnit.SECONDS)
+  def awaitAll(): Boolean = remainingDeaths.await(200, TimeUnit.SECONDS)
 
-  private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
+  private def tableOf(path: Path): String = path.toUri.getPath.replaceFirst("/(data|metadata)/.*", "")
 
   private def dieIf(call: CrashPoint.Call, path: Path, isAfterCall: Boolean): Unit = {
-    val diesHere = death.exists(d => d.call == call && d.isAfterCall == isAfterCall && d.matchesPath(path.toString))
-    if (diesHere && deadTables.add(tableOf(path))) remainingDeaths.countDown()
+    val table = tableOf(path)
+    val diesHere =
+      deaths.get(table).exists(d => d.call == call && d.isAfterCall == isAfterCall && d.matchesPath(path.toString))
+    if (diesHere && deadTables.add(table)) remainingDeaths.countDown()
     stopIfDead(path)
   }
 
@@ -127,8 +133,25 @@ private[iceberglite] object DyingFileSystem {
 }
 
 /**
- * A program that runs statements concurrently, each on its own table. When all statements have reached the point that
- * the [[CrashPoint]] describes, the process ends without any clean-up, as after `kill -9`.
+ * The death of a driver.
+ *
+ * @param table the path of the directory of the table to which the driver writes
+ * @param work what the driver does, as text that the program of the driver understands
+ */
+final private[iceberglite] case class Death(point: CrashPoint, table: String, work: String) {
+  def line: String = s"${point.name}\t$table\t$work"
+}
+
+private[iceberglite] object Death {
+  def parse(line: String): Death = {
+    val Array(name, table, work) = line.split("\t", 3)
+    Death(CrashPoint.all.find(_.name == name).get, table, work)
+  }
+}
+
+/**
+ * A program that runs statements concurrently, each on its own table. When each statement has reached the point at
+ * which its driver dies, the process ends without any clean-up, as after `kill -9`.
  */
 object DyingDriver {
   val KilledExitCode = 137
@@ -136,17 +159,18 @@ object DyingDriver {
   /** Separates statements in a line of the file. The statements of a line run one after another. */
   val Separator = "; "
 
-  /** @param args the name of a [[CrashPoint]], the warehouse, a directory for Spark's files, and a file with statements */
+  /** The master of programs with dying drivers, whose tasks never release their slots. */
+  val Master = "local[200]"
+
+  /** @param args the warehouse, a directory for Spark's files, and a file with [[Death]]s */
   def main(args: Array[String]): Unit = {
-    val Array(name, warehouse, scratch, file) = args
-    val statements = Files.readAllLines(Paths.get(file)).asScala
-    // There are many task slots, because the tasks of a statement whose driver died never release their slots.
-    val spark = DriverProcess.session("local[40]", warehouse, scratch)
-    DyingFileSystem.expectDeaths(statements.size)
-    DyingFileSystem.death = CrashPoint.all.find(_.name == name)
-    statements.foreach { statement =>
+    val Array(warehouse, scratch, file) = args
+    val deaths = Files.readAllLines(Paths.get(file)).asScala.map(Death.parse)
+    val spark = DriverProcess.session(Master, warehouse, scratch)
+    DyingFileSystem.expect(deaths)
+    deaths.foreach { death =>
       val thread = new Thread(() => {
-        statement.split(Separator).foreach(spark.sql(_))
+        death.work.split(Separator).foreach(spark.sql(_))
       })
       thread.setDaemon(true)
       thread.start()
@@ -171,6 +195,7 @@ private[iceberglite] object DriverProcess {
     val catalog = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings(warehouse): _*)
     val conf = catalog ++ Map(
       "spark.ui.enabled" -> "false",
+      "spark.sql.ui.explainMode" -> "simple",
       "spark.local.dir" -> scratch,
       "spark.sql.warehouse.dir" -> s"$scratch/spark-warehouse",
       "spark.sql.shuffle.partitions" -> "2",
@@ -189,24 +214,19 @@ private[iceberglite] object DriverProcess {
   /**
    * Runs a program in a separate process.
    *
-   * @param program the class with the main method, whose arguments are `name`, `warehouse`, the directory `scratch` and
-   *   a file with the statements
+   * @param program the class with the main method, whose arguments are `target`, the directory `scratch` and a file
+   *   with the lines
+   * @param target where the program writes: a warehouse, or the URI of a Metastore
    * @return the exit code, or -1 after a timeout, and the last 4000 characters of the output
    */
-  def run(
-      program: String,
-      name: String,
-      warehouse: String,
-      statements: Seq[String],
-      scratch: LocalPath
-  ): (Int, String) = {
-    val file = Files.write(scratch.resolve("statements"), statements.asJava)
+  def run(program: String, target: String, lines: Seq[String], scratch: LocalPath): (Int, String) = {
+    val file = Files.write(scratch.resolve("lines"), lines.asJava)
     val log = scratch.resolve("log").toFile
     val opens =
       ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
     val command = Seq(java, "-Xmx1g") ++ JvmOptions.quickStart ++ opens ++
-      Seq("-cp", System.getProperty("java.class.path"), program, name, warehouse, scratch.toString, file.toString)
+      Seq("-cp", System.getProperty("java.class.path"), program, target, scratch.toString, file.toString)
     val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
     try {
       val ended = process.waitFor(240, TimeUnit.SECONDS)

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 
 /**
- * Kills the driver's process at different points of a statement. Afterwards, the table must have either its old or its
+ * Kills drivers at different points of a statement. Afterwards, the table must have either its old or its
  * new rows, and the files that the driver left must be orphan files, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
@@ -40,15 +40,23 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
+  /** Kills the drivers of statements in one process. @return the cases, with the files before the statements */
+  private def killed(deaths: Seq[CrashPoint]): Map[CrashPoint, Seq[(Case, Set[Path])]] = {
+    val cases = deaths.map(death => death -> casesOf(death))
+    cases.foreach(_._2.foreach(create))
+    val withFiles = cases.map { case (death, ofDeath) => death -> ofDeath.map(c => c -> filesOf(c)) }
+    kill(for ((death, ofDeath) <- cases; c <- ofDeath) yield Death(death, directoryOf(c.table).toString, c.statement))
+    withFiles.toMap
+  }
+
+  private val (inFastTier, inSlowTier) = CrashPoint.ofStatements.partition(slow(_).isEmpty)
+  private lazy val killedInFastTier = killed(inFastTier)
+  private lazy val killedInSlowTier = killed(inSlowTier)
+
   CrashPoint.ofStatements.foreach { death =>
     test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
-      val cases = casesOf(death)
-      cases.foreach(create)
-      val filesBefore = cases.map(filesOf)
-      val program = "iceberglite.spark.rowlevel.DyingDriver"
-      val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
-      assert(exit == DyingDriver.KilledExitCode, output)
-      cases.zip(filesBefore).foreach { case (c, files) => checkAndContinue(c, death, files) }
+      val cases = if (inFastTier.contains(death)) killedInFastTier else killedInSlowTier
+      cases(death).foreach { case (c, files) => checkAndContinue(c, death, files) }
     }
   }
 }

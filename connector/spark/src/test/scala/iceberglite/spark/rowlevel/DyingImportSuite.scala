@@ -69,16 +69,25 @@ class DyingImportSuite extends AnyFunSuite with DriverFixture {
       ()
     }
 
-  for (death <- Seq(CrashPoint.BeforeCommit, CrashPoint.InCommit, CrashPoint.AfterCommit))
+  /** An import whose driver died, with the rows of the target and the source files before the import. */
+  private case class KilledImport(i: Import, death: CrashPoint, rows: Seq[String], files: Set[Path])
+
+  private val deaths = Seq(CrashPoint.BeforeCommit, CrashPoint.InCommit, CrashPoint.AfterCommit)
+
+  /** The imports of all drivers, which run and die in one process. */
+  private lazy val killed: Seq[KilledImport] = {
+    val imports = for (death <- deaths; i <- importsOf(death))
+      yield KilledImport(i, death, fill(i), FilesBelow.withoutHints(i.files))
+    kill(imports.map { k =>
+      Death(k.death, directoryOf(k.i.target.table).toString, k.i.define + DyingDriver.Separator + k.i.call)
+    })
+    imports
+  }
+
+  for (death <- deaths)
     test(s"an import has no or all rows when the driver dies ${death.name}, and a second call completes it", Slow) {
-      val imports = importsOf(death)
-      val before = imports.map(i => (fill(i), FilesBelow.withoutHints(i.files)))
-      val program = "iceberglite.spark.rowlevel.DyingDriver"
-      val lines = imports.map(i => i.define + DyingDriver.Separator + i.call)
-      val (exit, output) = DriverProcess.run(program, death.name, warehouse, lines, newDirectory())
-      assert(exit == DyingDriver.KilledExitCode, output)
-      imports.zip(before).foreach { case (i, (rows, files)) =>
-        checkAndContinue(i, death == CrashPoint.AfterCommit, rows, files)
+      killed.filter(_.death == death).foreach { k =>
+        checkAndContinue(k.i, death == CrashPoint.AfterCommit, k.rows, k.files)
       }
     }
 }

@@ -12,7 +12,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 
 /**
- * Kills the driver's process at different points of a maintenance procedure. Afterwards, the table must have its rows
+ * Kills drivers at different points of a maintenance procedure. Afterwards, the table must have its rows
  * and all files that it references, and a second call must complete the work.
  */
 class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
@@ -136,15 +136,25 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       check(c, before)
     }
 
+  /** A call whose driver died, with the rows and files of the table before the call. */
+  private case class KilledCall(c: Case, death: CrashPoint, rows: Seq[String], files: Set[Path])
+
+  /** The directory of the table that the call writes. */
+  private def writtenBy(c: Case): String =
+    directoryOf(if (c.name.startsWith("clone")) s"${c.table}_clone" else c.table).toString
+
+  /** The calls of all drivers, which run and die in one process. */
+  private lazy val killed: Seq[KilledCall] = {
+    val cases = for (death <- CrashPoint.all; c <- casesOf(death)) yield (c, death)
+    cases.foreach(c => fill(c._1))
+    val calls = cases.map { case (c, death) => KilledCall(c, death, rowsOf(c), filesOf(c)) }
+    kill(calls.map(call => Death(call.death, writtenBy(call.c), call.c.statement)))
+    calls
+  }
+
   CrashPoint.all.foreach { death =>
     test(s"maintenance loses no row when the driver dies ${death.name}, and a second call completes it", Slow) {
-      val cases = casesOf(death)
-      cases.foreach(fill)
-      val before = cases.map(c => (rowsOf(c), filesOf(c)))
-      val program = "iceberglite.spark.rowlevel.DyingDriver"
-      val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
-      assert(exit == DyingDriver.KilledExitCode, output)
-      cases.zip(before).foreach { case (c, (expectedRows, files)) => checkAndContinue(c, death, expectedRows, files) }
+      killed.filter(_.death == death).foreach(call => checkAndContinue(call.c, death, call.rows, call.files))
     }
   }
 }

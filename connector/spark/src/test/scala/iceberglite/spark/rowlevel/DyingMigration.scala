@@ -31,9 +31,13 @@ private[rowlevel] object MigrationDeath {
 /** A program that runs statements, and ends without any clean-up, as after `kill -9`, at a change of the catalog. */
 object DyingMigration {
 
-  /** @param args the name of a [[MigrationDeath]], the URI of the Metastore, a directory, and a file with statements */
+  /**
+   * @param args the URI of the Metastore, a directory, and a file with the name of a [[MigrationDeath]] and, in the next
+   *   line, a statement
+   */
   def main(args: Array[String]): Unit = {
-    val Array(name, uri, scratch, file) = args
+    val Array(uri, scratch, file) = args
+    val Seq(name, statement) = Files.readAllLines(Paths.get(file)).asScala
     val death = MigrationDeath.all.find(_.name == name).get
     val occurrences = new AtomicInteger
     val spark = session(uri, scratch)
@@ -42,7 +46,7 @@ object DyingMigration {
         if (event.getClass.getSimpleName == death.event && occurrences.incrementAndGet() == death.occurrence)
           Runtime.getRuntime.halt(DyingDriver.KilledExitCode)
     })
-    Files.readAllLines(Paths.get(file)).asScala.foreach(spark.sql(_))
+    spark.sql(statement)
     Runtime.getRuntime.halt(1)
   }
 

@@ -53,7 +53,7 @@ class DyingMigrationSuite extends AnyFunSuite with HiveSession {
         val statement = s"CALL spark_catalog.system.migrate(table => '$db.t'$drops)"
         val program = "iceberglite.spark.rowlevel.DyingMigration"
         val (exit, output) =
-          DriverProcess.run(program, death.name, Servers.hive.uri, Seq(statement), newDirectory())
+          DriverProcess.run(program, Servers.hive.uri, Seq(death.name, statement), newDirectory())
         assert(exit == DyingDriver.KilledExitCode, output)
         checkAndContinue(s, db, statement, before)
         s.sql(s"DROP TABLE $db.t")

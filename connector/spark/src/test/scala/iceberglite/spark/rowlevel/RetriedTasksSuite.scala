@@ -21,9 +21,9 @@ import org.scalatest.tagobjects.Slow
 /** A program that runs statements one after the other, with up to four attempts of each task. */
 object RetryingDriver {
 
-  /** @param args a name that is not used, the warehouse, a directory for Spark's files, and a file with statements */
+  /** @param args the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
-    val Array(_, warehouse, scratch, file) = args
+    val Array(warehouse, scratch, file) = args
     val spark = DriverProcess.session("local[2,4]", warehouse, scratch)
     spark.udf.register("fail_first", (id: Long) => failFirst(id))
     Files.readAllLines(Paths.get(file)).asScala.foreach(spark.sql(_))
@@ -61,7 +61,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
     val cases = sampled(6, casesIn(namespaces.head))
     cases.foreach(create)
     val program = "iceberglite.spark.rowlevel.RetryingDriver"
-    val (exit, output) = DriverProcess.run(program, "", warehouse, cases.map(_.statement), newDirectory())
+    val (exit, output) = DriverProcess.run(program, warehouse, cases.map(_.statement), newDirectory())
     assert(exit == 0, output)
     val failures =
       output.linesIterator.collectFirst { case line if line.startsWith("FAILED ") => line.substring(7).toInt }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
-import iceberglite.spark.rowlevel.{CrashPoint, DriverProcess, DyingDriver, DyingFileSystem}
+import iceberglite.spark.rowlevel.{Death, DriverProcess, DyingDriver, DyingFileSystem}
 
 /**
  * A streaming query from files to a table. Each file is one micro-batch.
@@ -47,22 +47,19 @@ final private[sink] case class FileStream(table: String, mode: String, directory
 
 /**
  * A program that runs streaming queries, each into its own table. All queries first process their input. Then, the
- * queries process later files, and their drivers die at the [[CrashPoint]], as after `kill -9`.
+ * queries process later files, and their drivers die as after `kill -9`, each at the point of its [[Death]].
  */
 object DyingStream {
 
-  /** @param args the name of a [[CrashPoint]], the warehouse, a directory for Spark's files, and a file with streams */
+  /** @param args the warehouse, a directory for Spark's files, and a file with [[Death]]s */
   def main(args: Array[String]): Unit = {
-    val Array(name, warehouse, scratch, file) = args
-    val streams = Files.readAllLines(Paths.get(file)).asScala.map(_.split('\t')).map { parts =>
-      FileStream(parts(0), parts(1), Paths.get(parts(2)))
-    }
-    // There are many task slots, because the tasks of a query whose driver died never release their slots.
-    val spark = DriverProcess.session("local[40]", warehouse, scratch)
+    val Array(warehouse, scratch, file) = args
+    val deaths = Files.readAllLines(Paths.get(file)).asScala.map(Death.parse)
+    val streams = deaths.map(_.work.split('\t')).map(parts => FileStream(parts(0), parts(1), Paths.get(parts(2))))
+    val spark = DriverProcess.session(DyingDriver.Master, warehouse, scratch)
     streams.foreach(_.start(spark).awaitTermination())
     streams.foreach(_.release())
-    DyingFileSystem.expectDeaths(streams.size)
-    DyingFileSystem.death = CrashPoint.all.find(_.name == name)
+    DyingFileSystem.expect(deaths)
     streams.foreach(_.start(spark))
     Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) DyingDriver.KilledExitCode else 1)
   }

@@ -5,10 +5,10 @@ import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.spark.rowlevel.{CrashPoint, DriverFixture, DriverProcess, DyingDriver}
+import iceberglite.spark.rowlevel.{CrashPoint, Death, DriverFixture}
 
 /**
- * Kills the driver of streaming queries at different points of their third micro-batch, and continues the queries with
+ * Kills the drivers of streaming queries at different points of their third micro-batch, and continues the queries with
  * their checkpoints. Each row must be written exactly once.
  */
 class DyingStreamSuite extends AnyFunSuite with DriverFixture {
@@ -37,16 +37,21 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     else rows.groupBy(_._2).map { case (p, group) => s"[$p,${group.size}]" }.toSeq.sorted
   }
 
+  /** The streams of all drivers, which run and die in one process, by the point of death. */
+  private lazy val killed: Map[CrashPoint, Seq[(Case, FileStream)]] = {
+    val streams = CrashPoint.ofStatements.zipWithIndex.map { case (death, index) =>
+      // Each of the other two modes is tested with a death before and a death in or after the commit.
+      death -> Seq("append", Seq("complete", "update")(index % 2)).map(create(_, namespaces(index)))
+    }
+    val deaths = for ((death, ofDeath) <- streams; (c, stream) <- ofDeath)
+      yield Death(death, directoryOf(c.table).toString, stream.toString)
+    kill(deaths, "iceberglite.spark.stream.sink.DyingStream")
+    streams.toMap
+  }
+
   CrashPoint.ofStatements.foreach { death =>
     test(s"streams write each row exactly once if their driver dies ${death.name}", Slow) {
-      val index = CrashPoint.ofStatements.indexOf(death)
-      // Each of the other two modes is tested with a death before and a death in or after the commit.
-      val cases = Seq("append", Seq("complete", "update")(index % 2)).map(create(_, namespaces(index)))
-      val program = "iceberglite.spark.stream.sink.DyingStream"
-      val (exit, output) =
-        DriverProcess.run(program, death.name, warehouse, cases.map(_._2.toString), newDirectory())
-      assert(exit == DyingDriver.KilledExitCode, output)
-      cases.foreach { case (c, stream) => checkAndContinue(c, stream, death) }
+      killed(death).foreach { case (c, stream) => checkAndContinue(c, stream, death) }
     }
   }
 
