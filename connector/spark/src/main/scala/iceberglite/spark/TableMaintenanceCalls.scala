@@ -231,8 +231,10 @@ trait TableMaintenanceCalls {
    * @return the partition statistics file; absent for a table without snapshots, and for a snapshot without files
    */
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
-    ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))
-      .fold((table, Option.empty[PartitionStatisticsFile])) { case (after, file) => (after, Some(file)) }
+    described(s"Computing partition statistics of ${table.name}") {
+      ComputePartitionStatistics(table, snapshotId, EngineSummary.of(spark))
+        .fold((table, Option.empty[PartitionStatisticsFile])) { case (after, file) => (after, Some(file)) }
+    }
   }
 
   private def concurrentDeletes(requested: Option[Int]): Int = {

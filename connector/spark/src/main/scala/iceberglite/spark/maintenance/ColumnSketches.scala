@@ -29,7 +29,8 @@ private[iceberglite] object ColumnSketches {
       (t, attribute.dataType)
     }
     val rows = session.sessionState.executePlan(Project(attributes, relation)).toRdd
-    ClusterJob.withDescription(session.sparkContext, s"Counting distinct values of ${table.name}") {
+    val description = s"Counting distinct values of ${columns.size} columns of ${table.name}"
+    ClusterJob.withDescription(session.sparkContext, description) {
       val sketches = rows.mapPartitions(part => Iterator.single(ofRows(part, types)))
       val merged = if (sketches.getNumPartitions == 0) ofRows(Iterator.empty, types) else sketches.treeReduce(merge)
       merged.map(ThetaSketch.parse(table.name, _)).toVector

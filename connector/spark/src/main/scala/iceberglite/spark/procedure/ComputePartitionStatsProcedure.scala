@@ -4,6 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import iceberglite.maintenance.ComputePartitionStatistics
+import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
 
 /** `CALL catalog.system.compute_partition_stats(table, snapshot_id)` */
@@ -28,7 +29,10 @@ object ComputePartitionStatsProcedure extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
     val before = context.table(name).current
-    val computed = ComputePartitionStatistics(before, arguments.get(snapshotId), EngineSummary.of(context.session))
+    val description = s"Computing partition statistics of ${before.name}"
+    val computed = ClusterJob.withDriverWork(context.session.sparkContext, description) {
+      ComputePartitionStatistics(before, arguments.get(snapshotId), EngineSummary.of(context.session))
+    }
     computed.toSeq.map { case (after, file) =>
       context.refreshCachedPlans(name, before, after)
       Row(file.statisticsPath)

@@ -76,7 +76,7 @@ object RewriteTablePathProcedure extends Procedure {
     val table = context.table(arguments(Parameter.table)).current
     val rewrite = new TablePathRewrite(table, options, new SessionDeleteFileCopies(context.session))
     val result =
-      ClusterJob.withDescription(context.session.sparkContext, s"Rewriting the paths of ${table.name}")(rewrite.run())
+      ClusterJob.withDriverWork(context.session.sparkContext, s"Rewriting the paths of ${table.name}")(rewrite.run())
     Seq(Row(result.latestVersion, result.fileList.getOrElse(NoFileList), result.manifests, result.deleteFiles))
   }
 }

@@ -36,4 +36,44 @@ class DriverProgressSuite extends AnyFunSuite with StatementFixture {
     }
     assert(count(t) == 3)
   }
+
+  /** A table with small files, position deletes, equality deletes and several manifests. */
+  private def table(): String = {
+    val t = create("id BIGINT NOT NULL, n BIGINT", 2, "merge-on-read", "commit.manifest-merge.enabled" -> "false")
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
+    (0 until 2).foreach(i => sql(s"INSERT INTO $t SELECT id, id % 7 FROM range(${i * 50}, ${i * 50 + 50}, 1, 1)"))
+    (1 to 2).foreach(n => sql(s"DELETE FROM $t WHERE n = $n"))
+    sql(s"INSERT INTO $t WITH ('upsert' = 'true') SELECT 10L, 3L")
+    t
+  }
+
+  private def calls(t: String): Seq[(String, String)] = {
+    val location = live(t).location
+    val source = newDirectory("source")
+    spark.range(100, 120, 1, 2).selectExpr("id", "id AS n").write.mode("overwrite").parquet(source.toUri.toString)
+    val plain = create("id BIGINT, n BIGINT", 2, "copy-on-write")
+    val all = "options => map('rewrite-all', 'true')"
+    Seq(
+      "rewrite_position_delete_files(table => 'T', ALL)" -> "Rewriting \\d+ position delete files of .*",
+      "convert_equality_deletes('T')" -> "Converting 1 equality delete files \\(.*B\\) of .*",
+      "rewrite_data_files(table => 'T', ALL)" -> "Rewriting \\d+ data files \\(.*B\\) of .*",
+      "rewrite_data_files(table => 'T', sort_order => 'n', ALL)" -> "Rewriting \\d+ data files \\(.*B\\) of .*",
+      "compute_table_stats('T')" -> "Counting distinct values of 2 columns of .*",
+      "compute_partition_stats('T')" -> "Computing partition statistics of .*",
+      s"rewrite_table_path('T', '$location', '$location-moved')" -> "Rewriting the paths of .*",
+      s"add_files('${plain.split('.').tail.mkString(".")}', 'parquet.`$source`')" ->
+        "Reading the metadata of 2 files \\(.*B\\) to add to .*"
+    ).map { case (call, description) => call.replace("ALL", all) -> description }
+  }
+
+  test("each procedure shows its work with a description, the number of files or tasks and the bytes", Slow) {
+    val t = table()
+    val Array(catalog, rest) = t.split("\\.", 2)
+    calls(t).foreach { case (call, description) =>
+      val found = activities { sql(s"CALL $catalog.system.${call.replace("'T'", s"'$rest'")}"); () }
+      val own = found.filter(_.description.matches(description))
+      assert(own.nonEmpty && own.forall(a => a.tasks > 0 && a.completedTasks == a.tasks), s"$call: $found")
+    }
+  }
 }
