@@ -11,6 +11,7 @@ import iceberglite.spark.read.aggregate.AggregateScanStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
+  CheckGenerationExpressions,
   CompileFunctionCalls,
   ComputeGeneratedColumns,
   ComputeStreamedChanges,
@@ -115,6 +116,7 @@ object SparkSessionExtensions {
     Resolution(StatementWithOptions),
     Resolution(AnalyzeTableCommand),
     Resolution(DescribeColumnStatistics),
+    AfterResolution(_ => CheckGenerationExpressions),
     AfterResolution(_ => ComputeGeneratedColumns),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),

@@ -1,5 +1,6 @@
 package iceberglite.spark.constraint
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, QueryPlanningTracker}
@@ -65,6 +66,17 @@ private[iceberglite] object ConstraintExpression {
    */
   private[constraint] def resolveValue(text: RowExpressionText, columns: Seq[Attribute]): Expression =
     resolved(text, columns)(parsed => Project(Seq(Alias(parsed, "value")()), LocalRelation(columns)))
+
+  /**
+   * Whether an expression on the columns of a table needs several rows, as an aggregate or a window function does. The
+   * result is false if the expression cannot be resolved.
+   */
+  def usesSeveralRows(sql: String, columns: StructType): Boolean = Try {
+    val attributes = DataTypeUtils.toAttributes(CharVarcharUtils.replaceCharVarcharWithStringInSchema(columns))
+    val parsed = CatalystSqlParser.parseExpression(sql)
+    val plan = Project(Seq(Alias(parsed, "value")()), LocalRelation(attributes))
+    expressionOf(BuiltInAnalyzer.executeAndCheck(plan, new QueryPlanningTracker)).isEmpty
+  }.getOrElse(false)
 
   private def resolved(
       text: RowExpressionText,
