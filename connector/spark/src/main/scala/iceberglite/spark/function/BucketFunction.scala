@@ -5,6 +5,7 @@ import org.apache.spark.sql.connector.catalog.functions.BoundFunction
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.Bucket
 import iceberglite.spec.types.Murmur3
@@ -32,7 +33,10 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     val cached = latest
     if (cached.buckets == buckets) cached
     else {
-      if (buckets <= 0) throw InvalidArgument("number of buckets", buckets.toString, s"It must be 1 to ${Int.MaxValue}")
+      if (buckets <= 0) throw SparkErrors.of(
+        name,
+        InvalidArgument("number of buckets", buckets.toString, s"It must be 1 to ${Int.MaxValue}")
+      )
       // Another task may change `latest` at any time, so it is not read again.
       val created = Bucket(buckets)
       latest = created

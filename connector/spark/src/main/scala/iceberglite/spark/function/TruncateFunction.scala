@@ -5,6 +5,7 @@ import org.apache.spark.sql.connector.catalog.functions.BoundFunction
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.Truncate
 
@@ -27,7 +28,10 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     val cached = latest
     if (cached.width == width) cached
     else {
-      if (width <= 0) throw InvalidArgument("width of truncate", width.toString, s"It must be 1 to ${Int.MaxValue}")
+      if (width <= 0) throw SparkErrors.of(
+        name,
+        InvalidArgument("width of truncate", width.toString, s"It must be 1 to ${Int.MaxValue}")
+      )
       // Another task may change `latest` at any time, so it is not read again.
       val created = Truncate(width)
       latest = created
