@@ -148,6 +148,9 @@ object SharedSession {
    */
   lazy val liteExtensions: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
 
+  /** Another session with only the extensions of Apache Iceberg. */
+  lazy val peerExtensions: SparkSession = newSession(_.withExtensions(new IcebergSparkSessionExtensions))
+
   private def newSession(configure: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()

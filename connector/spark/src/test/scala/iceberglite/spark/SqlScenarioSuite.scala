@@ -3,12 +3,9 @@ package iceberglite.spark
 import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
-import scala.util.control.NonFatal
 import scala.util.hashing.MurmurHash3
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.functions.col
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -21,6 +18,7 @@ import iceberglite.Sampling
  * scenario runs on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
+  import ScenarioRunner.CatalogName
   import SqlScenarioSuite._
 
   private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
@@ -87,68 +85,17 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     if (catalog.isShared) ServerSettings.clear(session, CatalogName)
     session.sql(s"CREATE NAMESPACE $CatalogName.db")
     session.sql(s"USE $CatalogName.db")
-    val user = System.getProperty("user.name")
-    val variables = Map("catalog" -> CatalogName, "directory" -> directory.toString, "user" -> user)
-    scenario.steps.foldLeft(variables)((values, step) => values ++ perform(session, scenario, step, values))
+    new ScenarioRunner(session).run(scenario, Map("catalog" -> CatalogName, "directory" -> directory.toString))
   }
-
-  /** @return the variables that the step sets for later steps */
-  private def perform(
-      session: SparkSession,
-      scenario: SqlScenario,
-      step: SqlStep,
-      variables: Map[String, String]
-  ): Map[String, String] = {
-    val statement = substituted(step.statement, variables)
-    val where = s"${scenario.name}.sql:${step.line}: $statement"
-    val outcome =
-      try Right(result(session, statement))
-      catch { case NonFatal(e) => Left(e) }
-    (step.expected, outcome) match {
-      case (SqlStep.Failure(text), Left(e)) =>
-        assert(messages(e).contains(substituted(text, variables)), s"\nnot in the error message of $where")
-        Map.empty
-      case (SqlStep.Failure(text), Right(_)) => fail(s"$where\nsucceeds, but should fail with: $text")
-      case (_, Left(e)) => fail(s"$where\nfails: ${e.getMessage}", e)
-      case (SqlStep.Rows(expected, ordered), Right(rows)) =>
-        val expectedRows = expected.map(substituted(_, variables))
-        val (left, right) = if (ordered) (rows, expectedRows) else (rows.sorted, expectedRows.sorted)
-        assert(left == right, s"\n$where\nreturns:\n${rows.mkString("\n")}\n")
-        Map.empty
-      case (SqlStep.Variable(name), Right(rows)) =>
-        assert(rows.size == 1, s"\n$where\nreturns more or less than one row")
-        Map(name -> rows.head)
-      case (SqlStep.Success, Right(_)) => Map.empty
-    }
-  }
-
-  /** Returns the rows as text, cast by Spark: `1 | a | NULL`. */
-  private def result(session: SparkSession, statement: String): Vector[String] = {
-    val frame = session.sql(statement)
-    val named = frame.toDF(frame.columns.indices.map(i => s"c$i"): _*)
-    val rows = named.select(named.columns.map(c => col(c).cast("string")): _*).collect().toVector
-    rows.map(_.toSeq.map(value => if (value == null) "NULL" else value.toString).mkString(" | "))
-  }
-
-  private def messages(e: Throwable): String =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
-
-  private def substituted(text: String, variables: Map[String, String]): String =
-    variables.foldLeft(text) { case (t, (name, value)) => t.replace(placeholder(name), value) }
 }
 
 object SqlScenarioSuite {
-
-  private def placeholder(name: String): String = "$" + s"{$name}"
 
   /** The minimum number of catalogs on which scenarios of a feature run. */
   private val CatalogsPerFeature = 3
 
   /** The catalogs that need no server. */
   private val LocalCatalogs = Set("hadoop", "jdbc")
-
-  /** The name of every catalog in the scenarios. */
-  private val CatalogName = "cat"
 
   /**
    * The configuration of a catalog.
@@ -160,8 +107,8 @@ object SqlScenarioSuite {
     def settings(directory: Path): Map[String, String] = {
       val servers = new ServerSettings
       raw.map { case (key, value) =>
-        key.replace(placeholder("catalog"), CatalogName) ->
-          servers.replaceIn(value.replace(placeholder("directory"), directory.toString))
+        key.replace(ScenarioRunner.placeholder("catalog"), ScenarioRunner.CatalogName) ->
+          servers.replaceIn(value.replace(ScenarioRunner.placeholder("directory"), directory.toString))
       }
     }
 
