@@ -1,0 +1,225 @@
+package iceberglite.spark.conf
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.file.DataFileReader
+import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
+import org.apache.avro.mapred.FsInput
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.CommandResult
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.read.deletes.DeleteCacheSettings
+import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spark.{SharedSession, SparkCatalog}
+
+/** Shows the effects of settings that no other suite shows; `foreign-settings.tsv` refers to these tests. */
+class SettingEffectsSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
+
+  /** Creates a table with 8 data files of 1000 rows each. */
+  private def withFiles(properties: (String, String)*): String = {
+    val t = create("id BIGINT, n BIGINT", 2, "copy-on-write", properties: _*)
+    sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 8000, 1, 8)")
+    assert(count(s"$t.files") == 8)
+    t
+  }
+
+  private def tasks(df: DataFrame): Int =
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }.map(_.inputPartitions.size).sum
+
+  private def batchSizes(df: DataFrame): Seq[Int] =
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }.head.executeColumnar().map(_.numRows)
+      .collect().toSeq
+
+  private def dataFile(t: String): Path = new Path(rows(s"SELECT file_path FROM $t.files").head.getString(0))
+
+  /** The settings that give each file of `withFiles` its own task. */
+  private val oneFileEach =
+    Seq("adaptive-size.enabled" -> "false", "open-file-cost" -> "1000000", "target-size" -> "1000000")
+
+  test("the table properties read.split.* determine the number of tasks, and the options take precedence") {
+    val t = withFiles(oneFileEach.map { case (key, value) => s"read.split.$key" -> value }: _*)
+    assert(tasks(spark.table(t)) == 8)
+    def withOption(key: String, value: String): Int = tasks(spark.read.option(key, value).table(t))
+    assert(withOption("split-size", "4000000") == 2)
+    assert(withOption("file-open-cost", "500000") == 4)
+    withConf("spark.sql.iceberg.read.split-size" -> "2000000")(assert(tasks(spark.table(t)) == 4))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '8000000')")
+    assert(tasks(spark.table(t)) == 1)
+  }
+
+  test("an adaptive split size, which the session can disable, gives all cores a task") {
+    val t = withFiles()
+    assert(tasks(spark.table(t)) > 1)
+    withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false")(assert(tasks(spark.table(t)) == 1))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.adaptive-size.enabled' = 'false')")
+    assert(tasks(spark.table(t)) == 1)
+  }
+
+  test("the table property and the option for the batch size limit the rows of a batch") {
+    val t = withFiles("read.parquet.vectorization.batch-size" -> "100")
+    assert(batchSizes(spark.table(t)).forall(_ == 100))
+    assert(batchSizes(spark.read.option("batch-size", "250").table(t)).forall(_ == 250))
+  }
+
+  test("manifests are merged unless commit.manifest-merge.enabled is false") {
+    def manifests(enabled: String): Long = {
+      val t = create(
+        "id BIGINT",
+        2,
+        "copy-on-write",
+        "commit.manifest-merge.enabled" -> enabled,
+        "commit.manifest.min-count-to-merge" -> "2"
+      )
+      (1 to 3).foreach(i => sql(s"INSERT INTO $t VALUES ($i)"))
+      count(s"$t.manifests")
+    }
+    assert(manifests("false") == 3 && manifests("true") < 3)
+  }
+
+  test("write.manifest.compression-codec is the codec of manifests") {
+    for ((codec, inAvro) <- Seq("snappy" -> "snappy", "gzip" -> "deflate")) {
+      val t = create("id BIGINT", 2, "copy-on-write", "write.manifest.compression-codec" -> codec)
+      sql(s"INSERT INTO $t VALUES (1)")
+      val manifest = new Path(rows(s"SELECT path FROM $t.manifests").head.getString(0))
+      val input = new FsInput(manifest, new Configuration)
+      val reader = new DataFileReader[GenericRecord](input, new GenericDatumReader[GenericRecord])
+      try assert(reader.getMetaString("avro.codec") == inAvro)
+      finally reader.close()
+    }
+  }
+
+  test("write.parquet.page-row-limit is the maximum number of rows of a page") {
+    val t = create("id BIGINT", 2, "copy-on-write", "write.parquet.page-row-limit" -> "100")
+    sql(s"INSERT INTO $t SELECT id FROM range(0, 1000, 1, 1)")
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(dataFile(t), new Configuration))
+    try {
+      val column = reader.getFooter.getBlocks.get(0).getColumns.get(0)
+      assert(reader.readOffsetIndex(column).getPageCount >= 10)
+    } finally reader.close()
+  }
+
+  test("write.parquet.dict-size-bytes limits the dictionary of a column") {
+    def encodings(size: String): Set[String] = {
+      val t = create("s STRING", 2, "copy-on-write", "write.parquet.dict-size-bytes" -> size)
+      sql(s"INSERT INTO $t SELECT concat('value ', id % 100) FROM range(0, 10000, 1, 1)")
+      val reader = ParquetFileReader.open(HadoopInputFile.fromPath(dataFile(t), new Configuration))
+      try reader.getFooter.getBlocks.get(0).getColumns.get(0).getEncodings.asScala.map(_.toString).toSet
+      finally reader.close()
+    }
+    assert(encodings("1048576").exists(_.contains("DICTIONARY")))
+    assert(!encodings("16").exists(_.contains("DICTIONARY")))
+  }
+
+  test("the configuration of the executor cache determines its use and its limits") {
+    val table = live(withFiles())
+    def settings = DeleteCacheSettings.of(spark, table, new Configuration)
+    val prefix = "spark.sql.iceberg.executor-cache"
+    assert(settings.enabled)
+    withConf(s"$prefix.enabled" -> "false")(assert(!settings.enabled))
+    withConf(s"$prefix.delete-files.enabled" -> "false")(assert(!settings.enabled))
+    withConf(s"$prefix.timeout" -> "5s", s"$prefix.max-entry-size" -> "1000", s"$prefix.max-total-size" -> "2000") {
+      val limits = settings.limits
+      assert(limits.idleMs == 5000 && limits.productIterator.toSet.intersect(Set[Any](1000L, 2000L)).size == 2)
+    }
+  }
+
+  test("write.update.distribution-mode determines whether rows are shuffled", Slow) {
+    def shuffles(mode: String): Int = {
+      val t = newTable()
+      sql(
+        s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES " +
+          s"('write.update.mode' = 'copy-on-write', 'write.update.distribution-mode' = '$mode')"
+      )
+      sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(0, 90, 1, 3)")
+      val plan = sql(s"UPDATE $t SET id = id + 1").queryExecution.commandExecuted.collectFirst {
+        case result: CommandResult => result.commandPhysicalPlan
+      }
+      collect(plan.get) { case s: ShuffleExchangeExec => s }.size
+    }
+    assert(shuffles("none") == 0 && shuffles("hash") == 1)
+  }
+
+  for (command <- Seq("delete", "merge")) test(
+    s"write.$command.isolation-level determines whether rows that are added concurrently are a conflict",
+    Slow
+  ) {
+    val statement = (t: String) =>
+      if (command == "delete") s"DELETE FROM $t WHERE n = 3 AND commit_and_return(n) = 3"
+      else
+        s"MERGE INTO $t t USING (SELECT 3L AS n) s ON t.n = s.n WHEN MATCHED THEN UPDATE SET n = commit_and_return(7)"
+    for (level <- Seq("serializable", "snapshot")) {
+      val t = filled(2, "merge-on-read", s"write.$command.isolation-level" -> level)
+      val commits = commitWhenCalled(t)(addCopy(_))
+      val result = scala.util.Try(sql(statement(t)))
+      assert(commits() == 1 && result.isSuccess == (level == "snapshot"), level)
+      assert(count(t) == (if (level == "snapshot" && command == "delete") 1400 else 1500), level)
+    }
+  }
+
+  test("the option output-sort-order-id selects the sort order of new files") {
+    val t = withFiles()
+    sql(s"ALTER TABLE $t WRITE ORDERED BY n")
+    spark.range(10).selectExpr("10 - id AS id", "id AS n").writeTo(t).option("output-sort-order-id", "0").append()
+    spark.range(10).selectExpr("10 - id AS id", "id AS n").writeTo(t).append()
+    assert(rows(s"SELECT DISTINCT sort_order_id FROM $t.files ORDER BY 1").map(_.getInt(0)) == Seq(0, 1))
+  }
+
+  test("with spark.sql.iceberg.check-nullability=false a write of nullable values fails only if a value is null") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT NOT NULL) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    def append(nullFor: Int): Unit = spark.range(1).selectExpr(s"nullif(CAST(id AS INT), $nullFor) AS id").writeTo(t).append()
+    intercept[Exception](append(1))
+    withConf("spark.sql.iceberg.check-nullability" -> "false") {
+      append(1)
+      intercept[Exception](append(0))
+    }
+    assert(count(t) == 1)
+  }
+
+  test("with spark.sql.iceberg.merge-schema=true writes add columns to a table that accepts any schema") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    def append(): Unit = spark.range(1).selectExpr("id", "'new' AS added").writeTo(t).append()
+    intercept[Exception](append())
+    withConf("spark.sql.iceberg.merge-schema" -> "true")(append())
+    assert(rows(s"SELECT added FROM $t").map(_.getString(0)) == Seq("new"))
+  }
+
+  test("COMMENT sets the table property comment") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg COMMENT 'first'")
+    assert(live(t).properties.get("comment").contains("first"))
+    sql(s"COMMENT ON TABLE $t IS 'second'")
+    assert(rows(s"DESCRIBE EXTENDED $t").exists(r => r.getString(0) == "Comment" && r.getString(1) == "second"))
+  }
+
+  test("catalog properties set defaults of table properties, and the nullability of CREATE TABLE AS SELECT") {
+    val settings = SharedSession.catalogConf(
+      "settings",
+      classOf[SparkCatalog].getName,
+      "type" -> "hadoop",
+      "warehouse" -> newDirectory("settings").toUri.toString,
+      "table-default.write.format.default" -> "orc",
+      "table-override.write.delete.format.default" -> "avro",
+      "use-nullable-query-schema" -> "false"
+    )
+    withConf(settings.toSeq: _*) {
+      sql("CREATE NAMESPACE settings.db")
+      sql(
+        "CREATE TABLE settings.db.t USING iceberg TBLPROPERTIES ('write.delete.format.default' = 'orc') AS SELECT 1L AS id"
+      )
+      assert(live("settings.db.t").properties("write.format.default") == "orc")
+      assert(live("settings.db.t").properties("write.delete.format.default") == "avro")
+      assert(!spark.table("settings.db.t").schema("id").nullable)
+    }
+  }
+}
