@@ -82,11 +82,11 @@ final private[inspect] class EntryRows(
  * @param cached the snapshot whose cached entries are used; absent on executors, which do not cache parts
  */
 final private[inspect] class PartRows(part: FilePart, io: FileIO, entryRows: EntryRows, cached: Option[SnapshotFiles])
-    extends RowGroup {
+    extends MetadataRows {
   override def bytes: Long = part.length
   override def estimatedRows: Long = part.estimatedLiveFiles
   override def rows(): GroupRows = GroupRows(entryRows.of(cached.fold(part.entries(io))(_.entries(part))))
-  override def forReading: RowGroup = new PartRows(part.forReading, io, entryRows, None)
+  override def forReading: MetadataRows = new PartRows(part.forReading, io, entryRows, None)
 }
 
 /** Determines which parts may list entries that satisfy the filter of a request on a metadata table. */

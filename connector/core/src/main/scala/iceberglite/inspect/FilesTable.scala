@@ -29,7 +29,7 @@ final class FilesTable private[inspect] (
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
     select(table, snapshot, RowRequest.all(schema(table)))
 
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
     val rows = new EntryRows(layout, new PartitionStruct(table.metadata), table.schema, request)
     val pruning = new EntryPruning(request, table.tree().specs)
     Some(scope.parts(table, snapshot, contents, layout).collect {

@@ -46,7 +46,7 @@ trait MetadataTable {
    * the driver produces.
    */
   @nowarn("cat=unused-params") // unused by default
-  def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = None
+  def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = None
 
   /** Returns the requested rows, which this JVM produces. */
   final def select(table: Table, snapshot: Option[Snapshot], request: RowRequest): Iterator[MetadataRow] =

@@ -34,7 +34,7 @@ object PositionDeletesTable extends MetadataTable {
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
     select(table, snapshot, RowRequest.all(schema(table)))
 
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[RowGroup]] = {
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
     val columns = layout(table)
     val selection = new RequestedRows(columns.schema, request)
     val entries =
@@ -120,7 +120,7 @@ final private class PositionDeleteRows(
     file: ContentFile,
     columns: PositionDeleteColumns,
     request: RowRequest
-) extends RowGroup {
+) extends MetadataRows {
   override def bytes: Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
   override def estimatedRows: Long = file.recordCount
 

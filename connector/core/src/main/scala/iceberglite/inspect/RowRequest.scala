@@ -108,7 +108,7 @@ final private[inspect] class RequestedRows(schema: Schema, request: RowRequest) 
 }
 
 /** A group of rows of a metadata table that any machine can produce. The size of a group in memory is bounded. */
-trait RowGroup extends Serializable {
+trait MetadataRows extends Serializable {
 
   /** The number of bytes to read. */
   def bytes: Long
@@ -120,7 +120,7 @@ trait RowGroup extends Serializable {
   def rows(): GroupRows
 
   /** Returns the group in the form that is sent to executors, without data that only this JVM needs. */
-  def forReading: RowGroup = this
+  def forReading: MetadataRows = this
 }
 
 /** The rows of a group. Closing the object closes the file that is being read. */

@@ -20,7 +20,7 @@ final case class ChangelogScan(
     table: TreeTable,
     range: SnapshotRange,
     filter: Expression,
-    includes: RowChange => Boolean,
+    includes: CommitChange => Boolean,
     caseSensitive: Boolean,
     cache: ManifestCache
 ) {
@@ -58,10 +58,10 @@ final private class CommitChanges(
     files: SnapshotChanges,
     snapshot: Snapshot,
     ordinal: Int,
-    includes: RowChange => Boolean
+    includes: CommitChange => Boolean
 ) {
-  private val inserts = RowChange(ChangeType.Insert, ordinal, snapshot.snapshotId)
-  private val deletes = RowChange(ChangeType.Delete, ordinal, snapshot.snapshotId)
+  private val inserts = CommitChange(ChangeType.Insert, ordinal, snapshot.snapshotId)
+  private val deletes = CommitChange(ChangeType.Delete, ordinal, snapshot.snapshotId)
 
   def isIncluded: Boolean = includes(inserts) || includes(deletes)
 
@@ -102,7 +102,7 @@ final private class CommitChanges(
     val (fileBefore, fileAfter) = (withDeletes(before), withDeletes(after))
     val (added, removed) =
       (difference(fileAfter.deletes, fileBefore.deletes), difference(fileBefore.deletes, fileAfter.deletes))
-    def changed(task: FileScanTask, change: RowChange, deleteFiles: Vector[DeleteFile]): Option[FileScanTask] =
+    def changed(task: FileScanTask, change: CommitChange, deleteFiles: Vector[DeleteFile]): Option[FileScanTask] =
       if (deleteFiles.isEmpty) None
       else Some(task.copy(change = Some(change.copy(deletesOfChangedRows = Some(deleteFiles)))))
     (changed(fileBefore, deletes, added) ++ changed(fileAfter, inserts, removed)).toVector

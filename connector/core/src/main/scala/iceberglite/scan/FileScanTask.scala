@@ -25,7 +25,7 @@ final case class FileScanTask(
     start: Long,
     length: Long,
     deletes: Vector[DeleteFile] = Vector.empty,
-    change: Option[RowChange] = None,
+    change: Option[CommitChange] = None,
     addedBy: Long = 0L
 ) {
   def end: Long = start + length

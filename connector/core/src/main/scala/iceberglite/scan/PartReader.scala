@@ -14,7 +14,7 @@ import iceberglite.spec.file.{
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
-import iceberglite.scan.deletes.KeyColumns
+import iceberglite.scan.deletes.EqualityIdColumns
 
 /**
  * Selects the files of a scan from the parts of a metadata tree (in format versions 1 to 3, the manifests).
@@ -51,7 +51,7 @@ final class PartReader private (
     new PartReader(io, specs, schema, schemas, bound, read, metrics)
 
   @transient private lazy val filter = new FileFilter(bound, specs)
-  @transient private[scan] lazy val keys: KeyColumns = new KeyColumns(schema, schemas)
+  @transient private[scan] lazy val keys: EqualityIdColumns = new EqualityIdColumns(schema, schemas)
   @transient private lazy val mayDeleteReadRows = new DeleteFileFilter(read, keys)
 
   override def mightMatch(part: PartSummary): Boolean = filter.mightMatch(part)
@@ -165,7 +165,7 @@ final private[scan] class PartPlanner(
  * delete file is omitted if its metrics show that none of its keys match. The metrics of position delete files are not
  * checked, because few of these files have metrics for the deleted rows.
  */
-final private class DeleteFileFilter(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
+final private class DeleteFileFilter(bound: Expression, keys: EqualityIdColumns) extends (ContentFile => Boolean) {
   private val metrics = new InclusiveMetrics(bound)
 
   override def apply(deletes: ContentFile): Boolean =

@@ -2,7 +2,7 @@ package iceberglite.scan
 
 import scala.collection.mutable
 
-import iceberglite.scan.deletes.{DeleteFile, KeyColumns}
+import iceberglite.scan.deletes.{DeleteFile, EqualityIdColumns}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.file.ContentFile
@@ -85,7 +85,7 @@ final case class ServerScan(
  * @param bound the filter of the scan, bound to the schema of the table
  */
 final private class PlannedFileTasks(table: TreeTable, bound: Expression, caseSensitive: Boolean) {
-  private val keys = new KeyColumns(table.schema, table.metadata.schemas)
+  private val keys = new EqualityIdColumns(table.schema, table.metadata.schemas)
   private val deletes = mutable.Map.empty[(String, Option[Long]), DeleteFile]
   private val paths = mutable.Set.empty[String]
   private val tableIsLocal = isLocal(table.metadata.location)

@@ -12,7 +12,7 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
-import iceberglite.scan.deletes.{DeleteFile, DeleteIndex, KeyColumns}
+import iceberglite.scan.deletes.{DeleteFile, DeleteIndex, EqualityIdColumns}
 
 /** Tests the specification's rules on which delete files apply to a data file, one rule at a time. */
 class DeleteIndexSuite extends AnyFunSuite {
@@ -61,7 +61,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   private def index(deletes: (Long, ContentFile)*): DeleteIndex = DeleteIndex.of(
     deletes.map { case (n, f) => ManifestEntry(EntryStatus.Added, Some(1), Some(n), Some(n), f) }.toVector,
     specs,
-    new KeyColumns(schema, Vector(oldSchema, schema))
+    new EqualityIdColumns(schema, Vector(oldSchema, schema))
   )
 
   private def deletesOf(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] =

@@ -29,7 +29,7 @@ import iceberglite.spark.catalog.{
   NamespaceOperations,
   PathName,
   ResolvedName,
-  TableChanges,
+  AlterTableChanges,
   TableDefinition,
   DerivedTable
 }
@@ -260,9 +260,9 @@ class SparkCatalog
   override def alterTable(ident: Identifier, changes: TableChange*): SparkTableInterface = in(ident) {
     checkProperties(ident, changes.collect { case set: TableChange.SetProperty => set.property -> set.value }.toMap)
     val shared = sharedTable(ident)
-    if (TableChanges.namesSnapshot(changes)) shared.refresh()
+    if (AlterTableChanges.namesSnapshot(changes)) shared.refresh()
     val transaction = shared.current.transaction()
-    TableChanges.actions(changes, isCaseSensitive).foreach(transaction.add)
+    AlterTableChanges.actions(changes, isCaseSensitive).foreach(transaction.add)
     transaction.commit()
     loadTable(ident)
   }

@@ -14,7 +14,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   private val transaction = "core/table/Transaction.scala"
   private val isolation = "core/table/conflict/Isolation.scala"
   private val rowDelta = "core/table/action/RowDelta.scala"
-  private val targets = "core/table/action/DeleteTargets.scala"
+  private val targets = "core/table/action/RowDeltaTargets.scala"
   private val rewrite = "core/table/action/RewriteFiles.scala"
 
   val appendsReapply: Rule = rule(

@@ -92,7 +92,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "Scan Planning, note 2",
     "Equality deletes without a key that can match the filter are skipped; their other columns are not compared with " +
       "the filter."
-  )("core/scan/PartReader.scala", "core/scan/deletes/KeyColumns.scala")
+  )("core/scan/PartReader.scala", "core/scan/deletes/EqualityIdColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
@@ -166,19 +166,19 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "A delete column cannot be a struct, list, map or variant, nor be inside a list or map, and a delete file must " +
       "have delete columns; the error names the file and the column."
-  )("core/scan/deletes/KeyColumns.scala")
+  )("core/scan/deletes/EqualityIdColumns.scala")
   val floatingKeys: Rule = rule(
     "floating-keys",
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Float and double delete columns are not written. Those of other writers are compared as in Apache Iceberg: all " +
       "NaNs are equal, and zero does not equal negative zero."
-  )("core/scan/deletes/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/deletes/KeyColumns.scala")
+  )("core/scan/deletes/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/deletes/EqualityIdColumns.scala")
   val droppedKey: Rule = rule(
     "dropped-key",
     Equality,
     "A delete column is compared even after it was dropped from the table."
   )(
-    "core/scan/deletes/KeyColumns.scala"
+    "core/scan/deletes/EqualityIdColumns.scala"
   )
   val addedKey: Rule = rule(
     "added-key",

@@ -58,13 +58,13 @@ object SparkRules extends RuleBook("spark", "Spark") {
     Defaults,
     "A default in CREATE TABLE is a write default; a default in ADD COLUMN also applies to existing rows; SET " +
       "DEFAULT and DROP DEFAULT change only the write default."
-  )("spark/convert/SparkDefaults.scala", "spark/catalog/TableChanges.scala", sparkTypes)
+  )("spark/convert/SparkDefaults.scala", "spark/catalog/AlterTableChanges.scala", sparkTypes)
 
   val evolutionBySql: Rule = rule(
     "evolution-by-sql",
     "Schema Evolution",
     "ALTER TABLE changes columns at every level, and rejects changes that would alter old rows, with the column path."
-  )("spark/catalog/TableChanges.scala", "spec/update/SchemaChanges.scala")
+  )("spark/catalog/AlterTableChanges.scala", "spec/update/SchemaChanges.scala")
 
   val filesWithoutIds: Rule = rule(
     "files-without-ids",

@@ -17,8 +17,8 @@ private[avro] object AvroInspection {
       val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
       try {
         val projection = Projection.ofRecords(source.path, source.constants)
-        val (record, _) = AvroRows.matchColumns(source, container, schema.asStruct, projection)
-        ImportedColumns.check(source, AvroRows.columnIds(record, source, schema.asStruct), schema)
+        val (record, _) = AvroRowIterator.matchColumns(source, container, schema.asStruct, projection)
+        ImportedColumns.check(source, AvroRowIterator.columnIds(record, source, schema.asStruct), schema)
         WrittenFile(
           source.path,
           FileFormat.Avro,

@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.StructType
  *
  * @param positionIndex index of the row position among the values of a record; -1 if the row position is not requested
  */
-final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyRef, Record], positionIndex: Int)
+final private[avro] class AvroRecords private (path: String, rows: AvroRowIterator[AnyRef, Record], positionIndex: Int)
     extends RecordIterator {
   private var closed = false
 
@@ -48,7 +48,7 @@ final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyR
 private[avro] object AvroRecords {
   def open(source: DataSource, expected: StructType): AvroRecords = {
     val projection = Projection.ofRecords(source.path, source.constants)
-    val rows = AvroRows.open(source, AvroPart.Whole, expected, projection) { columns =>
+    val rows = AvroRowIterator.open(source, AvroPart.Whole, expected, projection) { columns =>
       val values = AvroValues.of(columns)
       (in: AvroInput) => values.read(in)
     }

@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type.StructType
 final private[iceberglite] class OrcBatchReader[V] private (
     path: String,
     reader: ReaderImpl,
-    stripes: OrcStripes,
+    stripes: StripeReader,
     val batch: VectorizedRowBatch,
     val columns: OrcColumn.Struct[V]
 ) extends AutoCloseable {
@@ -74,7 +74,7 @@ private[iceberglite] object OrcBatchReader {
       val size = math.min(batchSize.toLong, rowsInMemory(reader, orcProjection.included)).toInt
       val batch = batchOf(file, orcProjection.included, size, decimals)
       val skipping = new OrcSkipping(file, part.filter, part.withoutNan, reader.getWriterVersion)
-      val stripes = new OrcStripes(source.path, storage, reader, orcProjection.included, part, skipping)
+      val stripes = new StripeReader(source.path, storage, reader, orcProjection.included, part, skipping)
       new OrcBatchReader(source.path, reader, stripes, batch, columns)
     } catch {
       case e: Throwable =>

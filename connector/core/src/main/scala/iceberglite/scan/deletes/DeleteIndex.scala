@@ -95,7 +95,7 @@ private[scan] object DeleteIndex {
    * @param entries live entries of delete manifests
    * @throws InvalidMetadata if two deletion vectors reference the same data file, or a vector references none
    */
-  def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
+  def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: EqualityIdColumns): DeleteIndex = {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)
     val (byKeys, positions) = files.partition(_.file.content == Content.EqualityDeletes)
     val equality = byKeys.map(new EqualityDelete(_, keys))

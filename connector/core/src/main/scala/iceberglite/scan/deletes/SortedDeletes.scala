@@ -55,7 +55,7 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
  * An equality delete file. The `equality_ids` of the file are validated only if it may apply to a data file of the
  * scan, so that invalid ids do not affect scans of other data.
  */
-final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns) extends IndexedDelete(entry) {
+final private[scan] class EqualityDelete(entry: ManifestEntry, keys: EqualityIdColumns) extends IndexedDelete(entry) {
 
   /** Equality deletes apply only to strictly older data. */
   override def newestData: Long = sequenceNumber - 1

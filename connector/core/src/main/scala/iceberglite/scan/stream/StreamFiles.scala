@@ -1,6 +1,6 @@
 package iceberglite.scan.stream
 
-import iceberglite.scan.{ChangeType, ChangelogScan, FileScanTask, PartReader, RangeStart, RowChange, SnapshotRange}
+import iceberglite.scan.{ChangeType, ChangelogScan, FileScanTask, PartReader, RangeStart, CommitChange, SnapshotRange}
 import iceberglite.scan.stream.StreamPosition._
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{EntryStatus, ManifestContent}
@@ -21,7 +21,7 @@ final private[stream] class StreamFiles(state: StreamState, content: StreamConte
     val files = content match {
       case _: StreamContent.Appends => whole.files(skipped)
       case StreamContent.Changes =>
-        val inserted = Some(RowChange(ChangeType.Insert, 0, snapshotId))
+        val inserted = Some(CommitChange(ChangeType.Insert, 0, snapshotId))
         whole.files(skipped).map(_.copy(change = inserted))
     }
     val commits = if (content == StreamContent.Changes) 1 else 0

@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.{ChangeScope, ConcurrentChange}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.CommitContext
-import iceberglite.table.conflict.{BranchHistory, FileChange}
+import iceberglite.table.conflict.{BranchHistory, CommittedFileChange}
 import iceberglite.tree.{FileSelector, FilePartitions}
 
 /**
@@ -115,7 +115,7 @@ private[action] object NamedFiles {
    *
    * @param removal the removal of a file that the commit reads or replaces, by a rewrite
    */
-  def rewritten(removal: FileChange, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
+  def rewritten(removal: CommittedFileChange, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
     s"Cannot $verb the files of ${context.table}: ${removal.entry.file.path} is not in the table any more, because " +
       s"snapshot ${removal.snapshot.snapshotId} rewrote its rows to other files. Run the statement again",
     ChangeScope.FilesOnly

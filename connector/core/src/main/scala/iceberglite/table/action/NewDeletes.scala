@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange}
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, CommittedFileChange}
 import iceberglite.tree.FilePartitions
 
 /** Finds delete files that other commits added for given data files. */
@@ -23,7 +23,7 @@ private[action] object NewDeletes {
       base: TableMetadata,
       history: BranchHistory,
       isRelevant: ContentFile => Boolean
-  ): Option[(FileChange, ContentFile)] = {
+  ): Option[(CommittedFileChange, ContentFile)] = {
     val partitions = new FilePartitions(data.values.toVector, base)
     val snapshots = history.concurrentCommits(since)
     val changes = history.changes(

@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.{ChangeScope, ConcurrentChange}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.table.{CommitContext, SnapshotTarget}
-import iceberglite.table.conflict.{BranchHistory, FileChange, Isolation}
+import iceberglite.table.conflict.{BranchHistory, CommittedFileChange, Isolation}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -40,12 +40,12 @@ final class ReplacePartitions(
       partitions: ReplacedPartitions
   ): Unit = {
     val specs = added.map(_.specId).toSet
-    def hasOtherSpec(change: FileChange): Boolean = !specs(change.entry.file.specId)
-    def isReplaced(change: FileChange): Boolean = partitions.contains(change.entry)
+    def hasOtherSpec(change: CommittedFileChange): Boolean = !specs(change.entry.file.specId)
+    def isReplaced(change: CommittedFileChange): Boolean = partitions.contains(change.entry)
     val rewrites = history.concurrentCommits(since).filter(_.operation.contains(Operation.Replace.name))
     val changes = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
     changes.groupBy(_.snapshot).foreach { case (snapshot, moves) =>
-      def rejectIf(isSource: FileChange => Boolean, isTarget: FileChange => Boolean): Unit = for {
+      def rejectIf(isSource: CommittedFileChange => Boolean, isTarget: CommittedFileChange => Boolean): Unit = for {
         from <- moves.find(c => c.isRemoved && isSource(c))
         to <- moves.find(c => c.isAdded && isTarget(c))
       } throw ConcurrentChange(

@@ -5,7 +5,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Operation, SummaryKey, TableMetadata}
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.CommitContext
-import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange, Isolation}
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, CommittedFileChange, Isolation}
 import iceberglite.tree.{FilePartitions, PartFilter}
 
 /**
@@ -86,7 +86,7 @@ final private[action] class ReplayConflicts(
   }
 
   private def checkDeletesOfKeptFiles(): Unit = {
-    val targets = new DeleteTargets(deletes, Map.empty, Set.empty, base, history, context)
+    val targets = new RowDeltaTargets(deletes, Map.empty, Set.empty, base, history, context)
     // A deletion vector replaces all position delete files of its data file, so that these files must not be new.
     val hasVectors = deletes.exists(_.isDeletionVector)
     def isRelevant(file: ContentFile): Boolean = rows.nonEmpty || pathsOfUpdates(file.path) ||
@@ -124,12 +124,12 @@ final private[action] class ReplayConflicts(
       }
     }
 
-  private def rejectDeletes(conflict: (FileChange, ContentFile)): Unit = conflict match {
+  private def rejectDeletes(conflict: (CommittedFileChange, ContentFile)): Unit = conflict match {
     case (change, file) =>
       reject(change, s"added the delete file ${change.entry.file.path}, which may delete rows of ${file.path}")
   }
 
-  private def reject(change: FileChange, reason: String): Nothing =
+  private def reject(change: CommittedFileChange, reason: String): Nothing =
     fail(s"snapshot ${change.snapshot.snapshotId} $reason")
 
   private def fail(reason: String): Nothing = throw ConcurrentChange(

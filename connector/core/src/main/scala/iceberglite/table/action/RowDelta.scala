@@ -68,7 +68,7 @@ final class RowDelta(
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
     requiredSpec.foreach(checkSpecs(_, history, context))
-    val targets = new DeleteTargets(deletes, removedData, affectedDataFiles, base, history, context)
+    val targets = new RowDeltaTargets(deletes, removedData, affectedDataFiles, base, history, context)
     val removedTargets = targets.removedTargets(isolation, allowDeleted = rows.isEmpty)
     val own = vectors.filterNot(_.referencedDataFile.exists(removedTargets.contains))
     val pairs = pairsOf(own, LiveDeletionVectors.ofSameDataFiles(own, removed, base, history))
@@ -107,7 +107,7 @@ final class RowDelta(
   private def check(
       isolation: Isolation,
       pairs: Vector[VectorPair],
-      targets: DeleteTargets,
+      targets: RowDeltaTargets,
       removedTargets: RemovedTargets,
       base: TableMetadata,
       history: BranchHistory,

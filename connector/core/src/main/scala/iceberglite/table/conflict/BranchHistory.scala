@@ -7,7 +7,7 @@ import iceberglite.tree.{MetadataTree, PartFilter, SnapshotFiles}
 import iceberglite.table.CommitContext
 
 /** A file that a commit added or removed, with the snapshot of the commit. */
-final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEntry) {
+final private[table] case class CommittedFileChange(snapshot: Snapshot, entry: ManifestEntry) {
 
   /**
    * Returns whether the commit is a rewrite such as a compaction, which neither adds nor removes rows (spec:
@@ -61,8 +61,8 @@ final private[table] class BranchHistory(
    *
    * @param where limits which parts of the snapshots' metadata trees (manifests in format versions 1 to 3) are read
    */
-  def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
-    table.pool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
+  def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[CommittedFileChange] =
+    table.pool.map(snapshots)(s => filesOf(s).changes(where).map(CommittedFileChange(s, _)).toVector).flatten
 
   /** Returns the ids of the partition specs of all parts with live files at the head. */
   def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)

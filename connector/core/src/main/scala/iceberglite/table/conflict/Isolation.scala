@@ -80,7 +80,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     }
   }
 
-  private def conflictOf(change: FileChange): Option[ConflictKind] =
+  private def conflictOf(change: CommittedFileChange): Option[ConflictKind] =
     if (change.isRewrite) None
     else if (change.isRemoved) Some(RemovedFiles).filter(_ => change.isData)
     else Some(if (change.isData) AddedRows else AddedDeletes)
@@ -90,7 +90,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
    * delete file applies to a single data file, it conflicts with the write only if the data file matches the filter.
    */
   private def affectedFiles(
-      conflicts: Vector[FileChange],
+      conflicts: Vector[CommittedFileChange],
       history: BranchHistory,
       rowFilter: ConflictFilter
   ): Set[String] =

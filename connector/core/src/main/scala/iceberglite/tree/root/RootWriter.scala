@@ -27,7 +27,7 @@ final private[root] class RootWriter(
   private def writeAll(): WrittenRoot = {
     val added = newEntries
     val base = ParentEntries.of(parent, table, columns, rowIds)
-    val removals = new Removals(base, changes, header, table).find()
+    val removals = new RemovedEntryFinder(base, changes, header, table).find()
     val (inlineFiles, newLeaves) = placeAdded(added, base)
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))

@@ -66,7 +66,7 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
     }
 
   private def checkProperties(table: String, changes: Seq[TableChange]): Unit = {
-    if (TableChanges.namesSnapshot(changes)) throw InvalidArgument(
+    if (AlterTableChanges.namesSnapshot(changes)) throw InvalidArgument(
       "table properties",
       "current-snapshot-id or cherry-pick-snapshot-id",
       "Set this property with an ALTER TABLE statement of its own"
@@ -86,7 +86,7 @@ object TableEvolution {
   /** Changes in Spark's form. */
   final case class Changes(changes: Vector[TableChange]) extends Step {
     override private[catalog] def actions(caseSensitive: Boolean): Seq[Action] =
-      TableChanges.actions(changes, caseSensitive)
+      AlterTableChanges.actions(changes, caseSensitive)
   }
 
   /** A statement of this connector. */

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.inspect.{GroupRows, RowGroup}
+import iceberglite.inspect.{GroupRows, MetadataRows}
 import iceberglite.spark.conf.{PlanningMode, PlanningModes, ReadOptions, Settings, SparkOption}
 import iceberglite.spark.convert.InternalRows
 import iceberglite.spark.error.SparkErrors
@@ -22,20 +22,20 @@ import iceberglite.table.KnownProperties
 final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
 
   /** Returns the groups of each task; absent if the driver produces the rows. */
-  def of(groups: Vector[RowGroup]): Option[Vector[Vector[RowGroup]]] = mode match {
+  def of(groups: Vector[MetadataRows]): Option[Vector[Vector[MetadataRows]]] = mode match {
     case PlanningMode.Local => None
     case PlanningMode.Distributed => Some(pack(groups))
     case PlanningMode.Auto => if (isLarge(groups)) Some(pack(groups)) else None
   }
 
   /** A small deletion vector can have a large number of rows, which the driver would hold in memory. */
-  private def isLarge(groups: Vector[RowGroup]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
+  private def isLarge(groups: Vector[MetadataRows]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
     groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus) > MetadataSplits.MaxDriverRows
 
   /** Packs consecutive groups into one task until the task has the target size. */
-  private def pack(groups: Vector[RowGroup]): Vector[Vector[RowGroup]] = {
-    val tasks = Vector.newBuilder[Vector[RowGroup]]
-    var current = Vector.empty[RowGroup]
+  private def pack(groups: Vector[MetadataRows]): Vector[Vector[MetadataRows]] = {
+    val tasks = Vector.newBuilder[Vector[MetadataRows]]
+    var current = Vector.empty[MetadataRows]
     var bytes = 0L
     groups.foreach { group =>
       if (current.nonEmpty && bytes + group.bytes > targetBytes) {
@@ -71,7 +71,7 @@ object MetadataSplits {
 }
 
 /** The groups of rows that one task produces. */
-final private case class MetadataInputPartition(groups: Vector[RowGroup]) extends InputPartition
+final private case class MetadataInputPartition(groups: Vector[MetadataRows]) extends InputPartition
 
 /** Creates the readers of tasks on the executors. @param output the columns of the rows */
 final private class MetadataReaderFactory(name: String, output: Schema) extends PartitionReaderFactory {
@@ -82,7 +82,7 @@ final private class MetadataReaderFactory(name: String, output: Schema) extends 
 }
 
 /** Reads the rows of one task, one group after the other. */
-final private class MetadataReader(name: String, output: Schema, groups: Vector[RowGroup])
+final private class MetadataReader(name: String, output: Schema, groups: Vector[MetadataRows])
     extends PartitionReader[InternalRow] {
   private val convert = InternalRows.of(output)
   private var left = groups

@@ -18,7 +18,7 @@ import org.apache.spark.sql.connector.read.{
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.inspect.{MetadataRow, MetadataTable, RowGroup, RowRequest}
+import iceberglite.inspect.{MetadataRow, MetadataTable, MetadataRows, RowRequest}
 import iceberglite.spark.convert.{InternalRows, SparkFilters}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.partitioning.SizeEstimate
@@ -123,7 +123,7 @@ final private class DistributedMetadataScan(
     text: String,
     requiredSchema: StructType,
     output: Schema,
-    tasks: Vector[Vector[RowGroup]]
+    tasks: Vector[Vector[MetadataRows]]
 ) extends Scan
     with Batch
     with SupportsReportStatistics

@@ -29,7 +29,7 @@ import iceberglite.tree.MetadataPool
  *
  * @param columns the names of the partition columns
  */
-final private[importing] case class SourceFiles(columns: Vector[String], partitions: Vector[SourcePartition])
+final private[importing] case class PartitionedSource(columns: Vector[String], partitions: Vector[SourcePartition])
 
 /** A source of existing data files that can be added to a table. */
 sealed private[iceberglite] trait ImportSource {
@@ -42,7 +42,7 @@ sealed private[iceberglite] trait ImportSource {
    *
    * @param ignoresMissing whether a missing directory of a partition is treated as empty; otherwise it is an error
    */
-  private[importing] def list(io: FileIO, selection: PartitionSelection, ignoresMissing: Boolean): SourceFiles
+  private[importing] def list(io: FileIO, selection: PartitionSelection, ignoresMissing: Boolean): PartitionedSource
 }
 
 private[iceberglite] object ImportSource {
@@ -141,12 +141,12 @@ final private[iceberglite] case class FilesAt(path: String, format: FileFormat) 
       io: FileIO,
       selection: PartitionSelection,
       ignoresMissing: Boolean
-  ): SourceFiles = {
+  ): PartitionedSource = {
     val partitions = new SourceDirectories(io, format).below(path)(selection.accepts)
     if (partitions.isEmpty && !selection.isEmpty) {
       throw InvalidArgument("argument partition_filter", path, "The source has no matching partition")
     }
-    SourceFiles(partitions.headOption.toVector.flatMap(_.values.map(_._1)), partitions)
+    PartitionedSource(partitions.headOption.toVector.flatMap(_.values.map(_._1)), partitions)
   }
 }
 
@@ -171,7 +171,7 @@ final private[iceberglite] class TableSource(session: SparkSession, val table: C
       io: FileIO,
       selection: PartitionSelection,
       ignoresMissing: Boolean
-  ): SourceFiles = {
+  ): PartitionedSource = {
     val columns = table.partitionColumnNames.toVector
     val found =
       if (!isPartitioned) {
@@ -179,7 +179,7 @@ final private[iceberglite] class TableSource(session: SparkSession, val table: C
         Vector(SourcePartition(Vector.empty, format, files))
       } else if (tracksPartitions) MetadataPool.map(selected(selection))(list(io, _, ignoresMissing))
       else new SourceDirectories(io, format).below(location)(selection.accepts).filter(_.values.nonEmpty)
-    SourceFiles(columns, found)
+    PartitionedSource(columns, found)
   }
 
   private def selected(selection: PartitionSelection): Vector[CatalogTablePartition] =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import iceberglite.scan.{FileScanTask, ScanPlan}
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
 import iceberglite.spark.read.partitioning.SizeEstimate
-import iceberglite.spark.read.stats.{RowCount, ScanColumn}
+import iceberglite.spark.read.stats.{FileRowCount, StatisticsColumn}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
@@ -49,9 +49,9 @@ private[read] object AggregateScan {
       caseSensitive: Boolean,
       plan: Set[Int] => ScanPlan
   ): Option[AggregateScan] = {
-    val groupColumns = aggregation.groupByExpressions.toVector.map(ScanColumn.of(_, schema, caseSensitive))
+    val groupColumns = aggregation.groupByExpressions.toVector.map(StatisticsColumn.of(_, schema, caseSensitive))
     val functions = aggregation.aggregateExpressions.toVector
-      .map(PushedAggregate.of(_, metadata, ScanColumn.of(_, schema, caseSensitive)))
+      .map(PushedAggregate.of(_, metadata, StatisticsColumn.of(_, schema, caseSensitive)))
     val query = new AggregateQuery(groupColumns.flatten, functions.flatten)
     val allSupported = groupColumns.forall(_.isDefined) && functions.forall(_.isDefined)
     if (allSupported && query.canGroupByPartition(metadata)) query.resultOf(plan(query.metricsColumns)) else None
@@ -74,7 +74,7 @@ private[read] object AggregateScan {
 
 /** The aggregates of a query, and its GROUP BY columns. */
 final private[aggregate] class AggregateQuery(
-    val groupColumns: Vector[ScanColumn],
+    val groupColumns: Vector[StatisticsColumn],
     val functions: Vector[PushedAggregate]
 ) {
 
@@ -130,7 +130,7 @@ final private[aggregate] class AggregateQuery(
     private var hasExactCount = true
 
     def add(task: FileScanTask): Unit = {
-      val rows = RowCount.of(task)
+      val rows = FileRowCount.of(task)
       minRowCount += rows.minCount
       hasExactCount = hasExactCount && rows.exactCount.isDefined
       tallies.foreach(_.add(task))

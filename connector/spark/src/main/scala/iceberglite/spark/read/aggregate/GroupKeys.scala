@@ -5,7 +5,7 @@ import java.util.IdentityHashMap
 import scala.collection.mutable
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.stats.ScanColumn
+import iceberglite.spark.read.stats.StatisticsColumn
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.{Literal, LiteralConversion}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
@@ -14,7 +14,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
  * Determines the key of a file for GROUP BY. All rows of a file have the same key if the file's partition spec has an
  * identity field for each GROUP BY column. Not thread-safe.
  */
-final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
+final private[aggregate] class GroupKeys(columns: Vector[StatisticsColumn]) {
   private type Key = Vector[Option[Literal]]
   private val positions = mutable.Map.empty[Int, Option[Vector[Int]]]
   private val keysByTuple = new IdentityHashMap[PartitionTuple, Option[Key]]

@@ -3,7 +3,7 @@ package iceberglite.spark.read.aggregate
 import org.apache.spark.sql.connector.expressions.Expression
 import org.apache.spark.sql.connector.expressions.aggregate.{AggregateFunc, Count, CountStar, Max, Min}
 
-import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type.LongType
@@ -17,7 +17,7 @@ sealed private[aggregate] trait PushedAggregate {
   def valueType: PrimitiveType
 
   /** The column whose metrics are used. */
-  def metricsColumn: Option[ScanColumn]
+  def metricsColumn: Option[StatisticsColumn]
 
   /** Whether the result can be null: the minimum of no values is null, but a count is not. */
   def mayBeNull: Boolean
@@ -37,7 +37,7 @@ private[aggregate] object PushedAggregate {
   def of(
       function: AggregateFunc,
       metadata: TableMetadata,
-      column: Expression => Option[ScanColumn]
+      column: Expression => Option[StatisticsColumn]
   ): Option[PushedAggregate] = function match {
     case _: CountStar => Some(Rows)
     case count: Count if !count.isDistinct =>
@@ -50,31 +50,31 @@ private[aggregate] object PushedAggregate {
   private case object Rows extends PushedAggregate {
     override def name: String = "count(*)"
     override def valueType: PrimitiveType = LongType
-    override def metricsColumn: Option[ScanColumn] = None
+    override def metricsColumn: Option[StatisticsColumn] = None
     override def mayBeNull: Boolean = false
     override def tally: Tally = new RowTally
   }
 
-  final private case class Values(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
+  final private case class Values(column: StatisticsColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"count(${column.name})"
     override def valueType: PrimitiveType = LongType
-    override def metricsColumn: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[StatisticsColumn] = Some(column)
     override def mayBeNull: Boolean = false
     override def tally: Tally = new ValueTally(stats)
   }
 
-  final private case class Minimum(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
+  final private case class Minimum(column: StatisticsColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"min(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
-    override def metricsColumn: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[StatisticsColumn] = Some(column)
     override def mayBeNull: Boolean = true
     override def tally: Tally = new ExtremeTally(stats, _.lower, Literal.ordering)
   }
 
-  final private case class Maximum(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
+  final private case class Maximum(column: StatisticsColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"max(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
-    override def metricsColumn: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[StatisticsColumn] = Some(column)
     override def mayBeNull: Boolean = true
     override def tally: Tally = new ExtremeTally(stats, _.upper, Literal.ordering.reverse)
   }

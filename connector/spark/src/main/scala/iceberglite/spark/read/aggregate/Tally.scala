@@ -1,7 +1,7 @@
 package iceberglite.spark.read.aggregate
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, RowCount}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, FileRowCount}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.LongLiteral
 
@@ -24,7 +24,7 @@ final private[aggregate] class RowTally extends Tally {
   private var sum = 0L
   private var exact = true
 
-  override def add(task: FileScanTask): Unit = RowCount.of(task).exactCount match {
+  override def add(task: FileScanTask): Unit = FileRowCount.of(task).exactCount match {
     case Some(rows) => sum += rows
     case None => exact = false
   }

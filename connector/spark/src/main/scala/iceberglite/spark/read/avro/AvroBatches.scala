@@ -5,7 +5,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data.{DataSource, FileFaults, Projection}
-import iceberglite.data.avro.AvroRows
+import iceberglite.data.avro.AvroRowIterator
 import iceberglite.spark.read.deletes.LiveBatch
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 import iceberglite.spark.read.formats.{BatchFormat, FileRead}
@@ -20,7 +20,7 @@ import iceberglite.spec.file.FileFormat
  */
 final private[read] class AvroBatches(
     path: String,
-    rows: AvroRows[ColumnVector, Unit],
+    rows: AvroRowIterator[ColumnVector, Unit],
     vectors: Array[WritableColumnVector],
     positions: PositionsVector,
     allRows: ColumnarBatch,
@@ -75,8 +75,8 @@ private[read] object AvroBatches extends BatchFormat {
     val part = AvroPart(task.start, task.length, columns.needsPositions(task))
     val projection = new Projection(task.path, columns.replacement(task, positions))
     val expected = columns.stored(task)
-    var opened = Option.empty[(AvroFields, Array[WritableColumnVector])]
-    val rows = AvroRows.open(source, part, expected, projection) { struct =>
+    var opened = Option.empty[(RequestedAvroFields, Array[WritableColumnVector])]
+    val rows = AvroRowIterator.open(source, part, expected, projection) { struct =>
       val fields = new AvroColumnConverter(positions, capacity).of(struct, expected.fields)
       val vectors: Array[WritableColumnVector] = OnHeapColumnVector.allocateColumns(capacity, fields.stored).toArray
       opened = Some((fields, vectors))

@@ -42,7 +42,7 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
    * Returns the requested fields of a struct: the fields to read from the file, and how the Spark columns of all
    * requested fields are created.
    */
-  def of(struct: Struct[ColumnVector], expected: Vector[NestedField]): AvroFields = {
+  def of(struct: Struct[ColumnVector], expected: Vector[NestedField]): RequestedAvroFields = {
     val inFile = struct.fields.map {
       case ReadField(target, column) => Right(target -> of(column, expected(target).fieldType))
       case SkippedField(skip) => Left(skip)
@@ -55,14 +55,14 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
       inFile.map(_.toOption.fold(-1)(t => ordinals(t._1))).toArray
     )
     val views = struct.sources.zipWithIndex.map {
-      case (FieldSource.Stored(_), i) => AvroFields.Stored(ordinals(i), conversions(i).view)
-      case (FieldSource.Constant(vector), _) => AvroFields.Provided(vector)
-      case (FieldSource.RowPosition, _) => AvroFields.Provided(positions)
+      case (FieldSource.Stored(_), i) => RequestedAvroFields.Stored(ordinals(i), conversions(i).view)
+      case (FieldSource.Constant(vector), _) => RequestedAvroFields.Provided(vector)
+      case (FieldSource.RowPosition, _) => RequestedAvroFields.Provided(positions)
     }
     val fields = ordinals.toVector.sortBy(_._2).map { case (target, _) =>
       StructField(expected(target).name, conversions(target).stored)
     }
-    AvroFields(SparkStruct(fields), appender, views)
+    RequestedAvroFields(SparkStruct(fields), appender, views)
   }
 
   private def of(column: AvroColumn[ColumnVector], expected: Type): AvroColumnConversion = (column, expected) match {
@@ -103,7 +103,7 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
     )
   }
 
-  private def ofStruct(fields: AvroFields, expected: Vector[NestedField]): AvroColumnConversion = {
+  private def ofStruct(fields: RequestedAvroFields, expected: Vector[NestedField]): AvroColumnConversion = {
     val dataType = SparkTypes.toSpark(expected)
     AvroColumnConversion(
       fields.stored,
@@ -118,10 +118,10 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
  *
  * @param stored the requested fields that are in the file, with the types of their vectors
  */
-final private[avro] case class AvroFields(
+final private[avro] case class RequestedAvroFields(
     stored: SparkStruct,
     appender: AvroAppender.Fields,
-    views: Vector[AvroFields.View]
+    views: Vector[RequestedAvroFields.View]
 ) {
 
   /**
@@ -130,12 +130,12 @@ final private[avro] case class AvroFields(
    * @param child returns the vector of a field of [[stored]] by the field's index
    */
   def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
-    case AvroFields.Stored(ordinal, view) => view(child(ordinal))
-    case AvroFields.Provided(vector) => vector
+    case RequestedAvroFields.Stored(ordinal, view) => view(child(ordinal))
+    case RequestedAvroFields.Provided(vector) => vector
   }
 }
 
-private[avro] object AvroFields {
+private[avro] object RequestedAvroFields {
 
   /** Creates the Spark column of a requested field. */
   sealed trait View

@@ -1,6 +1,6 @@
 package iceberglite.spark.read.files
 
-import iceberglite.scan.{ChangelogScan, IncrementalScan, RowChange, ScanPlan, SnapshotRange}
+import iceberglite.scan.{ChangelogScan, IncrementalScan, CommitChange, ScanPlan, SnapshotRange}
 import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{Literal, NestedField}
@@ -38,7 +38,7 @@ private[iceberglite] object CommitScan {
    */
   final case class Changes(range: SnapshotRange, changeFilter: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
-      val matches = Evaluate.rows[RowChange](changeFilter, value)
+      val matches = Evaluate.rows[CommitChange](changeFilter, value)
       ChangelogScan(table.tree(schema), range, filter, matches, caseSensitive, ManifestCache.of(table.io)).plan()
     }
 
@@ -54,7 +54,7 @@ private[iceberglite] object CommitScan {
    *
    * @param id the id of the column
    */
-  def value(id: Int): RowChange => Option[Literal] = id match {
+  def value(id: Int): CommitChange => Option[Literal] = id match {
     case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
     case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))
     case MetadataColumns.CommitSnapshotId.id => c => Some(Literal.LongLiteral(c.snapshotId))

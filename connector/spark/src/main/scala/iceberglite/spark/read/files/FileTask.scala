@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
-import iceberglite.scan.RowChange
+import iceberglite.scan.CommitChange
 import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
@@ -43,7 +43,7 @@ final private[iceberglite] case class FileTask(
     deletes: Vector[DeleteFile] = Vector.empty,
     format: FileFormat,
     fileLength: Long = 0L,
-    change: Option[RowChange] = None
+    change: Option[CommitChange] = None
 )
 
 private[iceberglite] object FileTask {

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.limit
 
 import iceberglite.scan.{FileScanTask, ScanPlan}
-import iceberglite.spark.read.stats.RowCount
+import iceberglite.spark.read.stats.FileRowCount
 
 /** A limit on the rows that match a scan's filter. */
 sealed private[read] trait RowLimit extends Product with Serializable {
@@ -43,7 +43,7 @@ private[read] object RowLimit {
       var minRowCount = 0L
       tasks.takeWhile { task =>
         val needsMore = minRowCount < rows
-        minRowCount += RowCount.of(task).minCount
+        minRowCount += FileRowCount.of(task).minCount
         needsMore
       }
     }

@@ -2,7 +2,7 @@ package iceberglite.spark.read.limit
 
 import org.apache.spark.sql.connector.expressions.{NullOrdering, SortDirection, SortOrder}
 
-import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 
@@ -10,7 +10,7 @@ import iceberglite.spec.schema.Schema
  * The first column of the requested sort order. Further columns may order the rows that have equal values in this
  * column.
  */
-final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean, nullsFirst: Boolean)(
+final private[read] case class RowOrder(column: StatisticsColumn, isAscending: Boolean, nullsFirst: Boolean)(
     metadata: TableMetadata
 ) {
   def stats: ColumnStatsByFile = new ColumnStatsByFile(column, metadata)
@@ -33,7 +33,7 @@ private[read] object RowOrder {
   ): Option[RowOrder] =
     for {
       first <- orders.headOption
-      column <- ScanColumn.of(first.expression, schema, caseSensitive)
+      column <- StatisticsColumn.of(first.expression, schema, caseSensitive)
     } yield RowOrder(
       column,
       first.direction == SortDirection.ASCENDING,

@@ -60,7 +60,7 @@ private[read] object Source {
  *
  * @param path the path of names in the file
  */
-final private[read] case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
+final private[read] case class FilterColumn(path: Vector[String], parquetType: ParquetPrimitive)
 
 /**
  * The columns to read from one file, and their conversion to the columns of the scan.
@@ -74,7 +74,7 @@ final private[read] case class FileProjection(
     requested: MessageType,
     readSchema: StructType,
     columns: Vector[Source],
-    filterable: Map[Int, FileColumn]
+    filterable: Map[Int, FilterColumn]
 ) {
 
   /** Whether the positions of rows in the file are needed. */

@@ -22,7 +22,7 @@ final private[parquet] case class MatchedNode(
     requested: ParquetType,
     dataType: DataType,
     conversion: ColumnConversion,
-    columns: Map[Int, FileColumn] = Map.empty
+    columns: Map[Int, FilterColumn] = Map.empty
 )
 
 /** The match of a struct: the children to read from the file, and the source of each requested field. */
@@ -65,7 +65,7 @@ final private[parquet] class ColumnMatch(
         VariantConversion.of(group, invalidVariant(path.names.mkString("."), _)).getOrElse(throw mismatchError)
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>
         val (dataType, conversion) = PrimitiveConversion.of(primitive, t).getOrElse(throw mismatchError)
-        val column = id.filterNot(_ => path.repeated).map(_ -> FileColumn(path.inFile, primitive))
+        val column = id.filterNot(_ => path.repeated).map(_ -> FilterColumn(path.inFile, primitive))
         MatchedNode(file, dataType, conversion, column.toMap)
       case (group: GroupType, t: NestedType) =>
         (shapeOf(group), t) match {

@@ -41,7 +41,7 @@ private[parquet] object ColumnPredicates {
    * @param expected the type of the column in the table
    * @param mayContainNan whether the column may contain NaN, which is the greatest value in Spark but not in statistics
    */
-  def of(column: FileColumn, expected: Type, mayContainNan: Boolean): Option[ColumnPredicates] = {
+  def of(column: FilterColumn, expected: Type, mayContainNan: Boolean): Option[ColumnPredicates] = {
     val path = column.path.toArray
     val file = column.parquetType
     (file.getPrimitiveTypeName, Option(file.getLogicalTypeAnnotation)) match {

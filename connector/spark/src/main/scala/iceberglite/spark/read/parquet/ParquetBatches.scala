@@ -32,7 +32,7 @@ import iceberglite.spec.file.FileFormat
 final private[read] class ParquetBatches(
     decoder: ColumnDecoder,
     columns: Vector[Source],
-    positions: Option[RowPositions],
+    positions: Option[BatchPositions],
     deletes: Option[FileDeletes],
     capacity: Int,
     override val decodesRowByRow: Boolean
@@ -130,7 +130,7 @@ private[read] object ParquetBatches {
     // If no filter skips rows, the positions of the rows are computed from the footer, because Spark's reader would
     // create an object for each position.
     val positions =
-      if (read.filter.isEmpty && projection.needsPosition) RowPositions.of(footer, settings.rows) else None
+      if (read.filter.isEmpty && projection.needsPosition) BatchPositions.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && positions.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)
     val reader = vectorizedReader(settings)
@@ -175,8 +175,8 @@ private[read] object ParquetBatches {
     }
   }
 
-  private def positionsOf(footer: ParquetMetadata, settings: BatchSettings): RowPositions =
-    RowPositions.of(footer, settings.rows)
+  private def positionsOf(footer: ParquetMetadata, settings: BatchSettings): BatchPositions =
+    BatchPositions.of(footer, settings.rows)
       .getOrElse(throw new IllegalStateException("The footer does not state the positions of row groups"))
 
   /**

@@ -14,7 +14,7 @@ import iceberglite.spec.expr.Expression._
  * @param columns the columns that are read, by field id. Parquet treats any other column as null in all rows.
  * @param withoutNan the ids of columns that certainly contain no NaN
  */
-final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
+final private[read] class ParquetFilter(columns: Map[Int, FilterColumn], withoutNan: Set[Int]) {
 
   /** Converts a condition. @return absent if the filter would skip no row */
   def of(condition: Expression): Option[FilterPredicate] = condition match {

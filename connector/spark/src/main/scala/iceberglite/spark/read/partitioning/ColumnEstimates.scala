@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
@@ -76,7 +76,7 @@ private[read] object ColumnEstimates {
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
       case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.statsToKeep.hasAll(Set(column.id)) =>
-        val stats = files.plan.tasks.map(new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata))
+        val stats = files.plan.tasks.map(new ColumnStatsByFile(StatisticsColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {
           nulls <- allDefined(stats.map(_.nulls)).map(n => math.min(n.sum, rows))

@@ -2,7 +2,7 @@ package iceberglite.spark.read.partitioning
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Identity, SortField}
@@ -66,7 +66,7 @@ private[read] object GroupSortOrder {
       metadata: TableMetadata
   ): Option[Vector[FileScanTask]] = columns.headOption.map(c => (c, c.fieldType)) match {
     case Some((column, t: PrimitiveType)) if tasks.size > 1 =>
-      val stats = new ColumnStatsByFile(ScanColumn(Vector(column), t), metadata)
+      val stats = new ColumnStatsByFile(StatisticsColumn(Vector(column), t), metadata)
       val statsByTask = tasks.map(task => (task, stats(task)))
       if (statsByTask.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
       else {

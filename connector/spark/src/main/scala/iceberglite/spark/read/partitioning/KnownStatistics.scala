@@ -2,7 +2,7 @@ package iceberglite.spark.read.partitioning
 
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Type.{BinaryType, FixedType, StringType}
@@ -30,7 +30,7 @@ private[iceberglite] object KnownStatistics {
   def of(scanned: ScanFiles, column: NestedField): KnownStatistics = column.fieldType match {
     case t: PrimitiveType =>
       val files = scanned.withMetricsOf(Set(column.id))
-      val byFile = new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata)
+      val byFile = new ColumnStatsByFile(StatisticsColumn(Vector(column), t), files.table.metadata)
       val stats = files.plan.tasks.map(byFile)
       val withValues = stats.filterNot(_.hasNoValue)
       def bound(of: ColumnStats => Option[Literal])(choose: Vector[Literal] => Literal): Option[Any] =

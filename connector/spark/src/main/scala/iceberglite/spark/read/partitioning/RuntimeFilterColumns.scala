@@ -2,7 +2,7 @@ package iceberglite.spark.read.partitioning
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
@@ -37,8 +37,8 @@ private[read] object RuntimeFilterColumns {
     }
   }
 
-  private def fieldsOf(path: Vector[NestedField]): Vector[ScanColumn] = path.last.fieldType match {
-    case t: PrimitiveType => Vector(ScanColumn(path, t))
+  private def fieldsOf(path: Vector[NestedField]): Vector[StatisticsColumn] = path.last.fieldType match {
+    case t: PrimitiveType => Vector(StatisticsColumn(path, t))
     case StructType(fields) => fields.flatMap(f => fieldsOf(path :+ f))
     case _: NestedType => Vector.empty
   }

@@ -13,7 +13,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
  * @param boundsAreValues whether the bounds are values of rows of the file
  */
 final private[read] case class ColumnStats(
-    rows: RowCount,
+    rows: FileRowCount,
     nulls: Option[Long],
     lower: Option[Literal],
     upper: Option[Literal],
@@ -47,11 +47,11 @@ final private[read] case class ColumnStats(
 }
 
 private[read] object ColumnStats {
-  def unknown(rows: RowCount): ColumnStats = ColumnStats(rows, None, None, None, boundsAreValues = false)
+  def unknown(rows: FileRowCount): ColumnStats = ColumnStats(rows, None, None, None, boundsAreValues = false)
 
-  def ofNull(rows: RowCount): ColumnStats = ColumnStats(rows, Some(rows.total), None, None, boundsAreValues = false)
+  def ofNull(rows: FileRowCount): ColumnStats = ColumnStats(rows, Some(rows.total), None, None, boundsAreValues = false)
 
-  def constant(rows: RowCount, value: Literal): ColumnStats =
+  def constant(rows: FileRowCount, value: Literal): ColumnStats =
     ColumnStats(rows, Some(0L), Some(value), Some(value), boundsAreValues = true)
 
   /**

@@ -17,17 +17,17 @@ import iceberglite.spec.types.Type._
  * statistics follow from the partition. If the column is newer than the file, they follow from the default value of the
  * column. Otherwise, the statistics are the file's column metrics. Not thread-safe.
  */
-final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableMetadata)
+final private[read] class ColumnStatsByFile(column: StatisticsColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnStats) {
   private val identities = mutable.Map.empty[Int, Option[Int]]
   private val age = new ColumnAge(column.id, metadata)
 
   override def apply(task: FileScanTask): ColumnStats = {
-    val rows = RowCount.of(task)
+    val rows = FileRowCount.of(task)
     ofPartition(task, rows).orElse(ofAge(task, rows)).getOrElse(ofMetrics(task, rows))
   }
 
-  private def ofPartition(task: FileScanTask, rows: RowCount): Option[ColumnStats] =
+  private def ofPartition(task: FileScanTask, rows: FileRowCount): Option[ColumnStats] =
     identities.getOrElseUpdate(task.spec.specId, identityPosition(task.spec))
       .flatMap(task.file.partition.values.lift(_))
       .flatMap {
@@ -37,7 +37,7 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
 
   private def identityPosition(spec: PartitionSpec): Option[Int] = spec.identityPositions.get(column.id)
 
-  private def ofAge(task: FileScanTask, rows: RowCount): Option[ColumnStats] =
+  private def ofAge(task: FileScanTask, rows: FileRowCount): Option[ColumnStats] =
     if (!age.isNewerThanDataOf(task)) None
     else column.field.initialDefault match {
       case None if column.field.optional => Some(ColumnStats.ofNull(rows))
@@ -46,10 +46,10 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
       case _ => None
     }
 
-  private def constant(value: Literal, rows: RowCount): Option[ColumnStats] =
+  private def constant(value: Literal, rows: FileRowCount): Option[ColumnStats] =
     LiteralConversion.to(value, column.fieldType).filterNot(ColumnBounds.isNan).map(ColumnStats.constant(rows, _))
 
-  private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnStats = {
+  private def ofMetrics(task: FileScanTask, rows: FileRowCount): ColumnStats = {
     val metrics = task.file.metrics
     // A writer that did not inspect a column may have written a null count of 0 for this column.
     val isCounted = metrics.valueCount(column.id).contains(task.file.recordCount)

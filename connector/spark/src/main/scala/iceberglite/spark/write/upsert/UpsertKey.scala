@@ -69,11 +69,11 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
    *
    * @param keyInput the result of [[selectFrom]]
    */
-  def columns(keyInput: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
+  def columns(keyInput: Vector[InputField], properties: Map[String, String]): Vector[UpsertKeyColumn] = {
     def walk(fields: Vector[InputField], parents: Vector[Int]): Vector[(Int, Vector[Int])] =
       fields.flatMap(f => (f.field.id -> (parents :+ f.ordinal)) +: walk(f.parts, parents :+ f.ordinal))
     val ordinals = walk(keyInput, Vector.empty).toMap
-    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), requiredForm(f, properties)))
+    fields.map(f => UpsertKeyColumn(schema.names(f.id), ordinals(f.id), requiredForm(f, properties)))
   }
 
   private def requiredForm(field: NestedField, properties: Map[String, String]): Option[KeyTextForm] =

@@ -31,7 +31,7 @@ final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
     rowPlan: WritePlan,
     deletePlan: WritePlan,
-    keyColumns: Vector[KeyColumn],
+    keyColumns: Vector[UpsertKeyColumn],
     deleteColumnIndex: Option[Int]
 ) {
 

@@ -30,7 +30,7 @@ final private[upsert] class UpsertWriterFactory(
     rowWriters: TaskWriterFactory,
     deleteWriters: TaskWriterFactory,
     schema: StructType,
-    keyColumns: Vector[KeyColumn],
+    keyColumns: Vector[UpsertKeyColumn],
     deleteColumnIndex: Option[Int],
     table: String
 ) extends DataWriterFactory {
@@ -91,7 +91,7 @@ final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val dele
 }
 
 /** Checks the keys of rows that are sorted by key. No two rows may have the same key. */
-final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyColumn], table: String) {
+final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[UpsertKeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
     val topColumn = schema(key.ordinals.head)
     val column: Expression = BoundReference(key.ordinals.head, topColumn.dataType, topColumn.nullable)
@@ -140,7 +140,7 @@ final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyC
  * @param ordinals the ordinals of the enclosing structs in the rows, outermost first, and of the column
  * @param textForm the form that the column's values must have; absent if a value has only one text form
  */
-final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], textForm: Option[KeyTextForm])
+final private[upsert] case class UpsertKeyColumn(name: String, ordinals: Vector[Int], textForm: Option[KeyTextForm])
 
 /**
  * The required form of key values that can be written as several texts. A form is required because equality deletes

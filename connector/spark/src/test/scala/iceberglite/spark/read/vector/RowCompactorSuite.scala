@@ -15,7 +15,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spark.read.parquet.RowPositions
+import iceberglite.spark.read.parquet.BatchPositions
 
 /** Checks that moving selected rows to the front of vectors gives the same rows as [[SelectedVector]]. */
 class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -133,13 +133,13 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("if only some row groups are read, each row keeps its position in the file") {
-    val positions = RowPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
+    val positions = BatchPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
     def next(rows: Int): Seq[Long] = {
       positions.fill(rows)
       (0 until rows).map(positions.vector.getLong)
     }
     assert(next(4) == (100L to 103L) && next(1) == Seq(104L) && next(0).isEmpty && next(2) == Seq(2000L, 2001L))
     intercept[NoSuchElementException](next(1))
-    intercept[IllegalStateException](RowPositions.ofGroups(Seq((0L, 3L)), capacity = 4).fill(4))
+    intercept[IllegalStateException](BatchPositions.ofGroups(Seq((0L, 3L)), capacity = 4).fill(4))
   }
 }

@@ -22,7 +22,7 @@ import iceberglite.table.action.{
 }
 
 /** Converts the changes in an ALTER TABLE statement to actions of one commit. */
-object TableChanges {
+object AlterTableChanges {
 
   /**
    * Returns the actions of one commit for the changes.

@@ -26,7 +26,7 @@ final private[root] case class RemovedEntries(
 }
 
 /** Finds the entries that a commit removes. Leaves are not rewritten: their deletion vectors grow. */
-final private[root] class Removals(
+final private[root] class RemovedEntryFinder(
     base: ParentEntries,
     changes: FileChanges,
     header: TreeHeader,

@@ -20,7 +20,7 @@ import iceberglite.data.ReadColumns
  * @param current the schema of the scan
  * @param schemas all schemas of the table
  */
-final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
+final private[scan] class EqualityIdColumns(current: Schema, schemas: Vector[Schema]) {
   private val keysByIds = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
 
   /**

@@ -4,7 +4,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent, PartSummary
 import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.FilePartitions
-import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChange, Isolation}
+import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, CommittedFileChange, Isolation}
 
 /**
  * The targets of a row delta that concurrent commits removed.
@@ -12,7 +12,7 @@ import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, FileChang
  * @param deleted the paths of the data files whose rows were all deleted
  * @param rewritten the removals of data files by rewrites, which wrote the same rows to other files
  */
-final private[action] case class RemovedTargets(deleted: Set[String], rewritten: Vector[FileChange]) {
+final private[action] case class RemovedTargets(deleted: Set[String], rewritten: Vector[CommittedFileChange]) {
   val rewrittenFiles: Map[String, ContentFile] = rewritten.map(c => c.entry.file.path -> c.entry.file).toMap
 
   def contains(path: String): Boolean = deleted(path) || rewrittenFiles.contains(path)
@@ -25,7 +25,7 @@ final private[action] case class RemovedTargets(deleted: Set[String], rewritten:
  * @param removed the data files that the row delta removes, by path
  * @param affectedDataFiles the paths of the data files that the deletes apply to, if the writer states them
  */
-final private[action] class DeleteTargets(
+final private[action] class RowDeltaTargets(
     deletes: Vector[ContentFile],
     removed: Map[String, ContentFile],
     affectedDataFiles: Set[String],
@@ -61,7 +61,7 @@ final private[action] class DeleteTargets(
       val (rewritten, removals) =
         history.changes(history.commitsSince(i.since), m => m.content == ManifestContent.Data && mightList(m))
           .filter(c => c.isRemoved && isTarget(c.entry.file)).partition(_.isRewrite)
-      def allDeleted(c: FileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
+      def allDeleted(c: CommittedFileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
       removals.find(c => !allowDeleted || !allDeleted(c))
         .foreach(c => NamedFiles.missing(c.entry.file.path, "change rows in", context))
       RemovedTargets(removals.map(_.entry.file.path).toSet, rewritten)
@@ -78,8 +78,8 @@ final private[action] class DeleteTargets(
       isolation: Isolation,
       rewritten: Map[String, ContentFile],
       isRelevant: ContentFile => Boolean = _ => true
-  ): Option[(FileChange, ContentFile)] = {
-    def first(data: Map[String, ContentFile], select: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
+  ): Option[(CommittedFileChange, ContentFile)] = {
+    def first(data: Map[String, ContentFile], select: ContentFile => Boolean): Option[(CommittedFileChange, ContentFile)] =
       if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, select)
     first(removed, isRelevant).orElse {
       val kept = liveTargets.map(f => f.path -> f).toMap

@@ -18,7 +18,7 @@ import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
  *
  * @param included the nodes of the file's schema to read
  */
-final private[orc] class OrcStripes(
+final private[orc] class StripeReader(
     path: String,
     storage: OrcStorage,
     file: ReaderImpl,
@@ -26,7 +26,7 @@ final private[orc] class OrcStripes(
     part: OrcPart,
     skipping: OrcSkipping
 ) extends AutoCloseable {
-  private val evolution = new SchemaEvolution(file.getSchema, OrcStripes.FileSchema, file.options().include(included))
+  private val evolution = new SchemaEvolution(file.getSchema, StripeReader.FileSchema, file.options().include(included))
   private val data: DataReader = RecordReaderUtils.createDefaultDataReader(
     DataReaderProperties.builder().withFileSystem(storage).withPath(new Path(path)).withFile(file.takeFile())
       .withCompression(
@@ -37,7 +37,7 @@ final private[orc] class OrcStripes(
   private val planner =
     new StripePlanner(file.getSchema, file.getEncryption, data, file.getWriterVersion, false, Int.MaxValue.toLong) {
       override def getStream(name: StreamName): InStream =
-        Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
+        Option(super.getStream(name)).map[InStream](new StripeReader.EndingStream(name, _)).orNull
     }
 
   /**
@@ -82,8 +82,8 @@ final private[orc] class OrcStripes(
     groups = if (file.getRowIndexStride <= 0 || skipping.hasNoFilter) None else selected(stripe)
     if (groups.isEmpty) groups = Some(OrcRowGroups.all(stripe))
     groups.filterNot(_.isAtEnd).foreach { run =>
-      val index = run.index.getOrElse(OrcStripes.NoIndex)
-      val selection = run.selection.getOrElse(OrcStripes.AllRowGroups)
+      val index = run.index.getOrElse(StripeReader.NoIndex)
+      val selection = run.selection.getOrElse(StripeReader.AllRowGroups)
       planner.readData(index, selection, false, ReadPhase.ALL)
       decoders.startStripe(planner, ReadPhase.ALL)
     }
@@ -94,8 +94,8 @@ final private[orc] class OrcStripes(
    * index.
    */
   private def selected(stripe: OrcStripe): Option[OrcRowGroups] = {
-    val index = planner.readRowIndex(new Array[Boolean](included.length), OrcStripes.NoIndex)
-    val timesInUtc = OrcStripes.isUtc(planner.getWriterTimezone)
+    val index = planner.readRowIndex(new Array[Boolean](included.length), StripeReader.NoIndex)
+    val timesInUtc = StripeReader.isUtc(planner.getWriterTimezone)
     OrcRowGroups.selected(stripe, file.getRowIndexStride, index, skipping, timesInUtc)
   }
 
@@ -107,7 +107,7 @@ final private[orc] class OrcStripes(
   }
 }
 
-private object OrcStripes {
+private object StripeReader {
 
   /** Tells the library to read with the schema of the file. */
   private val FileSchema: TypeDescription = null

@@ -26,7 +26,7 @@ import iceberglite.storage.DataInput
  * @tparam A representation of a row
  * @param columns the requested columns, matched to the file's schema
  */
-final private[iceberglite] class AvroRows[V, A] private (
+final private[iceberglite] class AvroRowIterator[V, A] private (
     val columns: AvroColumn.Struct[V],
     container: AvroContainerReader,
     records: DecodedRecords[A]
@@ -43,7 +43,7 @@ final private[iceberglite] class AvroRows[V, A] private (
   override def close(): Unit = container.close()
 }
 
-private[iceberglite] object AvroRows {
+private[iceberglite] object AvroRowIterator {
 
   /**
    * Opens a part of a file.
@@ -54,13 +54,13 @@ private[iceberglite] object AvroRows {
    */
   def open[V, A](source: DataSource, part: AvroPart, expected: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
-  ): AvroRows[V, A] = FileFaults.wrapReadErrors(source.path) {
+  ): AvroRowIterator[V, A] = FileFaults.wrapReadErrors(source.path) {
     val stream = DataInput.of(source.io, source.path).newStream()
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {
       val (schema, columns) = matchColumns(source, container, expected, projection)
       val limits = AvroLimits.forRows(allowsEmptyRecords = AvroSchemaCheck.isEmpty(schema))
-      new AvroRows(columns, container, container.records(decode(columns), limits, part))
+      new AvroRowIterator(columns, container, container.records(decode(columns), limits, part))
     } catch {
       case e: Throwable =>
         container.close()

@@ -24,7 +24,7 @@ object ChangeType {
  * @param deletesOfChangedRows if present, only the rows that these delete files remove are changed; if absent, all rows
  *   of the file are changed
  */
-final case class RowChange(
+final case class CommitChange(
     changeType: ChangeType,
     ordinal: Int,
     snapshotId: Long,

@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.StructType
  *
  * @param path the column of the table, followed by the nested fields that lead to the field
  */
-final private[read] case class ScanColumn(path: Vector[NestedField], fieldType: PrimitiveType) {
+final private[read] case class StatisticsColumn(path: Vector[NestedField], fieldType: PrimitiveType) {
   def field: NestedField = path.last
 
   def id: Int = field.id
@@ -24,10 +24,10 @@ final private[read] case class ScanColumn(path: Vector[NestedField], fieldType: 
   def isNested: Boolean = path.size > 1
 }
 
-private[read] object ScanColumn {
+private[read] object StatisticsColumn {
 
   /** Returns the column; absent for other expressions, metadata columns, and fields in lists and maps. */
-  def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[ScanColumn] = e match {
+  def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[StatisticsColumn] = e match {
     case reference: NamedReference =>
       find(reference, schema, caseSensitive = true).orElse(find(reference, schema, caseSensitive)).flatMap(column)
     case _ => None
@@ -37,8 +37,8 @@ private[read] object ScanColumn {
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
     catch { case _: NotFound | _: InvalidArgument => None }
 
-  private def column(path: Vector[NestedField]): Option[ScanColumn] = path.last.fieldType match {
-    case t: PrimitiveType if path.init.forall(_.fieldType.isInstanceOf[StructType]) => Some(ScanColumn(path, t))
+  private def column(path: Vector[NestedField]): Option[StatisticsColumn] = path.last.fieldType match {
+    case t: PrimitiveType if path.init.forall(_.fieldType.isInstanceOf[StructType]) => Some(StatisticsColumn(path, t))
     case _: PrimitiveType | _: NestedType => None
   }
 }

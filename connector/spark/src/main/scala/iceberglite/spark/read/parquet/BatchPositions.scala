@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.LongType
  * @param groups for each row group, the position of its first row and the number of its rows
  * @param capacity maximum number of rows in a batch
  */
-final private[read] class RowPositions private (groups: Iterator[(Long, Long)], capacity: Int) {
+final private[read] class BatchPositions private (groups: Iterator[(Long, Long)], capacity: Int) {
   private var next: Long = 0L
   private var remainingRows: Long = 0L
 
@@ -39,13 +39,13 @@ final private[read] class RowPositions private (groups: Iterator[(Long, Long)], 
   }
 }
 
-private[read] object RowPositions {
+private[read] object BatchPositions {
 
   /** Returns the positions of the rows; absent if the footer does not state the positions of row groups. */
-  def of(footer: ParquetMetadata, capacity: Int): Option[RowPositions] = {
+  def of(footer: ParquetMetadata, capacity: Int): Option[BatchPositions] = {
     val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))
   }
 
-  def ofGroups(groups: Seq[(Long, Long)], capacity: Int): RowPositions = new RowPositions(groups.iterator, capacity)
+  def ofGroups(groups: Seq[(Long, Long)], capacity: Int): BatchPositions = new BatchPositions(groups.iterator, capacity)
 }

@@ -13,7 +13,7 @@ import iceberglite.scan.FileScanTask
  * @param isExact whether the number of deleted rows is known. This is the case if only deletion vectors delete rows of
  *   the file, and the scan is not a changelog
  */
-final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
+final private[read] case class FileRowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
 
   /** Whether it is certain that no row is deleted. */
   def hasNoDeletedRow: Boolean = isExact && deletedByVectors == 0
@@ -26,13 +26,13 @@ final private[read] case class RowCount(total: Long, deletedByVectors: Long, isE
   def minCountOf(count: Long): Long = if (isExact) math.max(0L, count - deletedByVectors) else 0L
 }
 
-private[read] object RowCount {
-  def of(task: FileScanTask): RowCount =
-    if (task.deletes.isEmpty) RowCount(task.file.recordCount, 0L, task.change.isEmpty)
+private[read] object FileRowCount {
+  def of(task: FileScanTask): FileRowCount =
+    if (task.deletes.isEmpty) FileRowCount(task.file.recordCount, 0L, task.change.isEmpty)
     else {
       val (vectors, others) = task.deletes.partition(_.isVector)
       val isCounted = vectors.forall(_.file.hasRecordCount)
-      RowCount(
+      FileRowCount(
         task.file.recordCount,
         vectors.iterator.map(_.file.recordCountOrZero).sum,
         others.isEmpty && isCounted && task.change.isEmpty

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  * @param positions the positions of rows in the file
  * @param invalidValue creates the error for an invalid value, from the name of the column and the reason
  */
-final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
+final private[orc] class OrcVectorColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
 
   /**
    * Returns the columns of a struct, whose fields have already been matched to the requested fields.
@@ -80,9 +80,9 @@ final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (Stri
 
   /** Returns the largest long with at most the given number of digits. */
   private def largestUnscaled(digits: Int): Long =
-    if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
+    if (digits > OrcVectorColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
 }
 
-private object OrcColumns {
+private object OrcVectorColumns {
   val DigitsOfLong = 18
 }
