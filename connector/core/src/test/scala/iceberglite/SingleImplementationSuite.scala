@@ -47,8 +47,10 @@ class SingleImplementationSuite extends AnyFunSuite {
 
   test("only WriteCommit removes the files of a failed write, and decides whether a write was committed") {
     assert(sourcesWith("""\bUncommittedFiles\.remove\b""".r) == Set("spark/write/WriteCommit.scala"))
-    val writing = sources.filter(f => Seq("spark/write/", "spark/rowlevel/", "spark/stream/sink/")
-      .exists(SourceFiles.shortName(f).startsWith))
+    val writing = sources.filter(f =>
+      Seq("spark/write/", "spark/rowlevel/", "spark/stream/sink/")
+        .exists(SourceFiles.shortName(f).startsWith)
+    )
     val outcomes = """\bcase \w+: (?:CommitStateUnknown|AlreadyCommitted|CommitConflict)\b""".r
     assert(sourcesWith(outcomes, writing) == Set("spark/write/WriteCommit.scala"))
     // An upsert adds an unpartitioned spec before it writes. This commit contains no files.

@@ -104,7 +104,8 @@ object CredentialRenewal {
           renewed.expiresMs.fold(Long.MaxValue)(renewalTime(nowMs, _))
         )
       } catch {
-        case NonFatal(e) if valid.expiresMs.exists(_ <= nowMs) => throw StorageFailed.at(
+        case NonFatal(e) if valid.expiresMs.exists(_ <= nowMs) =>
+          throw StorageFailed.at(
             "access the files of",
             table,
             s"The credentials that the catalog vended have expired, and it did not renew them: ${e.getMessage}",

@@ -172,7 +172,11 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "Equality Delete Files; Types, defaults, transforms (adopted version 3)",
     "Float and double delete columns are not written. Those of other writers are compared as in Apache Iceberg: all " +
       "NaNs are equal, and zero does not equal negative zero."
-  )("core/scan/deletes/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/deletes/EqualityIdColumns.scala")
+  )(
+    "core/scan/deletes/KeyBuffer.scala",
+    "spark/read/deletes/KeyTest.scala",
+    "core/scan/deletes/EqualityIdColumns.scala"
+  )
   val droppedKey: Rule = rule(
     "dropped-key",
     Equality,

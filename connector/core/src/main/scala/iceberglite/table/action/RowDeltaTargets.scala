@@ -79,7 +79,10 @@ final private[action] class RowDeltaTargets(
       rewritten: Map[String, ContentFile],
       isRelevant: ContentFile => Boolean = _ => true
   ): Option[(CommittedFileChange, ContentFile)] = {
-    def first(data: Map[String, ContentFile], select: ContentFile => Boolean): Option[(CommittedFileChange, ContentFile)] =
+    def first(
+        data: Map[String, ContentFile],
+        select: ContentFile => Boolean
+    ): Option[(CommittedFileChange, ContentFile)] =
       if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, select)
     first(removed, isRelevant).orElse {
       val kept = liveTargets.map(f => f.path -> f).toMap

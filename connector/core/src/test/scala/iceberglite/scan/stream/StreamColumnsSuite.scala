@@ -25,7 +25,9 @@ class StreamColumnsSuite extends AnyFunSuite {
     StreamColumns.check("lite.db.t", Schema(0, fields), Schema(1, renamed))
   }
 
-  test("a stream ends if a column or a field of a struct is added or dropped, and the message names only the outermost") {
+  test(
+    "a stream ends if a column or a field of a struct is added or dropped, and the message names only the outermost"
+  ) {
     assert(message(fields :+ NestedField.optional(4, "n", StringType)).contains("column n was added. A running query"))
     assert(message(withPoint(x, NestedField.optional(4, "z", IntType))).contains("column point.z was added"))
     assert(message(fields.take(1)).contains(": column point was dropped. A running query"))

@@ -13,12 +13,15 @@ import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[LeafStatistics]], which decodes the statistics of a leaf's files column by column. */
 class LeafStatisticsSuite extends AnyFunSuite {
-  private def measured(name: String, id: Long): ContentFile = TestTable.file(name).copy(metrics = MetricMaps(
-    valueCounts = Some(Map(1 -> 10L, 2 -> 10L)),
-    nullValueCounts = Some(Map(1 -> 0L, 2 -> id)),
-    lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(id)), 2 -> SingleValue.encode(StringLiteral(name)))),
-    upperBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(id + 5)), 2 -> SingleValue.encode(StringLiteral(name))))
-  ))
+  private def measured(name: String, id: Long): ContentFile = TestTable.file(name).copy(metrics =
+    MetricMaps(
+      valueCounts = Some(Map(1 -> 10L, 2 -> 10L)),
+      nullValueCounts = Some(Map(1 -> 0L, 2 -> id)),
+      lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(id)), 2 -> SingleValue.encode(StringLiteral(name)))),
+      upperBounds =
+        Some(Map(1 -> SingleValue.encode(LongLiteral(id + 5)), 2 -> SingleValue.encode(StringLiteral(name))))
+    )
+  )
 
   private def newTable(): RootTable = {
     val table = new RootTable(ManifestSamples.schema)

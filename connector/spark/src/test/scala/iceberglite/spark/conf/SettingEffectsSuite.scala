@@ -176,7 +176,8 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
   test("with spark.sql.iceberg.check-nullability=false a write of nullable values fails only if a value is null") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT NOT NULL) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
-    def append(nullFor: Int): Unit = spark.range(1).selectExpr(s"nullif(CAST(id AS INT), $nullFor) AS id").writeTo(t).append()
+    def append(nullFor: Int): Unit =
+      spark.range(1).selectExpr(s"nullif(CAST(id AS INT), $nullFor) AS id").writeTo(t).append()
     intercept[Exception](append(1))
     withConf("spark.sql.iceberg.check-nullability" -> "false") {
       append(1)

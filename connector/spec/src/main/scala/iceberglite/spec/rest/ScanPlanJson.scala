@@ -69,7 +69,8 @@ final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema
       dataFile,
       json.mapOf(DeleteReferences) { index =>
         val delete = deletes.lift(index.int).getOrElse(index.fail(s"The response has ${deletes.size} delete files"))
-        if (refersTo(delete, dataFile)) delete else otherVector(delete, dataFile, deletes).getOrElse(
+        if (refersTo(delete, dataFile)) delete
+        else otherVector(delete, dataFile, deletes).getOrElse(
           index.fail(s"The delete file refers to the data file ${delete.referencedDataFile.getOrElse("")}")
         )
       },

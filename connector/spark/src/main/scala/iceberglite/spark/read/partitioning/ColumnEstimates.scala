@@ -76,7 +76,8 @@ private[read] object ColumnEstimates {
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
       case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.statsToKeep.hasAll(Set(column.id)) =>
-        val stats = files.plan.tasks.map(new ColumnStatsByFile(StatisticsColumn(Vector(column), t), files.table.metadata))
+        val stats =
+          files.plan.tasks.map(new ColumnStatsByFile(StatisticsColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {
           nulls <- allDefined(stats.map(_.nulls)).map(n => math.min(n.sum, rows))

@@ -13,7 +13,10 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     val stream = new TestStream
     stream.select = _.withColumn("Q", col("p"))
     stream.into(t)(Seq(1L -> "a", 2L -> null))
-    assert(rows(s"SELECT id, concat('<', p, '>'), q FROM $t ORDER BY id").map(_.toString) == Seq("[1,<a  >,a]", "[2,null,null]"))
+    assert(rows(s"SELECT id, concat('<', p, '>'), q FROM $t ORDER BY id").map(_.toString) == Seq(
+      "[1,<a  >,a]",
+      "[2,null,null]"
+    ))
     assertUnchanged(t) {
       val error = messages(intercept[StreamingQueryException](stream.into(t)(Seq(3L -> "long"))))
       assert(error.contains("EXCEED_LIMIT_LENGTH") && error.contains("3"), error)

@@ -32,7 +32,9 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
   }
 
   private def view(t: String, arguments: String): Seq[String] = {
-    sql(s"CALL lite.system.create_changelog_view(table => '${t.stripPrefix("lite.")}', changelog_view => 'seen', $arguments)")
+    sql(
+      s"CALL lite.system.create_changelog_view(table => '${t.stripPrefix("lite.")}', changelog_view => 'seen', $arguments)"
+    )
     sorted("SELECT * FROM seen")
   }
 
@@ -74,7 +76,10 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
     assert(state == sorted(s"SELECT * FROM $t").toSet)
   }
 
-  test("other operators of the query keep their state between micro-batches, and the progress has the rows read", Slow) {
+  test(
+    "other operators of the query keep their state between micro-batches, and the progress has the rows read",
+    Slow
+  ) {
     val t = changed("copy-on-write")
     val counts = stream(t, changes, byId, oneCommit).groupBy("_change_type").agg(count(lit(1)).as("n"))
     val query = counts.writeStream.outputMode(OutputMode.Complete()).format("memory").queryName("counted_changes")
