@@ -156,8 +156,7 @@ lazy val artifact = (project in file("connector/artifact"))
     autoScalaLibrary := false,
     Compile / packageBin := (spark / assembly).value,
     Compile / packageSrc / mappings := (spec / Compile / packageSrc / mappings).value ++
-      (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value ++
-      Publishing.licenceFiles((ThisBuild / baseDirectory).value),
+      (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value,
     Compile / packageDoc / mappings := (spark / Compile / packageDoc / mappings).value ++
       Publishing.licenceFiles((ThisBuild / baseDirectory).value)
   )

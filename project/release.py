@@ -10,12 +10,13 @@ import argparse
 import hashlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import venv
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
+
+import pyspark
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
@@ -146,10 +147,10 @@ def spark_sql(maven: Path, folder: Path, statement: str) -> list[str]:
         f"{catalog}.type": "hadoop",
         f"{catalog}.warehouse": folder / "warehouse",
     }
-    program = Path(sys.executable).parent / "spark-sql"
+    home = Path(pyspark.__file__).parent
     confs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
     packages = ["--packages", f"{GROUP}:{MODULE}:{VERSION}", "--repositories", maven.absolute().as_uri()]
-    return [str(program), *packages, *confs, "-e", statement]
+    return ["env", f"SPARK_HOME={home}", str(home / "bin" / "spark-sql"), *packages, *confs, "-e", statement]
 
 
 def write_checksums(files: list[Path], target: Path) -> None:

@@ -45,7 +45,10 @@ def surface() -> str:
     lines: list[str] = []
     for name in sorted(pyspark_iceberg.__all__):
         value = getattr(pyspark_iceberg, name)
-        lines += [name, *members(name, value)] if inspect.isclass(value) else [name + parameters(value)]
+        if inspect.isclass(value):
+            lines += [name, *members(name, value)]
+        else:
+            lines.append(name + parameters(value) if callable(value) else name)
     return "\n".join(lines) + "\n"
 
 

@@ -71,12 +71,12 @@ def test_the_wheel_contains_the_licences_of_redistributed_software(wheel: Path) 
 def tree_without_jars(tmp_path: Path) -> Path:
     """Copy the files from which the package is built, as in a fresh clone."""
     tree = tmp_path / "tree"
-    (tree / "pyspark_iceberg" / "jars").mkdir(parents=True)
+    tree.mkdir()
     for name in ("pyproject.toml", "setup.py", "VERSION", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tree / name)
     shutil.copytree(ROOT / "licenses", tree / "licenses")
-    for source in (ROOT / "pyspark_iceberg").glob("*.py"):
-        shutil.copy(source, tree / "pyspark_iceberg" / source.name)
+    shutil.copytree(ROOT / "pyspark_iceberg", tree / "pyspark_iceberg", ignore=shutil.ignore_patterns("*.jar"))
+    (tree / "pyspark_iceberg" / "jars").mkdir(exist_ok=True)
     return tree
 
 

@@ -75,7 +75,11 @@ class SingleImplementationSuite extends AnyFunSuite {
       assert(members.findFirstMatchIn(code).map(_.group(1).split(", ").length).contains(FileFormat.ofRows.size), name)
     }
     // Trees store manifests in Parquet files.
-    val metadata = Set("tree/manifestlist/ColumnarManifests.scala", "tree/root/RootManifests.scala")
+    val metadata = Set(
+      "tree/manifestlist/ColumnarManifests.scala",
+      "tree/root/LeafStatistics.scala",
+      "tree/root/RootManifests.scala"
+    )
     val imports = """\bimport iceberglite\.(?:data|spark\.read|spark\.write)\.(?:parquet|orc|avro)\b""".r
     assert(sourcesWith(imports, outsideFormats) == registries.toSet ++ metadata)
   }

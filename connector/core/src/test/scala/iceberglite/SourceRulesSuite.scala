@@ -88,6 +88,7 @@ class SourceRulesSuite extends AnyFunSuite {
    */
   private val notOfSpark = Set(
     "spark/write/IcebergBatchWrite.scala:createWriter", // called by executors
+    "spark/sql/TableCommand.scala:actions", // called by `change`
     "spark/sql/TableCommand.scala:change", // called by `run`, which converts its errors
     "spark/read/IcebergBatch.scala:apply", // a method of `SharedDeletes`
     "spark/read/IcebergScan.scala:fieldNames", // a method of `ColumnReference`

@@ -33,14 +33,25 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.table.Table
 
 /**
+ * The parts of a scan that only queries have, and not the scans of statements that change rows.
+ *
+ * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
+ * @param planner plans the scan on the server of the catalog; absent if Spark plans the scan
+ */
+final case class QueryParts(streams: Option[StreamSource], planner: Option[ServerPlanner])
+
+object QueryParts {
+  val Absent: QueryParts = QueryParts(None, None)
+}
+
+/**
  * Builds a scan with Spark's pushdowns: columns, fields of structs, filters, aggregates and limits.
  *
  * @param snapshot absent for a table without a snapshot
  * @param schema the schema to read with: the schema of the snapshot, or the current schema of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
  * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
- * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
- * @param planner plans the scan on the server of the catalog; absent if Spark plans the scan
+ * @param query the parts of the scan that only queries have
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -50,8 +61,7 @@ final class IcebergScanBuilder(
     session: SparkSession,
     appended: Option[SnapshotRange] = None,
     wholeFiles: Boolean = false,
-    streams: Option[StreamSource] = None,
-    planner: Option[ServerPlanner] = None
+    query: QueryParts = QueryParts.Absent
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
@@ -74,7 +84,7 @@ final class IcebergScanBuilder(
     appended.map(CommitScan.Appends),
     Some(planning),
     wholeFiles,
-    planner
+    query.planner
   )
 
   private var pushed: Array[Predicate] = Array.empty
@@ -162,7 +172,7 @@ final class IcebergScanBuilder(
 
   /** Builds a scan that returns rows and is not grouped. */
   private[iceberglite] def buildUngrouped(): IcebergScan =
-    new IcebergScan(files, scanColumns, settings, caseSensitive, session, streams = streams)
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session, streams = query.streams)
 
   private[iceberglite] def tableName: String = table.name
 

@@ -14,7 +14,7 @@ import iceberglite.spark.session.LiteCatalog
  * Rejects aggregate and window functions in the expressions of generated columns. Spark's own check of these
  * expressions, which runs later, fails with an exception that names neither the column nor the reason.
  */
-private[spark] object CheckGenerationExpressions extends Rule[LogicalPlan] {
+private[iceberglite] object CheckGenerationExpressions extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {

@@ -41,7 +41,7 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.constraint.GenerationExpression
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
+import iceberglite.spark.read.{IcebergScanBuilder, QueryParts, RowMetadataColumns}
 import iceberglite.spark.rowlevel.{
   CopyOnWriteOperation,
   RowLevelStatement,
@@ -149,8 +149,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       options,
       session,
       appended,
-      streams = if (appended.isEmpty) Some(streams) else None,
-      planner = latest.version.planner
+      query = QueryParts(if (appended.isEmpty) Some(streams) else None, latest.version.planner)
     )
   }
 
