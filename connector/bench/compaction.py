@@ -1,9 +1,9 @@
 """Compact a table repeatedly while a writer commits every second, with each connector, and check the rows.
 
-The writer updates, deletes and inserts rows by merge-on-read. A second thread runs `rewrite_data_files` in a loop, with
-the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a second
-later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the number of
-rows and the sum of their versions must equal the model, for each class of rows.
+The writer updates, deletes and inserts rows in merge-on-read mode. A second thread runs `rewrite_data_files` in a loop,
+with the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a
+second later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the
+number of rows and the sum of their versions must equal the model, for each class of rows.
 
 Retries are attempts of commits after the first one. Both connectors report the number of attempts of each commit that
 succeeds to a metrics reporter, which writes it to the log.

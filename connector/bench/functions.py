@@ -1,8 +1,7 @@
 """Measure the time of calls of `system.bucket`, `truncate` and `days` in iceberg-lite and in Apache Iceberg.
 
-Each query computes one function of each generated row and sums the hashes of the results. iceberg-lite also runs
-without the rule that compiles the calls, so that Spark interprets them. Each measurement runs in a new process with two
-cores.
+Each query calls one function for each generated row, and sums the hashes of the results. iceberg-lite is also measured
+without the rule that compiles the calls, so that Spark interprets them. Each job runs in a new process with two cores.
 
 Usage: functions.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -39,7 +38,7 @@ class Job:
 
 
 def run(job: Job) -> dict[str, tuple[float, int]]:
-    """Return the median time in ms and the result of each query, after one query that is not measured."""
+    """Return the median time in ms and the result of each query. The first run of each query is not measured."""
     with tempfile.TemporaryDirectory() as warehouse:
         spark = engines.session(job.engine, Path(warehouse), conf=dict(job.conf))
         rows = spark.range(0, job.rows, 1, 2).selectExpr(
@@ -57,7 +56,7 @@ def run(job: Job) -> dict[str, tuple[float, int]]:
 
 
 def main() -> None:
-    """Parse the arguments, run the queries in turns, and print the times."""
+    """Parse the arguments, run the jobs in each round, and print the median times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines.add_jars(parser)
     parser.add_argument("--rows", type=int, default=10_000_000)
@@ -80,7 +79,7 @@ def main() -> None:
                     results[call].add(result)
     for call in CALLS:
         if len(results[call]) != 1:
-            raise SystemExit(f"the connectors return different results of {call}: {results[call]}")
+            raise SystemExit(f"the jobs return different results for {call}: {results[call]}")
         print(f"{call}: " + ", ".join(f"{job.name} {median(times[call, job.name]):.0f} ms" for job in jobs))
 
 

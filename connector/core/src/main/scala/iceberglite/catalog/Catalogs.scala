@@ -26,7 +26,7 @@ object Catalogs {
   private val unsupportedTypes: Set[String] = Set("glue", "nessie", "bigquery")
 
   /**
-   * Opens a catalog of the type that the property `type` names.
+   * Opens the catalog that the properties `type` or `catalog-impl` select.
    *
    * @param name the name of the catalog in the Spark session
    */

@@ -25,9 +25,9 @@ private[iceberglite] object FieldSource {
  * Matches the requested fields to the fields of a file by id (spec: "Column Projection").
  *
  * @param file the path of the file, for messages
- * @param absent returns the value of a field that is not in the file, in the caller's representation. If the field is
- *   required, or contains a required field, and has no default value, returns the path of the required field as `Left`.
- *   The path begins with the name of the absent field
+ * @param absent returns the value of a field that is not in the file, in the caller's representation. Returns `Left`
+ *   with the path of a required field that has no value: the field itself, or a field in a struct whose default is
+ *   `{}`. The path begins with the name of the absent field
  */
 final private[iceberglite] class Projection[V](file: String, absent: NestedField => Either[Vector[String], V]) {
 

@@ -82,8 +82,8 @@ object DeletionVectorFiles {
   }
 
   /**
-   * Returns the blob of a deletion vector of a data file or, in version 4, of a leaf manifest. The snapshot id and the sequence number of the blob are -1, which means that
-   * they are inherited from the commit.
+   * Returns the blob of a deletion vector of a data file or, in version 4, of a leaf manifest. The snapshot id and the
+   * sequence number of the blob are -1, which means that they are inherited from the commit.
    */
   private[iceberglite] def blob(file: String, cardinality: Long, contents: Array[Byte]): NewBlob = {
     val properties = Map(BlobProperty.ReferencedDataFile -> file, BlobProperty.Cardinality -> cardinality.toString)

@@ -2,7 +2,7 @@ package iceberglite.storage
 
 import scala.util.control.NonFatal
 
-/** A file that could not be deleted. @param error the error of the storage */
+/** A file that could not be deleted. @param error the error that the storage reported */
 final case class FailedDeletion(path: String, error: Throwable)
 
 object FailedDeletion {

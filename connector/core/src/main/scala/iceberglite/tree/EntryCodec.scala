@@ -3,8 +3,8 @@ package iceberglite.tree
 import iceberglite.spec.file.ManifestEntry
 
 /**
- * Encodes the manifest entries of a part of a metadata tree (see [[FilePart]]), so that a Spark executor can send them
- * to the JVM that plans a scan.
+ * Encodes the manifest entries of a part of a metadata tree (see [[FilePart]]), so that Spark executors can send them
+ * to the driver, which plans the scan.
  */
 trait EntryCodec {
 

@@ -15,8 +15,9 @@ trait TreeCopy {
   def writePath(path: String): String
 
   /**
-   * Returns a data or delete file as the copies list it. This method is called for every entry that is copied,
-   * including entries of removed files. It may be called several times for the same file.
+   * Returns the data or delete file that the copy of an entry contains, for example with another path. This method is
+   * called for every entry that is copied, including entries of removed files. It may be called several times for the
+   * same file.
    *
    * @param entry an entry with only the values that its metadata file contains, and no inherited values
    */

@@ -59,19 +59,23 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   test(
-    "a set of one integer column contains the added keys, including zero, null and the extremes",
+    "a key set with one long column contains exactly the added keys, including null, zero and the extreme values",
     ScanRules.nullEqualsNull
   ) {
     check(columns(LongType), orNull(longs).map(v => Array[AnyRef](v)))
   }
 
-  test("a set of several columns contains the added keys", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+  test(
+    "a key set with several columns, or with one string column, contains exactly the added keys",
+    ScanRules.allColumnsEqual,
+    ScanRules.nullEqualsNull
+  ) {
     val key = for { a <- orNull(longs); b <- orNull(strings) } yield Array[AnyRef](a, b)
     check(columns(LongType, StringType), key)
     check(columns(StringType), orNull(strings).map(v => Array[AnyRef](v)))
   }
 
-  test("keys with values of different Java types, with nulls, or with values in another column are distinct") {
+  test("keys are distinct if a value has another Java type, is null, or is in another column") {
     val key = for { a <- orNull(otherTypes); b <- orNull(otherTypes) } yield Array[AnyRef](a, b)
     check(columns(BinaryType, BinaryType), key)
   }

@@ -58,7 +58,8 @@ object Numbers extends Check {
     val before = parent.map(e => key(e) -> numbered(e)).toMap
     val files = history.reader.files(metadata, snapshot)
     val manifests = files.manifests.map(m => m.path -> m).toMap
-    // A leaf of a root keeps its minimum sequence number when entries are removed from it.
+    // If entries are removed from a leaf of a root, the leaf keeps its minimum sequence number, which can then be less
+    // than the sequence numbers of all remaining entries.
     val hasExactMinimum = files.treeRoot.isEmpty
     files.parts.flatMap { part =>
       val live = files.entries(part).filter(_.isLive).toVector
@@ -76,6 +77,7 @@ object Numbers extends Check {
   ): Vector[String] = {
     val isNew = manifest.addedSnapshotId == snapshot.snapshotId
     val least = live.flatMap(_.sequenceNumber).reduceOption[Long](math.min)
+    val expected = least.mkString(if (hasExactMinimum) "" else "at most ", "", "")
     val (added, existing) = live.partition(_.status == EntryStatus.Added)
     Vector(
       (!isNew || manifest.sequenceNumber == snapshot
@@ -83,7 +85,7 @@ object Numbers extends Check {
       (manifest.sequenceNumber <= snapshot.sequenceNumber) ->
         s"${manifest.path} has a higher sequence number than its snapshot",
       least.forall(n => if (hasExactMinimum) n == manifest.minSequenceNumber else n >= manifest.minSequenceNumber) ->
-        s"${manifest.path} has the min-sequence-number ${manifest.minSequenceNumber}, not $least",
+        s"${manifest.path} has the min-sequence-number ${manifest.minSequenceNumber}, not $expected",
       manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} has a wrong count of added files",
       manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} has a wrong count of existing files"
     ).collect { case (false, reason) => reason }
@@ -104,8 +106,9 @@ object Numbers extends Check {
     val isNew = entry.status == EntryStatus.Added && entry.snapshotId.contains(snapshot.snapshotId)
     val needsRowId = file.content == Content.Data && snapshot.firstRowId.isDefined
     Vector(
-      kept -> s"${file.path} had $before and has $now",
-      (!isNew || entry.fileSequenceNumber.contains(snapshot.sequenceNumber)) -> s"${file.path} is new, but has $now",
+      kept -> s"${file.path} had the numbers ${before.mkString} in the parent snapshot and now has $now",
+      (!isNew || entry.fileSequenceNumber.contains(snapshot.sequenceNumber)) ->
+        s"${file.path} is new, but does not have the file sequence number ${snapshot.sequenceNumber}: $now",
       entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) ->
         s"${file.path} has a higher sequence number than the snapshot",
       (!needsRowId || file.firstRowId.isDefined) -> s"${file.path} has no row ids",

@@ -41,7 +41,7 @@ class RewriteConflictSuite extends AnyFunSuite {
 
   private def scopeOf(commit: => Any): ChangeScope = intercept[ConcurrentChange](commit).scope
 
-  /** An UPDATE of row 1 of the file `low` by merge-on-read. */
+  /** A merge-on-read UPDATE of row 1 of the file `low`. */
   private def update(t: Actions, read: Table, level: IsolationLevel): RowDelta = new RowDelta(
     vectors(t, low -> Seq(1L)) :+ added,
     isolation = since(read, level),

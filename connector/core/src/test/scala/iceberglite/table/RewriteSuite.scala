@@ -125,7 +125,7 @@ class RewriteSuite extends AnyFunSuite {
     t.append(low)
     val read = t.table
     val since = read.currentSnapshot.get.snapshotId
-    assert(rejection(t.commitOn(read, compaction(read))).contains("the file is 2 times in the table"))
+    assert(rejection(t.commitOn(read, compaction(read))).contains("entries of the file is now 2 in the table"))
     assert(liveFiles(t.table) == Vector("high", "low", "low"))
     val all = new RewriteFiles(Vector(low, low, high), Vector(file("three", records = 30, ids = (0, 19))), since)
     assert(liveFiles(t.commitOn(read, all)) == Vector("three"))

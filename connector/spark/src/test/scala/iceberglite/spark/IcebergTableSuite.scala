@@ -18,7 +18,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "merge-on-read")) {
     test(
-      s"DELETE and UPDATE return the number of changed rows, version $version by $mode",
+      s"DELETE and UPDATE return the number of changed rows (version $version, $mode)",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val name = filled(version, mode)
@@ -36,7 +36,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a MERGE with all clauses returns its row counts, version $version by $mode",
+      s"a MERGE with all clauses returns its row counts (version $version, $mode)",
       Sampling.sampledUnless(version == 2): _*
     ) {
       val name = filled(version, mode)

@@ -13,9 +13,9 @@ import iceberglite.Sampling
 
 /**
  * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The fast tier runs one scenario of each
- * feature, on a catalog without a server. Both tiers together run each scenario at least once, and scenarios of each
- * feature on at least three catalogs, which the seed `ICEBERG_LITE_SAMPLE` selects. With `ICEBERG_LITE_ALL=1`, each
- * scenario runs on each catalog.
+ * feature, if possible on a catalog that needs no server. The fast and the slow tier together run each scenario at
+ * least once, and scenarios of each feature on at least three catalogs. The seed `ICEBERG_LITE_SAMPLE` selects the pairs
+ * of scenario and catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import ScenarioRunner.CatalogName
@@ -46,8 +46,8 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
   /**
-   * Pairs each catalog in turn with a scenario of the feature that can run on it. Takes as many turns as there are
-   * catalogs or, if there are more, scenarios.
+   * Goes through the catalogs in turn, and pairs each one with a scenario of the feature that can run on it. The number
+   * of turns is max(number of scenarios, number of catalogs).
    */
   private def pairsInTurn(feature: Vector[SqlScenario]): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
@@ -62,11 +62,11 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     pairs.find(pair => LocalCatalogs(pair.catalog.name)).orElse(pairs.headOption)
   }
 
-  /** Selects the pair of the fast tier, and as many other pairs as the feature has scenarios or needs catalogs. */
+  /** Selects up to max(number of scenarios, `CatalogsPerFeature`) pairs, including the pair of the fast tier. */
   private def selected(feature: Vector[SqlScenario]): Vector[ScenarioRun] =
     (fastPair(feature).toVector ++ pairsInTurn(feature)).distinct.take(math.max(feature.size, CatalogsPerFeature))
 
-  /** Pairs scenarios that [[selected]] leaves without a pair with the first catalog on which they can run. */
+  /** Pairs each scenario that [[selected]] omits with the first catalog on which the scenario can run. */
   private def remainingRuns: Vector[ScenarioRun] = {
     val runScenarios = features.flatMap(selected).map(_.scenario).toSet
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))

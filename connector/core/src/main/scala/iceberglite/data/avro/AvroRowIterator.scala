@@ -46,7 +46,7 @@ final private[iceberglite] class AvroRowIterator[V, A] private (
 private[iceberglite] object AvroRowIterator {
 
   /**
-   * Opens a part of a file.
+   * Opens a split of a data file.
    *
    * @param decode called once with the columns of the file; returns a function that decodes one row
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is damaged, or a column cannot be read as the

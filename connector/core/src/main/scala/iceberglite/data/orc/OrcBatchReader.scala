@@ -51,7 +51,7 @@ private[iceberglite] object OrcBatchReader {
   private val MaxBytes = 64L << 20
 
   /**
-   * Opens a part of a file.
+   * Opens a split of a data file.
    *
    * @param batchSize maximum number of rows in a batch
    * @param decimals how the batch represents decimals with up to 18 digits

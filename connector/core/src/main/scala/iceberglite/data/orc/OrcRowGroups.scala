@@ -11,9 +11,9 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /**
- * A part of a file, and the filter for its rows.
+ * A split of a data file, and the filter for its rows.
  *
- * @param start the part contains the stripes whose middle is between `start` (inclusive) and `start + length`
+ * @param start the split contains the stripes whose middle is between `start` (inclusive) and `start + length`
  *   (exclusive), in bytes
  * @param filter used only to skip stripes and row groups. The result can contain rows that do not match
  * @param withoutNan the columns of the filter that are known to contain no NaN
@@ -34,7 +34,7 @@ final private[orc] case class OrcStripe(stripe: StripeInformation, firstRow: Lon
   def rows: Long = stripe.getNumberOfRows
 }
 
-/** Selects the stripes of a part of a file that may contain matching rows. */
+/** Selects the stripes of a split that may contain matching rows. */
 final private[orc] class OrcStripeSelection(file: ReaderImpl, part: OrcPart, skipping: OrcSkipping) {
   private lazy val statistics = file.getStripeStatistics
 

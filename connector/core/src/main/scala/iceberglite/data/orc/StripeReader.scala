@@ -12,7 +12,7 @@ import org.apache.orc.impl.reader.StripePlanner
 import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
 
 /**
- * Reads the stripes of a part of a file in order with the library's decoders. The library's own record reader is not
+ * Reads the stripes of a split of a file in order with the library's decoders. The library's own record reader is not
  * used, because its streams cannot be replaced. This class replaces the streams, because the decoders do not stop at
  * the end of a truncated stream.
  *

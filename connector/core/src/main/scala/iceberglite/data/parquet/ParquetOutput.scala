@@ -42,8 +42,8 @@ object ParquetFileSettings {
 
 /**
  * A Parquet file that is being written. Rows are added to a row group in memory, which is written when it is large
- * enough. Parquet's own writer is not used, because it does not provide the size of its buffered data. This size is
- * needed to limit the memory of many open files.
+ * enough. `ParquetWriter` is not used: a caller cannot end a row group, and `getDataSize` does not separate buffered
+ * from written bytes. Both are needed to limit the memory of many open files.
  *
  * @param attach called with the columns of each row group before its first row
  */
@@ -76,8 +76,8 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   def buffered: Long = inMemory
 
   /**
-   * Measures the buffered bytes and determines the row of the next measurement, because measuring after each row is too
-   * expensive.
+   * Measures the buffered bytes. Ends the row group if it is full; otherwise, sets the row count at which to measure
+   * again. Measuring after each row is too expensive.
    */
   private def measure(): Unit = {
     inMemory = columns.getBufferedSize

@@ -15,7 +15,7 @@ import iceberglite.tree.MetadataPool
 final case class SourceFile(path: String, length: Long, format: FileFormat, partition: PartitionTuple)
 
 /**
- * Reads the metadata of files that are added to a table. Serializable, so that the tasks of a cluster can read the
+ * Reads the metadata of files that are added to a table. Instances are serializable, so that Spark tasks can read the
  * footers of many files.
  *
  * @param spec the partition spec of the files
@@ -59,8 +59,8 @@ object LocalInspection extends Inspection {
 }
 
 /**
- * Adds files of other programs to a table, in one commit. The files are neither copied nor changed. Files outside of
- * the table's directory are never deleted.
+ * Adds existing files of other programs to a table, in one commit. The files are neither copied nor changed. Files
+ * outside of the directories that the table owns are never deleted.
  *
  * @param checksDuplicates whether files that are already in the table are an error
  * @param ignoresMissing whether files that no longer exist are omitted; otherwise they are an error
@@ -73,7 +73,7 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
    *
    * @param table the table, possibly staged
    * @param summary entries of the snapshot summary that describe the compute engine
-   * @return the table after the commit
+   * @return the table after the commit, and the numbers of added files and partitions
    */
   def run(
       table: Table,

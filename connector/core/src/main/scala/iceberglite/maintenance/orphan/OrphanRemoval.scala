@@ -59,7 +59,8 @@ object OrphanOptions {
 final case class OrphanFile(path: String, kept: Option[KeptReason])
 
 /**
- * Deletes files that no version of a table's metadata refers to. Such files remain if a writer ends before its commit.
+ * Deletes files that no version of a table's metadata refers to. A writer that fails before its commit leaves such
+ * files.
  *
  * The search starts from the newest metadata. Before each batch of files is deleted, the newest metadata is loaded
  * again, and files that a commit has added since then are kept. Files that the table does not own are also kept; see
@@ -76,8 +77,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    *
    * @param found receives each orphan file
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files, or if the
-   *   metadata has the path of a listed file with another scheme or authority; in both cases, nothing was deleted,
-   *   unless a commit during the removal wrote such a path
+   *   metadata has the path of a listed file with another scheme or authority. In both cases nothing has been
+   *   deleted, except if a conflict appears only when the directory is listed a second time
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
@@ -115,8 +116,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   }
 
   /**
-   * Returns the directories that the metadata of the catalog's other tables refers to. This table's metadata does not
-   * refer to a listed orphan file, so a file in such a directory may belong to the other table.
+   * Returns the directories that other tables of the catalog refer to, except this table's location and its parent
+   * directories. An orphan candidate in such a directory may belong to the other table.
    */
   private def directoriesOfOthers(current: Table): Vector[StoragePath] = {
     val own = StoragePath.of(current.location, current.io.defaultFileSystem)
@@ -145,8 +146,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   private def requireNoConflict(candidate: OrphanCandidate): Unit = candidate.conflict.foreach { inMetadata =>
     throw ValidationFailed(
       s"Cannot remove orphan files of ${table.name}: the file ${candidate.path} may be the same as $inMetadata in " +
-        "the metadata, which has another scheme or authority. State with equal_schemes or equal_authorities that " +
-        "they are the same, or set prefix_mismatch_mode to IGNORE to keep such files, or to DELETE if they differ"
+        "the metadata, which has another scheme or authority. If they are the same file, set equal_schemes or " +
+        "equal_authorities. Otherwise, set prefix_mismatch_mode to IGNORE (keep such files) or DELETE"
     )
   }
 
@@ -191,8 +192,8 @@ object OrphanRemoval {
 
   private def requireGcEnabled(table: Table): Unit =
     if (!TableProperty.of(TableProperty.Gc, table.properties)) throw ValidationFailed(
-      s"Cannot remove orphan files of ${table.name}: its property ${TableProperty.Gc.key} is false, because other " +
-        "tables may use its files. Set the property to true if no other table uses them"
+      s"Cannot remove orphan files of ${table.name}: ${TableProperty.Gc.key} is false, which means that other tables " +
+        "may use its files. Set it to true if no other table does"
     )
 
   /**
@@ -205,7 +206,7 @@ object OrphanRemoval {
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)
     val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
-    // A table in the root of a bucket owns only directories of data and metadata there.
+    // If the directory is the root of a bucket, the table owns only the directories `data` and `metadata` in it.
     val examples = Vector("file", "metadata/file").map(TableLocations.inside(directory, _))
     val reasons = examples.map(owned.reasonToKeep)
     if (reasons.forall(_.isDefined)) reasons.last.foreach { reason =>

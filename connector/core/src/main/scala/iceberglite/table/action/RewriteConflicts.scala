@@ -21,20 +21,20 @@ final private[action] class RewriteConflicts(
   private val specIds = removed.map(_.specId).toSet
 
   /**
-   * The new data files that may have rows of another partition. These are the new files in a partition that no removed
-   * file has. If a removed file has another partition spec, its rows may be in any new file.
+   * The new data files that may contain rows from other partitions: those in a partition that contains no removed file,
+   * and those whose partition spec differs from the spec of a removed file.
    */
   private val withMovedRows = added.filter(f => !partitions((f.specId, f.partition)) || specIds.exists(_ != f.specId))
 
-  /** Whether rows may leave their partition, although the partition spec stays the same. */
+  /** Whether a new file is in a partition that contains no removed file. */
   private val leavesPartitions = added.exists(f => !partitions((f.specId, f.partition)))
 
   /**
    * Checks the rewrite.
    *
    * @param found the live entries of the removed files
-   * @throws ConcurrentChange if a removed data file was added again, got row ids, or if the rewrite has moved rows into
-   *   a partition with new equality deletes
+   * @throws ConcurrentChange if a removed data file was added again, is listed a different number of times, or was
+   *   assigned row ids; or if the rewrite moved rows into a partition with new equality deletes
    * @throws ValidationFailed if new deletes of a removed data file would not apply to the new files
    */
   def check(found: Vector[ManifestEntry]): Unit =
@@ -101,9 +101,9 @@ final private[action] class RewriteConflicts(
     val read = removed.groupBy(_.path)
     entries.groupBy(_.file.path).foreach { case (path, live) =>
       if (live.size != read(path).size) throw ConcurrentChange(
-        s"Cannot rewrite $path of ${context.table}: the file is ${live.size} times in the table, but the rewrite has " +
-          s"read it ${read(path).size} times. Rewrite all entries of the file in one commit, without partial progress " +
-          "and without a maximum number of files"
+        s"Cannot rewrite $path of ${context.table}: the number of entries of the file is now ${live.size} in the " +
+          s"table, but the rewrite read ${read(path).size}. Rewrite all entries of the file in one commit, without " +
+          "partial progress and without a maximum number of files"
       )
     }
   }
@@ -132,7 +132,7 @@ private[action] object RewriteConflicts {
    * @param removed the replaced data files, as they were read
    * @param added the new data files
    * @param since the snapshot that was read
-   * @param keepsSequenceNumber whether the new data files get the sequence number of this snapshot
+   * @param keepsSequenceNumber whether the new data files get the sequence number of the snapshot `since`
    * @param carriesPositions whether position deletes of other commits are carried over to the new files
    */
   final case class Rewrite(

@@ -8,21 +8,45 @@ import iceberglite.spec.file.FieldSummary
 /** The struct `field_summary` (spec: "Manifest Lists"). */
 private[iceberglite] object FieldSummaryColumns extends StructColumns[FieldSummary]("field_summary") {
   private val ContainsNull =
-    column(509, "contains_null", Bool, Required, Required, Required, "Whether a file has null for the field")(s =>
-      Some(s.containsNull)
-    )
+    column(
+      509,
+      "contains_null",
+      Bool,
+      Required,
+      Required,
+      Required,
+      "Whether any file in the manifest has a null partition value for the field"
+    )(s => Some(s.containsNull))
   private val ContainsNan =
-    column(518, "contains_nan", Bool, Optional, Optional, Optional, "Whether a file has NaN for the field")(
-      _.containsNan
-    )
+    column(
+      518,
+      "contains_nan",
+      Bool,
+      Optional,
+      Optional,
+      Optional,
+      "Whether any file in the manifest has a NaN partition value for the field"
+    )(_.containsNan)
   private val LowerBound =
-    column(510, "lower_bound", Bytes, Optional, Optional, Optional, "Lower bound of the values, without null and NaN")(
-      _.lowerBound
-    )
+    column(
+      510,
+      "lower_bound",
+      Bytes,
+      Optional,
+      Optional,
+      Optional,
+      "Lower bound of the partition values that are neither null nor NaN"
+    )(_.lowerBound)
   private val UpperBound =
-    column(511, "upper_bound", Bytes, Optional, Optional, Optional, "Upper bound of the values, without null and NaN")(
-      _.upperBound
-    )
+    column(
+      511,
+      "upper_bound",
+      Bytes,
+      Optional,
+      Optional,
+      Optional,
+      "Upper bound of the partition values that are neither null nor NaN"
+    )(_.upperBound)
 
   def fromRow(row: AvroRow): FieldSummary = FieldSummary(
     row.boolean(ContainsNull),

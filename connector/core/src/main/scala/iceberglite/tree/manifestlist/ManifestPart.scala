@@ -26,7 +26,7 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
    */
   def spec: PartitionSpec = specs.of(this)
 
-  /** Whether the manifest is a Parquet file of the draft of version 4 that Apache Iceberg 1.12 writes. */
+  /** Whether the manifest is a Parquet file, which Apache Iceberg 1.12 writes for tables of version 4. */
   def isColumnar: Boolean = ColumnarManifests.isColumnar(path)
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)

@@ -58,7 +58,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(batches(state(t), fromEmpty, StreamLimit.Unlimited) == Vector(Vector("a", "b", "c")))
   }
 
-  test("the backlog has the snapshots after the offset, and a snapshot that was read only in part") {
+  test("the backlog counts the snapshots after the offset, and a snapshot that was read only in part") {
     val t = testTable()
     t.append(file("a"))
     val first = t.metadata.currentSnapshot.map(_.snapshotId).getOrElse(fail("no snapshot"))
@@ -70,7 +70,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(behind(After(first + last)) == 3, "an offset that the branch does not contain")
   }
 
-  test("the limits of files, rows and bytes divide commits into batches, and each batch has at least one file") {
+  test("the limits of files, rows and bytes divide commits into batches, and each batch contains at least one file") {
     val t = testTable("commit.manifest.min-count-to-merge" -> "2")
     t.append(file("a"), file("b"), file("c"))
     t.append(file("d"))

@@ -18,7 +18,7 @@ object CommitRange {
   /**
    * Returns the range of commits that a read selects.
    *
-   * @param travel selects the last commit, unless the options select it
+   * @param travel the requested state of the table, which is the last commit of the range unless the options select one
    * @throws iceberglite.spec.IcebergError.NotFound if a snapshot does not exist
    * @throws InvalidArgument if the options contradict each other or the table's history
    */
@@ -29,8 +29,8 @@ object CommitRange {
       case _ if options.end == RangeEnd.Newest => None
       case state => throw InvalidArgument(
           "read options",
-          s"${options.end.option} of ${state.selector}",
-          "The selected state is the end of the range; remove it, or remove end-snapshot-id or end-timestamp"
+          s"${options.end.option} and ${state.selector}",
+          "Both select the end of the range; remove one of them"
         )
     }
     SnapshotRange.of(table, travel.snapshot(table), branch, options.start, options.end)

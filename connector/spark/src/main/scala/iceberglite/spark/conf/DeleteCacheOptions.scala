@@ -15,7 +15,7 @@ object DeleteCacheOptions {
   val Enabled: SparkOption[Boolean] = declared(inSession(
     SparkOption.flag(
       "executor-cache.enabled",
-      "Whether executors cache the delete files that tasks read, for other tasks",
+      "Whether executors cache the delete files that a task reads, so that other tasks can use them",
       default = true
     )
   ))
@@ -40,7 +40,8 @@ object DeleteCacheOptions {
   val MaxEntrySize: SparkOption[Long] = declared(inSession(
     SparkOption.bytes(
       "executor-cache.max-entry-size",
-      "Maximum memory for one delete file, in bytes; equality deletes that need more are spilled to the local disk",
+      "Maximum memory for one cached delete file, in bytes; larger equality deletes are spilled to the local disk, " +
+        "larger position deletes are not cached",
       64L << 20
     )
   ))

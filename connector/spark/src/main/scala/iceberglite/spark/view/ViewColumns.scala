@@ -21,8 +21,8 @@ private[view] object ViewColumns {
   val QueryColumnNames = "spark.query-column-names"
 
   /**
-   * The key of the names of the query's columns as a JSON array in the summary of a version, if a name contains a
-   * comma, such as `coalesce(a, b)`.
+   * The key under which the summary of a version contains the names of the query's columns as a JSON array. It is set
+   * only if a name contains a comma, such as `coalesce(a, b)`.
    */
   private val QueryColumnList = "spark.query-column-list"
 
@@ -41,7 +41,10 @@ private[view] object ViewColumns {
     Schema(0, SparkTypes.fromSpark(StructType(fields)))
   }
 
-  /** Returns the names in the form of [[QueryColumnNames]]. If a name contains a comma, this form cannot be read. */
+  /**
+   * Returns the names as a value of [[QueryColumnNames]]. If a name contains a comma, the names cannot be recovered
+   * from this value.
+   */
   def joinedNames(query: Seq[Attribute]): String = query.map(_.name).mkString(",")
 
   /** Returns the entries of a version's summary that contain the names of the query's columns. */

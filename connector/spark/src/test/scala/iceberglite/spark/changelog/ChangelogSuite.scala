@@ -117,7 +117,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("for a table without row-level deletes, the table changes has the same rows as in Apache Iceberg", Slow) {
+  test("for a table without row-level deletes, the table changes contains the same rows as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
@@ -249,7 +249,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(failure(s"$table.files", "start-snapshot-id" -> s"${ids(0)}").contains("Only a table itself"))
     val range = Seq("start-snapshot-id" -> s"${ids(0)}", "end-snapshot-id" -> s"${ids(1)}")
     val message = failure(table, range :+ ("snapshot-id" -> s"${ids(2)}"): _*)
-    assert(message.contains("The selected state is the end of the range"), message)
+    assert(message.contains("Both select the end of the range"), message)
     sql(s"ALTER TABLE $table ADD COLUMN _change_type int")
     assert(failure(s"$table.changes").contains("rename the column of the table"))
   }

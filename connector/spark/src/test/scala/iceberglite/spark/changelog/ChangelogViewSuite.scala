@@ -109,14 +109,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private def seeds: Seq[Long] = (0 until Fuzz.rounds(2)).map(Fuzz.seed + 300 + _)
 
-  test("the view of each commit has the net inserts or net deletes of every row") {
+  test("the view of each commit contains the net inserts or net deletes of every row") {
     seeds.foreach { seed =>
       val allChanges = changes(new Random(seed))
       assert(asText(allChanges, ChangelogView.PerCommit) == expected(netPerCommit(allChanges)), s"seed $seed")
     }
   }
 
-  test("the view of net changes has the net inserts or deletes of every row, with the commit of the first of them") {
+  test("the view of net changes contains the net inserts or deletes of every row, with the commit of the first one") {
     seeds.foreach { seed =>
       val allChanges = changes(new Random(seed))
       assert(asText(allChanges, ChangelogView.NetChanges) == expected(netOfAll(allChanges)), s"seed $seed")
@@ -207,7 +207,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     assert(updatesBefore.forall(i => rows(i).get(0) == rows(i + 1).get(0)))
   }
 
-  test("if a commit inserted a row many times, the view has a row for each insert") {
+  test("if a commit inserted a row many times, the view contains a row for each insert") {
     val insert = Change(Row(1, 0.0, Map("a" -> 1.0), null, null), "INSERT", 0)
     val many = Collections.nCopies(1000, insert).asScala :+ insert.copy(kind = "DELETE")
     assert(asText(many, ChangelogView.PerCommit) == expected(many.take(999)))

@@ -63,7 +63,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     mode <- Seq("copy-on-write", "merge-on-read")
     version <- Seq(2, 3)
   } test(
-    s"UPDATE and MERGE enforce a constraint in version $version, by $mode",
+    s"UPDATE and MERGE enforce a constraint (version $version, $mode)",
     Sampling.slowUnless(version == 3 && mode == "merge-on-read"): _*
   ) {
     val t = constrained(mode, version)

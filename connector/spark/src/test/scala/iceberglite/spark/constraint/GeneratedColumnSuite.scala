@@ -68,7 +68,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     mode <- Seq("copy-on-write", "merge-on-read")
     version <- Seq(2, 3)
   } test(
-    s"UPDATE and MERGE compute a generated column again if a source column changes, in version $version by $mode",
+    s"UPDATE and MERGE compute a generated column again if a source column changes (version $version, $mode)",
     Sampling.slowUnless(version == 3 && mode == "merge-on-read"): _*
   ) {
     val t = doubled(mode, version)

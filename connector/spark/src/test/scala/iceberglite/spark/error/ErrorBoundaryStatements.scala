@@ -341,7 +341,7 @@ private[error] object ErrorBoundaryStatements {
     )
   }
 
-  /** Returns a statement that creates a table whose rows are changed by merge-on-read. */
+  /** Returns a statement that creates a table whose write modes are merge-on-read. */
   def createMergeOnRead(table: String): String = s"CREATE TABLE $table (id BIGINT NOT NULL, v DOUBLE) USING iceberg " +
     s"PARTITIONED BY (bucket(4, id)) TBLPROPERTIES (${properties(mergeOnRead: _*)})"
 

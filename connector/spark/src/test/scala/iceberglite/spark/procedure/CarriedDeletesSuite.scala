@@ -160,7 +160,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     assert(expected.size == 200)
     val message =
       intercept[ConcurrentChange](rewrite(live(t), RowOrdering.Kept, "max-files-to-rewrite" -> "1")).getMessage
-    assert(message.contains("the file is 2 times in the table"))
+    assert(message.contains("entries of the file is now 2 in the table"))
     assert(contents(t, 2) == expected)
     val replaced = dataFiles(live(t))
     rewrite(live(t), RowOrdering.Kept)

@@ -132,7 +132,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(largeScan.inputRDD.partitions.length == 1 && largeScan.metrics("numOutputRows").value == 10)
   }
 
-  test("rows that Apache Iceberg deleted by merge-on-read are not returned", Slow) {
+  test("rows that Apache Iceberg deleted in merge-on-read mode are not returned", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"INSERT INTO ${peer(table)} SELECT id FROM range(0, 10, 1, 1)")

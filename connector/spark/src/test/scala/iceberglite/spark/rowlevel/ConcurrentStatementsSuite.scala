@@ -130,7 +130,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
     test(
-      s"all concurrent statements on disjoint rows are applied, version $version by $mode",
+      s"all concurrent statements on disjoint rows are applied (version $version, $mode)",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val t = create(version, mode)

@@ -25,7 +25,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")) {
     test(
-      s"UPDATE * and INSERT * add the missing columns in the same commit as the rows, version $version by $mode",
+      s"UPDATE * and INSERT * add the missing columns in the same commit as the rows (version $version, $mode)",
       Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT NOT NULL, n INT, kept STRING", version, mode)
@@ -43,7 +43,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"missing fields of structs are added, even in lists and maps, version $version by $mode",
+      s"missing fields of structs are added, even in lists and maps (version $version, $mode)",
       Sampling.sampledUnless(version == 2 && mode == "merge-on-read"): _*
     ) {
       val t = create(
@@ -150,7 +150,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"a MERGE fails if a concurrent commit adds a column, or succeeds with retries, by $mode",
+      s"a MERGE fails if a concurrent commit adds a column, or succeeds with retries ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT", 2, mode)
@@ -174,7 +174,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"Spark's cached results are refreshed after a MERGE that adds columns, by $mode",
+      s"Spark's cached results are refreshed after a MERGE that adds columns ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT, n INT", 2, mode)
@@ -208,7 +208,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"a column added between analysis and execution of a statement does not become null, by $mode",
+      s"a column added between analysis and execution of a statement does not become null ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = create("id BIGINT, n BIGINT", 2, mode)

@@ -23,7 +23,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     mode <- Seq("copy-on-write", "merge-on-read")
     statement <- statements
   } test(
-    s"${statement.name} runs again if a compaction replaces its files, by $mode, version $version",
+    s"${statement.name} runs again if a compaction replaces its files (version $version, $mode)",
     Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
   ) {
     val t = filled(version, mode)
@@ -36,7 +36,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
-      s"a statement is not run again if, besides the compaction, another commit changed rows, by $mode",
+      s"a statement is not run again if, besides the compaction, another commit changed rows ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(3, mode)

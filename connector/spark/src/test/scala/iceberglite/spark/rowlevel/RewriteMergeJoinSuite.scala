@@ -92,7 +92,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a MERGE with a broadcast gives the same rows as a MERGE without a broadcast, by $mode", Slow) {
+    test(s"a MERGE with a broadcast gives the same rows as a MERGE without a broadcast ($mode)", Slow) {
       val conditions = Seq("t.id = u.id", "t.id = u.id AND t.p < 4 AND u.p = 7", "t.id <=> u.id AND t.n <> u.n")
       for ((clause, i) <- clauses.zipWithIndex) {
         val condition = conditions(i % conditions.size)
@@ -111,7 +111,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       }
     }
 
-    test(s"a MERGE is rejected if a target row has several matching source rows, by $mode") {
+    test(s"a MERGE is rejected if a target row has several matching source rows ($mode)") {
       val t = filledTable(mode)
       val error = intercept[Exception](
         sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id, 1 AS p, 'x' AS n FROM range(10)) u ON t.id = u.id $upsert")
@@ -119,7 +119,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(messages(error).contains("MERGE_CARDINALITY_VIOLATION"), messages(error))
     }
 
-    test(s"the source of a MERGE can be the target table itself, by $mode") {
+    test(s"the source of a MERGE can be the target table itself ($mode)") {
       val t = filledTable(mode, version = 3)
       sql(
         s"MERGE INTO $t t USING (SELECT id + 1000 AS id, p, 'again' AS n FROM $t WHERE p = 2) u ON t.id = u.id $upsert"
@@ -211,7 +211,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"files that cannot contain a key of the source are not read, by $mode") {
+    test(s"files that cannot contain a key of the source are not read ($mode)") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('write.merge.mode' = '$mode')")
       (0 until 4).foreach(i =>

@@ -43,7 +43,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == expected && count(peer(t)) == expected)
     }
 
-  test("a position delete file with partition granularity has deletes of several data files") {
+  test("a position delete file with partition granularity contains deletes of several data files") {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
     sql(s"DELETE FROM $t WHERE n = 4")
     val files = rows(s"SELECT file_path FROM $t.delete_files").map(_.getString(0))
@@ -73,7 +73,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"conditions can use metadata columns, by $mode", Sampling.sampledUnless(mode == "merge-on-read"): _*) {
+    test(s"conditions can use metadata columns ($mode)", Sampling.sampledUnless(mode == "merge-on-read"): _*) {
       val t = filled(3, mode)
       sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
       sql(
@@ -91,7 +91,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a MERGE can match rows by their file and position, by $mode",
+      s"a MERGE can match rows by their file and position ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
@@ -125,7 +125,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a MERGE that matches rows by position can insert rows into a table with a CHAR column, by $mode",
+      s"a MERGE that matches rows by position can insert rows into a table with a CHAR column ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
@@ -136,7 +136,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a statement is rejected if a column hides a metadata column that the statement needs, by $mode",
+      s"a statement is rejected if a column hides a metadata column that the statement needs ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
@@ -155,7 +155,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a statement that changes no row commits nothing, by $mode",
+      s"a statement that changes no row commits nothing ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
@@ -167,7 +167,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a statement with a failed task leaves the table and its directory unchanged, by $mode",
+      s"a statement with a failed task leaves the table and its directory unchanged ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
@@ -179,7 +179,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"an UPDATE fails under serializable isolation if a concurrent commit adds rows, by $mode",
+      s"an UPDATE fails under serializable isolation if a concurrent commit adds rows ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val serializable = filled(2, mode)
@@ -197,7 +197,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"an UPDATE fails if a concurrent commit removes the file of a changed row, by $mode",
+      s"an UPDATE fails if a concurrent commit removes the file of a changed row ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
@@ -210,7 +210,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"statements change a branch if the table name ends with branch_<name>, by $mode",
+      s"statements change a branch if the table name ends with branch_<name> ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
@@ -224,7 +224,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("without the extensions, rows of version 3 keep their row ids, or the statement is rejected") {
+  test("without the extensions, merge-on-read keeps the row ids of version 3, and copy-on-write is rejected") {
     val t = filled(3, "copy-on-write")
     inSession(SharedSession.withoutExtensions) { plain =>
       val error = intercept[Exception](plain.sql(s"DELETE FROM $t WHERE id = 1"))
@@ -237,7 +237,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
     test(
-      s"Spark's cached results of a table are refreshed after a change, version $version by $mode",
+      s"Spark's cached results of a table are refreshed after a change (version $version, $mode)",
       Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = filled(version, mode)
@@ -259,7 +259,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"a statement that reads its table several times reads the same snapshot each time, by $mode",
+      s"a statement that reads its table several times reads the same snapshot each time ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
@@ -271,7 +271,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
     }
 
-  test("the source of a MERGE is read at its version when the statement was analyzed") {
+  test("the source of a MERGE is read at the snapshot that was current when the statement was analyzed") {
     val (t, source) = (filled(2, "copy-on-write"), filled(2, "copy-on-write"))
     val merge = s"MERGE INTO $t t USING $source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n"
     val command = spark.sessionState.sqlParser.parsePlan(merge)

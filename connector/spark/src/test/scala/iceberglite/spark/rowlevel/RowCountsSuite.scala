@@ -36,7 +36,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
 
   for ((version, mode) <- Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write")) {
     test(
-      s"rows changed and copied by copy-on-write are counted, version $version",
+      s"rows that copy-on-write statements change and copy are counted (version $version)",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val t = filledTable(version, mode)
@@ -62,7 +62,10 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
   for (version <- Seq(2, 3)) {
-    test(s"rows changed by merge-on-read are counted, version $version", Sampling.sampledUnless(version == 2): _*) {
+    test(
+      s"rows that merge-on-read statements change are counted (version $version)",
+      Sampling.sampledUnless(version == 2): _*
+    ) {
       val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 0L))

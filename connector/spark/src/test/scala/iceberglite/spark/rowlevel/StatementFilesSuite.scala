@@ -118,7 +118,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
 
   for ((partitioned, version, mode, granularity) <- sample) {
     val layout = if (partitioned) "with" else "without"
-    val name = s"version $version by $mode, $granularity deletes, $layout partitions"
+    val name = s"version $version, $mode, $granularity deletes, $layout partitions"
     test(s"no more files than in Apache Iceberg: $name", Slow) {
       val table = newTable()
       val oracle = newTable("oracle").replaceFirst("lite", "ice")

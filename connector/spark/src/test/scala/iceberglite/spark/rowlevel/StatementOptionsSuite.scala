@@ -13,7 +13,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"options apply in every statement, before or after the alias of the table, by $mode",
+      s"options apply in every statement, before or after the alias of the table ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
@@ -80,7 +80,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
-      s"a statement with the option branch reads and writes the branch, by $mode",
+      s"a statement with the option branch reads and writes the branch ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
@@ -98,7 +98,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"the option isolation-level takes precedence over the table property, by $mode",
+      s"the option isolation-level takes precedence over the table property ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)

@@ -27,7 +27,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
-      s"an UPDATE fails without retries, and with retries also updates concurrently added rows, by $mode",
+      s"an UPDATE fails without retries, and with retries also updates concurrently added rows ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
@@ -43,7 +43,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a statement that always conflicts fails after the given number of retries, by $mode",
+      s"a statement that always conflicts fails after the given number of retries ($mode)",
       Sampling.sampledUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
@@ -59,7 +59,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"a retried MERGE has the same common table expressions and parameters, by $mode",
+      s"a retried MERGE has the same common table expressions and parameters ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)

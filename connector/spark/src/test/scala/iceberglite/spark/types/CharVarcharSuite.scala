@@ -261,7 +261,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(typesOf(lite) == Seq("string", "string", "int", "varchar(4)"))
   }
 
-  test("UPDATE and MERGE check and pad values, by copy-on-write and by merge-on-read", Slow) {
+  test("UPDATE and MERGE check and pad values, in copy-on-write and in merge-on-read mode", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) inSession(SharedSession.liteExtensions) { session =>
       def run(statement: String) = session.sql(statement).collect().map(_.toString).toSeq
       val modes = Seq("update", "delete", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")

@@ -10,7 +10,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
 
   private def text(statement: String): String = rows(statement).map(_.mkString(" | ")).mkString("\n")
 
-  onEach("a view has the names, comments and properties of its statement") { c =>
+  onEach("a view has the column names, comments and properties of its CREATE VIEW statement") { c =>
     val view = newView(c)
     sql(s"""CREATE VIEW $view (k COMMENT 'the key', total) COMMENT 'sums' TBLPROPERTIES ('owner-team' = 'x')
       AS SELECT name, sum(price) FROM $c.$ns.items GROUP BY name""")
@@ -25,7 +25,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SHOW COLUMNS IN $view").map(_.getString(0)) == Seq("k", "total"))
   }
 
-  onEach("the statement of SHOW CREATE TABLE creates the same view") { c =>
+  onEach("the statement that SHOW CREATE TABLE returns creates an equal view") { c =>
     val view = newView(c)
     sql(s"""CREATE VIEW $view (`k` COMMENT 'it\\'s', `a b`) COMMENT 'x' TBLPROPERTIES ('p' = 'q')
       AS SELECT id, upper(name) AS n FROM $c.$ns.items WHERE name <> 'a'""")
@@ -146,7 +146,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     sql(s"DROP NAMESPACE litejdbc.$namespace")
   }
 
-  onEach("the name of a view can be an IDENTIFIER with an expression or a parameter") { c =>
+  onEach("statements accept an IDENTIFIER clause with an expression or a parameter as the name of a view") { c =>
     val view = newView(c)
     val (namespace, name) = (s"$c.$ns", view.split('.').last)
     val expression = s"'$namespace.' || lower('${name.toUpperCase}')"
@@ -183,7 +183,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SELECT * FROM $inFiles") == Seq(Row(2)) && metadata(inFiles).location == own)
   }
 
-  test("the numbers and names of columns are checked as in Spark") {
+  test("the number of columns and duplicate column names are checked as in Spark") {
     val view = newView("lite")
     val query = "AS SELECT 1 AS a, 2 AS b"
     assert(condition(s"CREATE VIEW $view (x) $query") == "CREATE_VIEW_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS")

@@ -72,7 +72,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"); version <- Seq(2, 3))
-    test(s"after overwrites and row changes by $mode, all rows and their ids are kept, version $version", Slow) {
+    test(s"after overwrites and row changes, all rows and their ids are kept (version $version, $mode)", Slow) {
       val modes = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode)
       val t = create(enabled ++ modes :+ ("format-version" -> version.toString): _*)
       val lineage = if (version == 3) ", _row_id" else ""

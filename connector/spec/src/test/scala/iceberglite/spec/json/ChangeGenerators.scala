@@ -168,7 +168,7 @@ object ChangeGenerators {
   val condition: Gen[Expression] =
     ExpressionGenerators.condition(columns.fields, Seq(Bucket(16), Truncate(2), Year, Month, Day, Hour)).map(named)
 
-  /** A partition spec with one field for each type. */
+  /** A partition spec with an identity field for each column, and with the transforms void, day and bucket. */
   val partitioning: PartitionSpec = PartitionSpec(
     3,
     columns.fields.map(f => PartitionField(f.id, 999 + f.id, s"p${f.id}", Identity)) ++ Vector(

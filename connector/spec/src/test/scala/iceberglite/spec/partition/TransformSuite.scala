@@ -149,7 +149,10 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(10).ofLong(Long.MinValue) == 9223372036854775806L)
   }
 
-  test("strings are truncated to code points, never within a surrogate pair", PartitionRules.truncateStrings) {
+  test(
+    "strings are truncated to a number of code points, never within a surrogate pair",
+    PartitionRules.truncateStrings
+  ) {
     assert(Truncate(3).ofString("iceberg") == "ice")
     assert(Truncate(3).ofString("ic") == "ic")
     assert(Truncate(2).ofString("\uD83D\uDE00\uD83D\uDE01\uD83D\uDE02") == "\uD83D\uDE00\uD83D\uDE01")
@@ -259,7 +262,7 @@ class TransformSuite extends AnyFunSuite {
   }
 
   test(
-    "floating-point numbers are ordered as in the section Sorting, and NaNs of both signs are equal and last",
+    "floating-point numbers are ordered as by Java's Double.compare (spec: Sorting): all NaNs are equal and last",
     PartitionRules.sortNan
   ) {
     def check(values: Seq[Literal]): Unit =

@@ -13,7 +13,7 @@ import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.file.FileFormat
 
 /**
- * The batches of one part of an Avro file. The rows of the file are decoded one by one, and their values are appended
+ * The batches of one split of an Avro file. The rows of the file are decoded one by one, and their values are appended
  * to vectors.
  *
  * @param vectors the vectors to which the values of the file are appended

@@ -3,7 +3,8 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * The batches of one part of a data file. A batch is valid until the next call of [[next]], because vectors are reused.
+ * The batches of one split of a data file. A batch is valid until the next call of [[next]], because its vectors are
+ * reused.
  */
 private[iceberglite] trait FileBatches extends AutoCloseable {
 
@@ -19,7 +20,7 @@ private[iceberglite] trait FileBatches extends AutoCloseable {
 
 private[iceberglite] object FileBatches {
 
-  /** The batches of a file that need not be opened. */
+  /** Contains no batch. Used for a split whose rows are all deleted, so that its file need not be opened. */
   object Empty extends FileBatches {
     override def batch: ColumnarBatch = throw new NoSuchElementException("There is no batch")
     override def next(): Boolean = false

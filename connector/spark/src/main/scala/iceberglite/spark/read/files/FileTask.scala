@@ -18,10 +18,10 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.partition.PartitionTuple
 
 /**
- * A part of a data file to read, with the information that an executor needs.
+ * A split of a data file to read, with the information that an executor needs.
  *
- * @param start position of the part in the file, in bytes
- * @param length length of the part, in bytes
+ * @param start position of the split in the file, in bytes
+ * @param length length of the split, in bytes
  * @param filter residual filter of the scan for the rows of this file. The reader uses the filter only to skip rows,
  *   and may return rows that do not match.
  * @param withoutNan ids of the columns of the filter that have no NaN in this file

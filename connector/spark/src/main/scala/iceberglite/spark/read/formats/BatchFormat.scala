@@ -14,7 +14,7 @@ private[read] trait BatchFormat {
   def format: FileFormat
 
   /**
-   * Opens a part of a file.
+   * Opens a split of a data file.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is invalid or cannot be read
    */

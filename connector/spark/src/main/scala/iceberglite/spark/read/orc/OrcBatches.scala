@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
 
 /**
- * The batches of one part of an ORC file. Their Spark columns read the vectors of the ORC library without copying the
+ * The batches of one split of an ORC file. Their Spark columns read the vectors of the ORC library without copying the
  * values.
  */
 final private[read] class OrcBatches(

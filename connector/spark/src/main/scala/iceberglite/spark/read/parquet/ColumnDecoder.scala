@@ -3,7 +3,7 @@ package iceberglite.spark.read.parquet
 import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** Decodes the requested columns of a part of a file. A batch never spans two row groups. */
+/** Decodes the requested columns of a split of a file. A batch never spans two row groups. */
 private[parquet] trait ColumnDecoder extends AutoCloseable {
 
   /** The columns of [[FileProjection.readSchema]]. Their vectors are reused for each batch. */

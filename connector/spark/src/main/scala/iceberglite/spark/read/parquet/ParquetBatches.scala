@@ -22,7 +22,7 @@ import iceberglite.spark.read.vector.RowCompactor
 import iceberglite.spec.file.FileFormat
 
 /**
- * The batches of one part of a Parquet file.
+ * The batches of one split of a Parquet file.
  *
  * @param positions the positions of the rows; absent if they are not needed, or if Spark's reader returns them as the
  *   last column
@@ -106,7 +106,7 @@ private[read] object ParquetBatches {
     PreparedRead(task, footer, projection, filter, encodings, jobs)
   }
 
-  /** The inputs for reading a part of a file. @param footer the footer, with only the row groups to read */
+  /** The inputs for reading a split of a file. @param footer the footer, with only the row groups to read */
   final private[parquet] case class PreparedRead(
       task: FileTask,
       footer: ParquetMetadata,
@@ -180,7 +180,7 @@ private[read] object ParquetBatches {
       .getOrElse(throw new IllegalStateException("The footer does not state the positions of row groups"))
 
   /**
-   * Reads the footer, and keeps only the row groups in the task's part of the file. The file's reader uses this footer
+   * Reads the footer, and keeps only the row groups in the task's split of the file. The file's reader uses this footer
    * and does not read it again.
    */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {

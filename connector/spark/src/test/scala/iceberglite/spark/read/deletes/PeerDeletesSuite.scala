@@ -6,7 +6,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.conformance.ScanRules
 
-/** Checks that both connectors read the same rows from tables whose rows Apache Iceberg deleted by merge-on-read. */
+/** Checks that both connectors read the same rows from tables with merge-on-read deletes of Apache Iceberg. */
 class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   /** Runs DELETE, UPDATE and MERGE statements of Apache Iceberg that repeatedly change rows of the same files. */

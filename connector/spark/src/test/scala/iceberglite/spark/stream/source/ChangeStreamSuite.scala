@@ -6,7 +6,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Streaming reads of changes. */
+/** Tests streaming reads of changes. */
 class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
   private val changes = "streaming-changes" -> "true"
 
@@ -31,7 +31,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a stream of changes has the rows of the table changes, also after a restart, $mode") {
+    test(s"a stream of changes returns the rows of the metadata table changes, also after a restart ($mode)") {
       val t = changed(mode)
       val checkpoint = newCheckpoint()
       val first = read(stream(t, changes), checkpoint)
@@ -39,7 +39,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
       val second = batches(stream(s"$t.changes", "streaming-max-files-per-micro-batch" -> "1"), checkpoint)
       assert((first ++ second.flatten).sorted == sorted(s"SELECT * FROM $t.changes"))
       val commits = second.map(_.map(_.stripSuffix("]").split(',').last).toSet).filter(_.nonEmpty)
-      assert(commits.forall(_.size == 1) && commits.distinct.size == commits.size, "each batch has one commit")
+      assert(commits.forall(_.size == 1) && commits.distinct.size == commits.size, "each batch contains one commit")
     }
 
   test("a stream of changes can begin with the rows of the current snapshot", Slow) {
@@ -66,7 +66,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
     assert(message.contains(s"stream $t.changes"), message)
   }
 
-  test("a stream of changes rejects the options that select a range of commits of a batch") {
+  test("a stream of changes rejects the options that select the range of commits of a batch read") {
     val t = numbers(0 until 1)
     Seq("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp").foreach { key =>
       val value =

@@ -7,7 +7,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Streams of changes with updates and net changes, which must equal the views of changes of batches. */
+/** Tests that streams of changes return the same updates and net changes as the procedure `create_changelog_view`. */
 class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
   private val changes = "streaming-changes" -> "true"
   private val byId = "identifier-columns" -> "id"
@@ -40,7 +40,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"a stream with identifier columns has the updates of the view, in batches of any size, $mode",
+      s"a stream with identifier columns returns the updates of the changelog view, in batches of any size ($mode)",
       Slow
     ) {
       val t = changed(mode)
@@ -64,7 +64,10 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
     assert(read(kinds) == Vector("[n1,INSERT]", "[n1,UPDATE_BEFORE]", "[new,UPDATE_AFTER]"))
   }
 
-  test("a stream of net changes has the net changes of each micro-batch, which lead to the rows of the table", Slow) {
+  test(
+    "a stream of net changes returns the net changes of each micro-batch, which together result in the table's rows",
+    Slow
+  ) {
     val t = changed("copy-on-write")
     assert(read(stream(t, changes, net)) == view(t, "net_changes => true"))
     val kinds = stream(t, changes, net, oneCommit).select("id", "name", "_change_type")
@@ -77,7 +80,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
   }
 
   test(
-    "other operators of the query keep their state between micro-batches, and the progress has the rows read",
+    "other operators of the query keep their state between micro-batches, and the progress reports the rows read",
     Slow
   ) {
     val t = changed("copy-on-write")

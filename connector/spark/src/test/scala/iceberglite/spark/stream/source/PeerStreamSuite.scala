@@ -21,7 +21,7 @@ class PeerStreamSuite extends AnyFunSuite with StreamFixture {
     table
   }
 
-  test("a stream has the rows and the micro-batches of Apache Iceberg's stream", Slow) {
+  test("a stream returns the same rows and micro-batches as Apache Iceberg's stream", Slow) {
     val t = peerTable()
     Seq((0 until 20, 3), (20 until 25, 1), (25 until 60, 4)).foreach { case (ids, n) => appendFiles(t, ids, n) }
     for (
@@ -70,7 +70,7 @@ class PeerStreamSuite extends AnyFunSuite with StreamFixture {
     assert(read(stream(t), checkpoint) == texts(20 until 30))
   }
 
-  test("a stream from a timestamp has the rows of Apache Iceberg's stream", Slow) {
+  test("a stream from a timestamp returns the same rows as Apache Iceberg's stream", Slow) {
     val t = peerTable()
     (0 until 40 by 10).foreach(i => appendFiles(t, i until i + 10, 1))
     val times = rows(s"SELECT committed_at FROM $t.snapshots ORDER BY committed_at").map(_.getTimestamp(0).getTime)
