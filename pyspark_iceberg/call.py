@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,12 @@ from typing import Union
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.metadata.names import identifier as identifier
+from pyspark_iceberg.metadata.names import name_parts as name_parts
 
 Timestamp = Union[str, datetime.datetime]
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str, object]) -> list[Row]:
@@ -85,22 +85,6 @@ def temporary_view(rows: DataFrame) -> Iterator[str]:
         spark.catalog.dropTempView(view)
 
 
-def name_parts(name: str) -> list[str]:
-    """Split a name at its dots, except dots inside backticks."""
-    return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
-
-
 def column_name(name: str) -> str:
     """Return the name of a column or of a field of a struct, with each part quoted with backticks."""
     return ".".join(identifier(part) for part in name_parts(name))
-
-
-def identifier(name: str) -> str:
-    """Return the part of a name, quoted with backticks.
-
-    Raises:
-        ValueError: Spark would replace a part of the name by the value of a setting.
-    """
-    if "${" in name:
-        raise ValueError(f"A name must not contain ${{: {name}")
-    return "`" + name.replace("`", "``") + "`"

@@ -130,10 +130,15 @@ class Catalog:
     @contextmanager
     def table(self, name: str) -> Iterator[Table]:
         """Open a table in a Spark session, and stop the session at the end."""
+        from pyspark_iceberg.metadata.names import qualified
         from pyspark_iceberg.table import Table
 
         with self.session() as spark:
-            yield Table.for_path(spark, name) if "/" in name else Table(spark, name)
+            if "/" in name:
+                yield Table.for_path(spark, name)
+            else:
+                # The first part of a name is never a catalog, as in commands without Spark.
+                yield Table(spark, qualified(spark.catalog.currentCatalog(), name))
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:

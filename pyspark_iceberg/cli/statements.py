@@ -68,21 +68,22 @@ def import_files(
 
 
 def _import(spark: SparkSession, source: str, table: str) -> int:
-    from pyspark_iceberg.call import identifier
+    from pyspark_iceberg.metadata.names import identifier, qualified
     from pyspark_iceberg.procedures import snapshot
     from pyspark_iceberg.table import Table
 
+    name = qualified(spark.catalog.currentCatalog(), table)
     if "/" not in source:
-        if not Table.exists(spark, table):
-            return int(snapshot(spark, source, table).imported_files_count)
-        return int(Table(spark, table).add_files(source).added_files_count)
-    if not Table.exists(spark, table):
+        if not Table.exists(spark, name):
+            return int(snapshot(spark, name, source).imported_files_count)
+        return int(Table(spark, name).add_files(source).added_files_count)
+    if not Table.exists(spark, name):
         frame = spark.read.parquet(source)
-        builder = Table.create(spark, table).partitioned_by(*map(identifier, _partition_columns(frame)))
+        builder = Table.create(spark, name).partitioned_by(*map(identifier, _partition_columns(frame)))
         for field in frame.schema.fields:
             builder = builder.column(field.name, field.dataType)
         builder.execute()
-    return int(Table(spark, table).add_files(f"parquet.{identifier(source)}").added_files_count)
+    return int(Table(spark, name).add_files(f"parquet.{identifier(source)}").added_files_count)
 
 
 def _partition_columns(frame: DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark_iceberg.metadata import files
 from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
 from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.names import name_parts
 from pyspark_iceberg.metadata.settings import CatalogSettings
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def table_names(settings: CatalogSettings, namespace: str | None = None) -> list
     Raises:
         MetadataError: the catalog cannot be read.
     """
-    wanted = tuple(namespace.split(".")) if namespace else ()
+    wanted = tuple(name_parts(namespace)) if namespace else ()
     properties = settings.for_pyiceberg()
     if settings.type == "hadoop":
         names: Iterator[tuple[str, ...]] = files.table_names(settings.properties["warehouse"], properties)
@@ -60,9 +61,10 @@ def _load(settings: CatalogSettings | None, name: str) -> Table:
         return files.load(name, settings.for_pyiceberg() if settings else {})
     if settings is None:
         raise MetadataError(f"Specify the catalog of {name}, or the directory of the table")
+    parts = name_parts(name)
     if settings.type == "hadoop":
-        return files.load("/".join((settings.properties["warehouse"], *name.split("."))), settings.for_pyiceberg())
-    found: Table = _catalog(settings).load_table(name)
+        return files.load("/".join((settings.properties["warehouse"], *parts)), settings.for_pyiceberg())
+    found: Table = _catalog(settings).load_table(tuple(parts))
     return found
 
 

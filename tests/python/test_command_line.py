@@ -137,6 +137,33 @@ def test_compact_expire_and_maintain_change_a_table(run: Any, spark: SparkSessio
     assert {step["status"] for step in run("maintain", table, "--dry-run", "--json")} <= {"planned", "skipped"}
 
 
+def test_commands_with_and_without_spark_resolve_names_alike(run: Any, spark: SparkSession) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lite.twice")
+    name = "lite.twice.`my-events`"
+    spark.sql(f"CREATE TABLE {name} (id bigint)")
+    catalog = spark.conf.get("spark.sql.defaultCatalog")
+    try:
+        # The first part is the namespace `twice`, and not the catalog with this name.
+        for options in ([], ["--catalog", "twice"]):
+            run(*options, "describe", "twice.my-events")
+            run(*options, "compact", "twice.my-events", "--dry-run")
+    finally:
+        spark.conf.set("spark.sql.defaultCatalog", str(catalog))
+        spark.sql(f"DROP TABLE {name} PURGE")
+
+
+def test_import_creates_a_table_from_a_table_of_spark(
+    run: Any, spark: SparkSession, table: str, tmp_path: Path
+) -> None:
+    source = "spark_catalog.default.imported"
+    spark.sql(f"CREATE TABLE {source} USING parquet LOCATION '{tmp_path}/imported' AS SELECT id FROM range(4)")
+    try:
+        assert "Imported " in run("import", source, table)
+        assert Table(spark, table).to_df().count() == 4
+    finally:
+        spark.sql(f"DROP TABLE {source}")
+
+
 def test_import_adds_parquet_files_with_their_partitions(
     run: Any, spark: SparkSession, table: str, tmp_path: Path
 ) -> None:
