@@ -64,7 +64,10 @@ class Group(typer.core.TyperGroup):
 
 
 def _fail(error: Exception) -> None:
-    typer.echo(f"Error: {error}", err=True)
+    # The text of an error of Py4J has the whole stack of Java.
+    thrown = getattr(error, "java_exception", None)
+    text = str(error) if thrown is None else str(thrown.toString()).partition("\n")[0]
+    typer.echo(f"Error: {text}", err=True)
     raise typer.Exit(FAILURE) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from pyspark_iceberg.cli.context import catalog_of
 from pyspark_iceberg.cli.metadata import TableName
+from pyspark_iceberg.metadata.errors import MetadataError
 
 
 def report(
@@ -20,6 +22,9 @@ def report(
     """Write a page about the state of a table. Without the health of the table, Spark is not started."""
     from pyspark_iceberg.report.page import write_report
 
+    # Reading the table takes longer than this check.
+    if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):
+        raise MetadataError(f"Cannot write {output}: the directory is missing, or the file cannot be replaced")
     catalog = catalog_of(context)
     if health:
         with catalog.table(table) as opened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.metadata import files
@@ -32,7 +33,8 @@ def table_names(settings: CatalogSettings, namespace: str | None = None) -> list
         names: Iterator[tuple[str, ...]] = files.table_names(settings.properties["warehouse"], properties)
     else:
         names = _catalog_tables(settings, wanted)
-    return [".".join(name) for name in names if name[: len(wanted)] == wanted]
+    with _reading(f"the catalog {settings.name}"):
+        return [".".join(name) for name in names if name[: len(wanted)] == wanted]
 
 
 def open_table(settings: CatalogSettings | None, name: str) -> PyIcebergSource:
@@ -88,8 +90,19 @@ def _catalog_tables(settings: CatalogSettings, namespace: tuple[str, ...]) -> It
         raise MetadataError(f"Cannot list the tables of the catalog {settings.name}: {error}") from error
 
 
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Raise each error of PyIceberg as an `UnreadableError`."""
+    try:
+        yield
+    except MetadataError:
+        raise
+    except Exception as error:
+        raise UnreadableError(f"PyIceberg cannot read {name}: {error}") from error
+
+
 class PyIcebergSource:
-    """The metadata of a table that PyIceberg has opened."""
+    """The metadata of a table that PyIceberg has opened. Its methods raise `MetadataError` only."""
 
     def __init__(self, name: str, table: Table) -> None:
         self._name = name
@@ -97,6 +110,10 @@ class PyIcebergSource:
 
     def table(self) -> TableInfo:
         """Return the description of the table."""
+        with _reading(self._name):
+            return self._described()
+
+    def _described(self) -> TableInfo:
         metadata = self._table.metadata
         schema, spec, order = self._table.schema(), self._table.spec(), self._table.sort_order()
         columns = [Column(f.name, str(f.field_type), f.required, f.doc) for f in schema.fields]
@@ -115,7 +132,8 @@ class PyIcebergSource:
 
     def snapshots(self) -> list[SnapshotInfo]:
         """Return the snapshots, oldest first."""
-        return sorted((_snapshot(s) for s in self._table.metadata.snapshots), key=lambda s: s.committed_at)
+        with _reading(self._name):
+            return sorted((_snapshot(s) for s in self._table.metadata.snapshots), key=lambda s: s.committed_at)
 
     def refs(self) -> list[RefInfo]:
         """Return the branches and tags, ordered by name."""
@@ -127,29 +145,31 @@ class PyIcebergSource:
         snapshot = self._table.metadata.snapshot_by_id(snapshot_id)
         if snapshot is None:
             raise MetadataError(f"{self._name} has no snapshot {snapshot_id}")
-        return list(self._files(snapshot))
+        with _reading(self._name):
+            return list(self._files(snapshot))
 
     def manifests(self) -> list[ManifestInfo]:
         """Return the manifests of the current snapshot."""
         snapshot = self._table.metadata.current_snapshot()
         if snapshot is None:
             return []
-        return [
-            ManifestInfo(
-                "deletes" if int(m.content) else "data",
-                m.manifest_path,
-                m.manifest_length,
-                (m.added_files_count or 0) + (m.existing_files_count or 0),
-            )
-            for m in snapshot.manifests(self._table.io)
-        ]
+        with _reading(self._name):
+            return [
+                ManifestInfo(
+                    "deletes" if int(m.content) else "data",
+                    m.manifest_path,
+                    m.manifest_length,
+                    (m.added_files_count or 0) + (m.existing_files_count or 0),
+                )
+                for m in snapshot.manifests(self._table.io)
+            ]
 
     def _files(self, snapshot: Snapshot) -> Iterator[FileInfo]:
         specs, io = self._table.specs(), self._table.io
         types = {f.field_id: (f.name, f.field_type) for f in self._table.schema().fields if f.field_type.is_primitive}
         for manifest in snapshot.manifests(io):
             fields = specs[manifest.partition_spec_id].fields
-            sources = [self._table.schema().find_type(f.source_id) for f in fields]
+            sources = [self._type(f.source_id) for f in fields]
             for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
                 file = entry.data_file
                 yield FileInfo(
@@ -165,6 +185,11 @@ class PyIcebergSource:
                     _bounds(file, types),
                 )
 
+    def _type(self, field_id: int) -> Any:
+        """Return the type of a column, also of one that the current schema no longer has; None if no schema has it."""
+        schemas = [self._table.schema(), *reversed(self._table.schemas().values())]
+        return next((s.find_type(field_id) for s in schemas if s.find_column_name(field_id) is not None), None)
+
 
 def _transform(transform: str, column: str | None) -> str:
     return str(column) if transform == "identity" else f"{transform}({column})"
@@ -172,7 +197,7 @@ def _transform(transform: str, column: str | None) -> str:
 
 def _value(transform: Any, source: Any, value: Any) -> Any:
     """Return a partition value as text for dates and times, which PyIceberg represents by numbers."""
-    if value is None or isinstance(value, (str, bool)):
+    if value is None or source is None or isinstance(value, (str, bool)):
         return value
     text = transform.to_human_string(source, value)
     return value if text == str(value) else text

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.transforms import IdentityTransform
+from pyspark import SparkContext
+from typer.testing import CliRunner
 
+from pyspark_iceberg.cli.app import app
+from pyspark_iceberg.cli.context import Catalog as CatalogOptions
+from pyspark_iceberg.metadata.errors import UnreadableError
 from pyspark_iceberg.metadata.names import qualified
 from pyspark_iceberg.metadata.pyiceberg_source import open_table
 from pyspark_iceberg.metadata.settings import CatalogSettings
@@ -48,3 +55,62 @@ def test_a_name_in_spark_begins_with_the_catalog() -> None:
     assert qualified("default", "default.t") == "default.default.t"
     assert qualified("my-lake", "db.my-table") == "`my-lake`.db.`my-table`"
     assert qualified("lite", "db.`a.b``c`") == "lite.db.`a.b``c`"
+
+
+def test_a_dropped_partition_column_has_the_values_of_its_files(catalog: Catalog, tmp_path: Path) -> None:
+    table = create(catalog, tmp_path, "dropped")
+    with table.update_spec() as spec:
+        spec.add_field("part", IdentityTransform(), "part")
+    table.append(ROWS)
+    with table.update_spec() as spec:
+        spec.remove_field("part")
+    with table.update_schema() as schema:
+        schema.delete_column("part")
+    source = open_table(None, str(tmp_path / "default" / "dropped"))
+    snapshot_id = source.table().current_snapshot_id
+    assert snapshot_id is not None
+    assert sorted(f.partition["part"] for f in source.files(snapshot_id)) == ["a", "b"]
+
+
+def test_a_missing_manifest_is_an_error_of_one_line(catalog: Catalog, tmp_path: Path) -> None:
+    create(catalog, tmp_path, "damaged").append(ROWS)
+    directory = tmp_path / "default" / "damaged"
+    for manifest in directory.glob("metadata/*-m0.avro"):
+        manifest.unlink()
+    source = open_table(None, str(directory))
+    snapshot_id = source.table().current_snapshot_id
+    assert snapshot_id is not None
+    with pytest.raises(UnreadableError, match="PyIceberg cannot read"):
+        source.files(snapshot_id)
+    shown = CliRunner().invoke(app, ["files", str(directory)])
+    assert shown.exit_code == 1
+    assert shown.output.startswith("Error: PyIceberg cannot read")
+    assert "Traceback" not in shown.output
+
+
+def test_a_report_in_a_missing_directory_is_an_error_of_one_line(catalog: Catalog, tmp_path: Path) -> None:
+    create(catalog, tmp_path, "reported")
+    path = tmp_path / "missing" / "report.html"
+    arguments = ["report", str(tmp_path / "default" / "reported"), "--no-health", "-o", str(path)]
+    shown = CliRunner().invoke(app, arguments)
+    assert (shown.exit_code, isinstance(shown.exception, SystemExit)) == (1, True)
+    assert shown.output.startswith(f"Error: Cannot write {path}: ")
+
+
+def test_an_error_of_java_is_shown_without_its_stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    thrown = SimpleNamespace(
+        _target_id="o1",
+        getCause=lambda: None,
+        toString=lambda: "java.lang.IllegalStateException: The disk is full\n  at iceberglite.Writer",
+    )
+
+    def fail(*_: object) -> None:
+        raise Py4JJavaError("An error occurred while calling o1.collect", thrown)
+
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr(CatalogOptions, "table_names", fail)
+    shown = CliRunner().invoke(app, ["--warehouse", str(tmp_path), "tables"])
+    assert shown.exit_code == 1
+    assert shown.output == "Error: java.lang.IllegalStateException: The disk is full\n"
