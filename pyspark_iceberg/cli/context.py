@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import typer
 import typer.core
 
+from pyspark_iceberg.cli.output import visible
 from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
 from pyspark_iceberg.metadata.model import MetadataSource
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
@@ -67,7 +68,7 @@ def _fail(error: Exception) -> None:
     # The text of an error of Py4J has the whole stack of Java.
     thrown = getattr(error, "java_exception", None)
     text = str(error) if thrown is None else str(thrown.toString()).partition("\n")[0]
-    typer.echo(f"Error: {text}", err=True)
+    typer.echo(visible(f"Error: {text}"), err=True)
     raise typer.Exit(FAILURE) from error
 
 
@@ -121,7 +122,7 @@ class Catalog:
         try:
             found = pyiceberg_source.open_table(self._settings_for(name), name)
         except UnreadableError as error:
-            typer.echo(f"{error}. Starting Spark instead", err=True)
+            typer.echo(visible(f"{error}. Starting Spark instead"), err=True)
         else:
             yield found
             return

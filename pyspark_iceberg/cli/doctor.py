@@ -29,7 +29,7 @@ def doctor(
         write_json({"checks": result.checks, "findings": result.findings})
     else:
         for done in result.checks:
-            typer.echo(f"{done.name}: {done.outcome}")
+            typer.echo(visible(f"{done.name}: {done.outcome}"))
         for finding in result.findings:
             typer.secho(f"\n{finding.severity.upper()} {finding.check}: ", bold=True, nl=False)
             typer.echo(visible(finding.message))

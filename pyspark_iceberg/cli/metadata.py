@@ -7,7 +7,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from pyspark_iceberg.cli.context import catalog_of
-from pyspark_iceberg.cli.output import Json, write_json, write_pairs, write_table
+from pyspark_iceberg.cli.output import Json, visible, write_json, write_pairs, write_table
 from pyspark_iceberg.metadata.model import RefInfo, ancestors, resolve, total_bytes
 from pyspark_iceberg.metadata.units import moment, size
 
@@ -34,7 +34,7 @@ def tables(
         write_json(names)
     else:
         for name in names:
-            typer.echo(name)
+            typer.echo(visible(name))
 
 
 def describe(context: typer.Context, table: TableName, json: Json = False) -> None:

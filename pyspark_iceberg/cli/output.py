@@ -24,10 +24,10 @@ def write_json(value: object) -> None:
 def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup."""
     listed = [list(row) for row in rows]
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, header_style="bold")
+    table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, header_style="bold")
     for i, name in enumerate(columns):
         numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(visible(name)), justify="right" if numeric else "left", overflow="fold")
     for row in listed:
         table.add_row(*[_cell(value) for value in row])
     console().print(table)
@@ -35,11 +35,11 @@ def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 def write_pairs(title: str, values: Mapping[str, object]) -> None:
     """Write names and values to stdout."""
-    grid = Table(title=Text(title), title_justify="left", box=None, show_header=False)
+    grid = Table(title=Text(visible(title)), title_justify="left", box=None, show_header=False)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in values.items():
-        grid.add_row(Text(name), _cell(value))
+        grid.add_row(Text(visible(name)), _cell(value))
     console().print(grid)
 
 

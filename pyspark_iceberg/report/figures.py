@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.metadata.units import count, size
 from pyspark_iceberg.report.graph import plot_graph
-from pyspark_iceberg.report.style import NOTEBOOK, Palette, plotting
+from pyspark_iceberg.report.style import NOTEBOOK, Palette, plotting, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def new_axes(width: float, height: float, palette: Palette) -> tuple[Figure, Axe
 
 
 def short(text: str, length: int = _MAX_LABEL) -> str:
-    """Shorten a text in the middle, and replace line breaks."""
-    flat = " ".join(text.split())
+    """Shorten a text in the middle, and replace line breaks and characters that cannot be printed."""
+    flat = printable(" ".join(text.split()))
     return flat if len(flat) <= length else f"{flat[: length // 2]}…{flat[-(length - length // 2 - 1) :]}"
 
 

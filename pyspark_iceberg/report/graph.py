@@ -58,7 +58,7 @@ def plot_graph(facts: Facts, palette: Palette) -> Figure | None:
         x, y = place[s.snapshot_id]
         axes.scatter([x], [y], s=46, color=_colour(s, palette), edgecolors=palette.surface, linewidths=1.4, zorder=3)
         axes.text(start, y, moment(s.committed_at)[:16], va="center", color=palette.muted)
-        axes.text(start + 2.5, y, s.operation or "unknown", va="center", color=palette.ink)
+        axes.text(start + 2.5, y, short(s.operation or "unknown"), va="center", color=palette.ink)
         axes.text(start + 3.9, y, _change(s), va="center", color=palette.muted)
         if names[s.snapshot_id]:
             pill = {"boxstyle": "round,pad=0.28", "facecolor": palette.accent, "edgecolor": "none"}

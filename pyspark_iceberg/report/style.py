@@ -49,6 +49,11 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+def printable(text: str) -> str:
+    """Replace characters that cannot be printed, such as control characters, which an SVG element must not contain."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 @contextmanager
 def plotting() -> Iterator[None]:
     """Set the settings of matplotlib while plots are made."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
@@ -17,10 +20,14 @@ from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog as CatalogOptions
+from pyspark_iceberg.cli.output import write_pairs, write_table
 from pyspark_iceberg.metadata.errors import UnreadableError
+from pyspark_iceberg.metadata.model import FileInfo, RefInfo, SnapshotInfo, TableInfo
 from pyspark_iceberg.metadata.names import qualified
 from pyspark_iceberg.metadata.pyiceberg_source import open_table
 from pyspark_iceberg.metadata.settings import CatalogSettings
+from pyspark_iceberg.report.facts import Facts
+from pyspark_iceberg.report.page import page
 
 ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "part": ["a", "b"]})
 
@@ -114,3 +121,41 @@ def test_an_error_of_java_is_shown_without_its_stack(monkeypatch: pytest.MonkeyP
     shown = CliRunner().invoke(app, ["--warehouse", str(tmp_path), "tables"])
     assert shown.exit_code == 1
     assert shown.output == "Error: java.lang.IllegalStateException: The disk is full\n"
+
+
+HOSTILE = "a\x01b \x1b[31mred\x1b[0m \x9b2J \ufffe"
+
+
+def test_control_characters_of_names_do_not_break_a_report() -> None:
+    moment = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+    bounds = [(0, 2), (1, 3)]
+    found = page(
+        Facts(
+            TableInfo("db.t", "/db/t", 2, [], ["part"], None, {}, 1),
+            moment,
+            [SnapshotInfo(1, None, moment, HOSTILE, {"total-records": "2"})],
+            [RefInfo(HOSTILE, "branch", 1), RefInfo(f"{HOSTILE}2", "tag", 1)],
+            [FileInfo("data", f"f{b}", "parquet", {"part": HOSTILE}, 1, 9, {HOSTILE: b}) for b in bounds],
+            [],
+            None,
+        )
+    )
+    figures = re.findall(r"<svg .*?</svg>", found, re.DOTALL)
+    assert len(figures) >= 3
+    for figure in figures:
+        ElementTree.fromstring(figure)
+    assert "a\N{REPLACEMENT CHARACTER}b" in "".join(figures)
+
+
+def test_control_characters_of_names_do_not_change_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_table(HOSTILE, [HOSTILE], [[HOSTILE]])
+    write_pairs(HOSTILE, {HOSTILE: HOSTILE})
+    written = capsys.readouterr().out
+    monkeypatch.setattr(CatalogOptions, "table_names", lambda *_: [HOSTILE])
+    listed = CliRunner().invoke(app, ["--warehouse", str(tmp_path), "tables"]).output
+    failed = CliRunner().invoke(app, ["--warehouse", str(tmp_path), "describe", HOSTILE]).output
+    for text in (written, listed, failed):
+        assert "a\\x01b" in text
+        assert all(c.isprintable() or c == "\n" for c in text)
