@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from pyspark_iceberg.metadata.errors import MetadataError
@@ -40,14 +41,23 @@ class CatalogSettings:
         name: the name of the catalog.
         type: `hadoop` (a file-system catalog), `jdbc`, `rest` or `hive`.
         properties: the properties without the type.
+        nested: properties of PyIceberg whose values are not text, such as `auth` and `ssl`.
     """
 
     name: str
     type: str
     properties: Mapping[str, str]
+    nested: Mapping[str, Any] = field(default_factory=dict)
 
     def for_spark(self) -> dict[str, str]:
-        """Return the properties of the catalog in Spark, without the prefix `spark.sql.catalog.<name>`."""
+        """Return the properties of the catalog in Spark, without the prefix `spark.sql.catalog.<name>`.
+
+        Raises:
+            MetadataError: Spark has no equivalent of a property.
+        """
+        for key in self.nested:
+            instead = "; set token or credential" if key == "auth" else ""
+            raise MetadataError(f"The property {key} has no equivalent in Spark{instead}")
         values = {"type": self.type, **self.properties}
         if "s3.region" in values:
             values.setdefault("client.region", values.pop("s3.region"))
@@ -56,9 +66,9 @@ class CatalogSettings:
             values.update(_jdbc(uri))
         return values
 
-    def for_pyiceberg(self) -> dict[str, str]:
+    def for_pyiceberg(self) -> dict[str, Any]:
         """Return the properties of the catalog in PyIceberg."""
-        values = dict(self.properties)
+        values: dict[str, Any] = {**self.properties, **self.nested}
         if "client.region" in values:
             values.setdefault("s3.region", values["client.region"])
         if self.type != "jdbc":
@@ -103,10 +113,11 @@ def catalog_settings(
         )
     if kind == "hadoop" or (kind == "jdbc" and "warehouse" in values):
         values["warehouse"] = _absolute(values["warehouse"])
-    return CatalogSettings(chosen, kind, values)
+    nested = {key: values.pop(key) for key in list(values) if not isinstance(values[key], str)}
+    return CatalogSettings(chosen, kind, values, nested)
 
 
-def _configured(name: str | None, *, has_arguments: bool) -> tuple[str, dict[str, str]]:
+def _configured(name: str | None, *, has_arguments: bool) -> tuple[str, dict[str, Any]]:
     """Return the name of the catalog and its properties in the configuration."""
     from pyiceberg.utils.config import Config
 
@@ -121,7 +132,7 @@ def _configured(name: str | None, *, has_arguments: bool) -> tuple[str, dict[str
         raise MetadataError(f"The configuration has no catalog {name}. Catalogs in the configuration: {known}")
     if found is None and name is None:
         chosen = DEFAULT_NAME
-    return chosen, {key: str(value) for key, value in (found or {}).items()}
+    return chosen, dict(found or {})
 
 
 def _absolute(location: str) -> str:

@@ -21,11 +21,11 @@ from typer.testing import CliRunner
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog as CatalogOptions
 from pyspark_iceberg.cli.output import write_pairs, write_table
-from pyspark_iceberg.metadata.errors import UnreadableError
+from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
 from pyspark_iceberg.metadata.model import FileInfo, RefInfo, SnapshotInfo, TableInfo
 from pyspark_iceberg.metadata.names import qualified
 from pyspark_iceberg.metadata.pyiceberg_source import open_table
-from pyspark_iceberg.metadata.settings import CatalogSettings
+from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 from pyspark_iceberg.report.facts import Facts
 from pyspark_iceberg.report.page import page
 
@@ -159,3 +159,29 @@ def test_control_characters_of_names_do_not_change_the_terminal(
     for text in (written, listed, failed):
         assert "a\\x01b" in text
         assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_nested_properties_stay_mappings_for_pyiceberg_and_are_rejected_for_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".pyiceberg.yaml").write_text(
+        "catalog:\n"
+        "  web:\n"
+        "    uri: https://catalog.example.com\n"
+        "    auth:\n"
+        "      type: basic\n"
+        "      basic:\n"
+        "        username: me\n"
+        "  own:\n"
+        "    uri: https://catalog.example.com\n"
+        "    ssl:\n"
+        "      cabundle: /ca.pem\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    web = catalog_settings("web")
+    assert web.for_pyiceberg()["auth"] == {"type": "basic", "basic": {"username": "me"}}
+    with pytest.raises(MetadataError, match="The property auth has no equivalent in Spark; set token or credential"):
+        web.for_spark()
+    with pytest.raises(MetadataError, match=r"The property ssl has no equivalent in Spark$"):
+        catalog_settings("own").for_spark()
