@@ -12,7 +12,7 @@ from pyspark_iceberg.errors import UnsupportedVersionError
 
 SPARK = "3.5"
 SCALA = "2.12"
-MIN_JAVA = 11
+MIN_JAVA, MAX_JAVA = 11, 17
 
 _CORE_JAR = re.compile(r"spark-core_(\d+\.\d+)-(\d+\.\d+)\..*\.jar")
 _JAVA = re.compile(r'version "(?:1\.)?(\d+)')
@@ -57,7 +57,7 @@ def check_java() -> None:
     """Check that there is a JVM, and its version.
 
     Raises:
-        UnsupportedVersionError: there is no JVM, or it is too old.
+        UnsupportedVersionError: there is no JVM, or its version is not supported.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -66,7 +66,9 @@ def check_java() -> None:
         raise UnsupportedVersionError(f"There is no java {place}; install JDK 17, or set JAVA_HOME to its directory")
     output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
     found = _JAVA.search(output)
-    if found is not None and int(found.group(1)) < MIN_JAVA:
+    version = MAX_JAVA if found is None else int(found.group(1))
+    if not MIN_JAVA <= version <= MAX_JAVA:
+        problem = "too old" if version < MIN_JAVA else f"too new for Spark {SPARK}"
         raise UnsupportedVersionError(
-            f"Java {found.group(1)} is too old ({java}); install JDK 17, or set JAVA_HOME to its directory"
+            f"Java {version} is {problem} ({java}); install JDK 17, or set JAVA_HOME to its directory"
         )

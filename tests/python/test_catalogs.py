@@ -176,12 +176,16 @@ def install_java(home: Path, version: str) -> None:
     java.chmod(0o755)
 
 
-def test_an_old_or_missing_java_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_new_or_missing_java_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(UnsupportedVersionError, match=r"There is no java in JAVA_HOME .*; install JDK 17"):
         check_java()
     install_java(tmp_path, "1.8.0_402")
     with pytest.raises(UnsupportedVersionError, match="Java 8 is too old"):
+        check_java()
+    install_java(tmp_path / "next", "21.0.4")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "next"))
+    with pytest.raises(UnsupportedVersionError, match=r"Java 21 is too new for Spark 3\.5"):
         check_java()
     install_java(tmp_path / "new", "17.0.15")
     monkeypatch.delenv("JAVA_HOME")
