@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Union
 
+from pyspark_iceberg.errors import IcebergLiteError
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -101,6 +103,9 @@ class ADLS(Storage):
         client_id: the id of the application.
         client_secret: the secret of the application.
         hadoop: further settings of Hadoop, such as `fs.azure.io.retry.max.retries`.
+
+    Raises:
+        IcebergLiteError: an application has no tenant; raised by `properties`.
     """
 
     account: str
@@ -115,14 +120,15 @@ class ADLS(Storage):
         host = f"{self.account}.dfs.core.windows.net"
         settings: dict[str, str | None] = {f"fs.azure.account.key.{host}": self.account_key}
         if self.client_id is not None:
+            endpoint = f"fs.azure.account.oauth2.client.endpoint.{host}"
+            if self.tenant_id is None and endpoint not in self.hadoop:
+                raise IcebergLiteError(f"Specify the tenant of the application {self.client_id}: ADLS(tenant_id=...)")
             provider = "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider"
             settings[f"fs.azure.account.auth.type.{host}"] = "OAuth"
             settings[f"fs.azure.account.oauth.provider.type.{host}"] = provider
             settings[f"fs.azure.account.oauth2.client.id.{host}"] = self.client_id
             settings[f"fs.azure.account.oauth2.client.secret.{host}"] = self.client_secret
-            settings[f"fs.azure.account.oauth2.client.endpoint.{host}"] = (
-                f"https://login.microsoftonline.com/{self.tenant_id}/oauth2/token"
-            )
+            settings[endpoint] = f"https://login.microsoftonline.com/{self.tenant_id}/oauth2/token"
         return _hadoop({**_present(settings), **self.hadoop})
 
 

@@ -16,6 +16,7 @@ from pyspark_iceberg import (
     Catalog,
     FileSystemCatalog,
     HiveCatalog,
+    IcebergLiteError,
     JarNotFoundError,
     JdbcCatalog,
     RestCatalog,
@@ -80,6 +81,10 @@ def test_each_storage_has_the_settings_of_its_file_system() -> None:
         f"hadoop.fs.azure.account.oauth2.client.endpoint.{host}"
     ]
     assert endpoint == "https://login.microsoftonline.com/t/oauth2/token"
+    with pytest.raises(IcebergLiteError, match="tenant"):
+        ADLS("acc", client_id="c", client_secret="s").properties()
+    own = {f"fs.azure.account.oauth2.client.endpoint.{host}": "https://login.example.com/token"}
+    assert f"hadoop.{next(iter(own))}" in ADLS("acc", client_id="c", client_secret="s", hadoop=own).properties()
     assert HDFS({"dfs.nameservices": "ns"}).properties() == {"hadoop.dfs.nameservices": "ns"}
 
 
