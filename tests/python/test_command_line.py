@@ -141,6 +141,7 @@ def test_commands_with_and_without_spark_resolve_names_alike(run: Any, spark: Sp
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lite.twice")
     name = "lite.twice.`my-events`"
     spark.sql(f"CREATE TABLE {name} (id bigint)")
+    spark.sql(f"INSERT INTO {name} VALUES (1)")
     catalog = spark.conf.get("spark.sql.defaultCatalog")
     try:
         # The first part is the namespace `twice`, and not the catalog with this name.
@@ -150,6 +151,7 @@ def test_commands_with_and_without_spark_resolve_names_alike(run: Any, spark: Sp
     finally:
         spark.conf.set("spark.sql.defaultCatalog", str(catalog))
         spark.sql(f"DROP TABLE {name} PURGE")
+        spark.sql("DROP NAMESPACE lite.twice")
 
 
 def test_import_creates_a_table_from_a_table_of_spark(
