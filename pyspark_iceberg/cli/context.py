@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,9 @@ import typer
 import typer.core
 
 from pyspark_iceberg.cli.output import visible
-from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
+from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError, UnreadableError
 from pyspark_iceberg.metadata.model import MetadataSource
-from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
+from pyspark_iceberg.metadata.settings import VARIABLE, CatalogSettings, catalog_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -120,7 +121,7 @@ class Catalog:
         from pyspark_iceberg.metadata import pyiceberg_source
 
         try:
-            found = pyiceberg_source.open_table(self._settings_for(name), name)
+            found = pyiceberg_source.open_table(self._settings(needs_catalog="/" not in name), name)
         except UnreadableError as error:
             typer.echo(visible(f"{error}. Starting Spark instead"), err=True)
         else:
@@ -137,7 +138,7 @@ class Catalog:
         from pyspark_iceberg.metadata.names import qualified
         from pyspark_iceberg.table import Table
 
-        with self.session() as spark:
+        with self.session(needs_catalog="/" not in name) as spark:
             if "/" in name:
                 yield Table.for_path(spark, name)
             else:
@@ -145,19 +146,23 @@ class Catalog:
                 yield Table(spark, qualified(spark.catalog.currentCatalog(), name))
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession]:
-        """Start a Spark session with the catalog, and stop it at the end. A running session stays."""
+    def session(self, *, needs_catalog: bool = True) -> Iterator[SparkSession]:
+        """Start a Spark session with the catalog, and stop it at the end. A running session stays.
+
+        Args:
+            needs_catalog: whether it is an error if no catalog is configured. A table given by its path needs none.
+        """
         from pyspark.sql import SparkSession
 
         from pyspark_iceberg.session import iceberg_session
 
+        settings = self._settings(needs_catalog=needs_catalog)
         running = SparkSession.getActiveSession()
         builder = SparkSession.builder.appName("iceberg-lite").config("spark.ui.showConsoleProgress", "false")
         for key, value in self.spark_settings.items():
             builder = builder.config(key, value)
-        settings = self._settings_for("/")
         if settings is None:
-            spark = iceberg_session("spark-warehouse", builder=builder)
+            spark = running or iceberg_session("spark-warehouse", builder=builder)
         else:
             properties = settings.for_spark()
             spark = iceberg_session(catalog=settings.name, properties=properties, builder=builder)
@@ -169,14 +174,14 @@ class Catalog:
             if running is None:
                 spark.stop()
 
-    def _settings_for(self, name: str) -> Optional[CatalogSettings]:
-        """Return the settings of the catalog; None if the table is a path and no catalog is configured."""
+    def _settings(self, *, needs_catalog: bool) -> Optional[CatalogSettings]:
+        """Return the settings of the catalog; None if none is needed, and none is named or configured."""
         try:
             return self.settings()
-        except MetadataError:
-            if "/" in name:
-                return None
-            raise
+        except UnconfiguredError:
+            if needs_catalog or self.name or os.environ.get(VARIABLE):
+                raise
+            return None
 
 
 def catalog_of(context: typer.Context) -> Catalog:

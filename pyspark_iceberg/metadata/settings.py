@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from pyspark_iceberg.metadata.errors import MetadataError
+from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError
 
 VARIABLE = "ICEBERG_LITE_CATALOG"
 DEFAULT_NAME = "lite"
@@ -96,18 +96,19 @@ def catalog_settings(
         properties: additional properties.
 
     Raises:
-        MetadataError: the configuration contains no catalog with this name, or no location of its tables.
+        UnconfiguredError: there is no location of the tables.
+        MetadataError: the configuration cannot be read, or contains no catalog with this name.
     """
     given = {"type": type, "warehouse": warehouse, "uri": uri, **(properties or {})}
     arguments = {key: value for key, value in given.items() if value is not None}
-    chosen, configured = _configured(name or os.environ.get(VARIABLE), has_arguments=bool(arguments))
+    chosen, configured = _configured(name or os.environ.get(VARIABLE) or None, has_arguments=bool(arguments))
     # A location on the command line replaces the catalog of the configuration, whose URI would hide it.
     values = {**configured, **arguments} if name or not arguments.keys() & {"warehouse", "uri", "type"} else arguments
     uri = values.get("uri", "")
     found = values.pop("type", None) or _TYPES.get(uri.partition(":")[0].partition("+")[0].lower(), "hadoop")
     kind = _ALIASES.get(found.lower(), found.lower())
     if kind == "hadoop" and "warehouse" not in values:
-        raise MetadataError(
+        raise UnconfiguredError(
             "Specify the location of the tables: --warehouse DIRECTORY or --uri URI before the command, or a catalog "
             "in the file .pyiceberg.yaml (see docs/command-line.md)"
         )

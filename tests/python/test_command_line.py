@@ -17,10 +17,12 @@ from typer.testing import CliRunner
 
 from pyspark_iceberg import Table
 from pyspark_iceberg.cli.app import app
+from pyspark_iceberg.cli.context import Catalog
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 NAME = "shell.events"
+CONFIGURED = "default-catalog: work"
 
 
 @pytest.fixture(scope="module")
@@ -280,6 +282,41 @@ def test_catalogs_of_pyiceberg_are_read_from_its_file_and_its_variables(
     assert web.for_pyiceberg()["type"] == "rest"
     monkeypatch.setenv("ICEBERG_LITE_CATALOG", "web")
     assert catalog_settings().name == "web"
+
+
+@pytest.mark.parametrize(
+    ("file", "variable", "arguments", "message"),
+    [
+        (CONFIGURED, "", ("--catalog", "prdo", "sql", "SELECT 1"), "has no catalog prdo"),
+        (CONFIGURED, "prdo", ("sql", "SELECT 1"), "has no catalog prdo"),
+        (CONFIGURED, "prdo", ("doctor", "./db/t"), "has no catalog prdo"),
+        (CONFIGURED, "", ("shell",), "Specify the location"),
+        (CONFIGURED, "", ("--catalog", "c", "--property", "a=b", "doctor", "./db/t"), "Specify the location"),
+        ("catalog: [", "", ("import", "./files/", "db.t"), "Cannot read the configuration file"),
+        ("catalog: [", "", ("doctor", "./db/t"), "Cannot read the configuration file"),
+    ],
+)
+def test_a_catalog_that_is_not_found_is_not_replaced_by_a_new_one(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    variable: str,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    (tmp_path / ".pyiceberg.yaml").write_text(file, encoding="utf-8")
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    monkeypatch.setenv("ICEBERG_LITE_CATALOG", variable)
+    monkeypatch.setattr("pyspark_iceberg.session.iceberg_session", lambda *_, **__: pytest.fail("starts Spark"))
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 1, result.output
+    assert message in result.output
+
+
+def test_a_path_needs_no_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".pyiceberg.yaml").write_text(CONFIGURED, encoding="utf-8")
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    assert Catalog(None, None, None, None, {}, {})._settings(needs_catalog=False) is None
 
 
 @pytest.mark.parametrize(

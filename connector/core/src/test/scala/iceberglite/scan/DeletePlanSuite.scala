@@ -219,10 +219,12 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
     val plan = scan.plan()
     def deletes(p: ScanPlan) = p.tasks.map(t => t.file.path -> t.deletes.map(d => (d.location, d.keys)))
+    // A plan that keeps few statistics reads the delete files first, even if it then finds no data file.
+    def report(p: ScanPlan) = p.report.copy(deletes = DeleteReport.Empty)
     Seq(ManifestContent.all.toSet, Set[ManifestContent](ManifestContent.Deletes)).foreach { elsewhere =>
       val other =
         scan.copy(cluster = Some(new CopyingCluster(elsewhere)), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
-      assert(deletes(other) == deletes(plan) && other.report == plan.report)
+      assert(deletes(other) == deletes(plan) && report(other) == report(plan))
     }
     plan
   }
