@@ -40,7 +40,7 @@ class UnsupportedVersionError(IcebergLiteError):
 
 
 class SessionConflictError(IcebergLiteError):
-    """A Spark session without the connector is already running, and jars cannot be added to it."""
+    """The running Spark session has no connector, or its catalog has other settings, and neither can be changed."""
 
 
 class TableError(IcebergLiteError, AnalysisException):

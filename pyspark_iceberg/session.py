@@ -16,6 +16,7 @@ from pyspark_iceberg.jars import jar_settings, joined
 from pyspark_iceberg.versions import check_distribution, check_java, check_session
 
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
+CATALOG_PREFIX = "spark.sql.catalog."
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
 
 # The type of a catalog, by the scheme of its URI.
@@ -40,6 +41,8 @@ def iceberg_session(
 ) -> SparkSession:
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
+    If the running session has the catalog with these settings, it is returned as it is.
+
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. Not
             required for a catalog server that has its own location. Or the whole catalog as typed settings: a
@@ -57,7 +60,8 @@ def iceberg_session(
         IcebergLiteError: neither the warehouse nor the properties specify the location of the tables.
         JarNotFoundError: there is no such jar, or the package contains no jar.
         UnsupportedVersionError: the version of Java, Spark or Scala is not supported.
-        SessionConflictError: a session without the connector is already running.
+        SessionConflictError: a session without the connector is already running, or the catalog of the running session
+            has other settings.
     """
     settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
     running = SparkSession.getActiveSession()
@@ -90,7 +94,7 @@ def catalog_settings(
         values["warehouse"] = os.fspath(warehouse) if values["type"] == "rest" else location(warehouse)
     if "warehouse" not in values and values["type"] not in SERVERS:
         raise IcebergLiteError('Specify the location of the tables: iceberg_session(warehouse="path/or/uri")')
-    prefix = f"spark.sql.catalog.{catalog}"
+    prefix = f"{CATALOG_PREFIX}{catalog}"
     settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(values.items())}}
     if default:
         settings["spark.sql.defaultCatalog"] = catalog
@@ -136,6 +140,19 @@ def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSessi
             "A Spark session without iceberg-lite is already running, and jars cannot be added to it. "
             "Stop it first (spark.stop()), or start it with the builder that pyspark_iceberg.configure() returns"
         )
+    _check_catalog(spark, settings)
     for key, value in settings.items():
         spark.conf.set(key, value)
     return spark
+
+
+def _check_catalog(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    """Check that a catalog of the session has no other settings, because Spark keeps a catalog that it has loaded."""
+    wanted = {key: value for key, value in settings.items() if key.startswith(CATALOG_PREFIX)}
+    prefix = min(wanted, key=len)
+    found = {key: spark.conf.get(key, None) for key in wanted}
+    if found[prefix] is not None and found != wanted:
+        raise SessionConflictError(
+            f"The catalog {prefix[len(CATALOG_PREFIX) :]} of the running session has other settings; pass another "
+            "catalog= or stop the session (spark.stop())"
+        )

@@ -19,6 +19,8 @@ from typing import Any, Callable
 from pyspark.sql import SparkSession
 
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# Pages start a session; their code runs in the session of the tests.
+SESSION = 'iceberg_session("warehouse")'
 STRINGS_AND_COMMENTS = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|--[^\n]*|;")
 
 
@@ -86,7 +88,7 @@ def run_page(page: Path, spark: SparkSession, names: dict[str, Any] | None = Non
     namespace: dict[str, Any] = {"spark": spark, "__name__": page.stem, **(names or {})}
     runs: dict[str, Callable[[str], str]] = {
         "sql": lambda code: _run_sql(code, namespace["spark"]),
-        "python": lambda code: _run_python(code, namespace, page),
+        "python": lambda code: _run_python(code.replace(SESSION, "spark"), namespace, page),
     }
     blocks = blocks_of(page)
     for block in blocks:

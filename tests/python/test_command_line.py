@@ -316,6 +316,7 @@ def test_a_catalog_that_is_not_found_is_not_replaced_by_a_new_one(
 def test_a_path_needs_no_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".pyiceberg.yaml").write_text(CONFIGURED, encoding="utf-8")
     monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    monkeypatch.delenv("ICEBERG_LITE_CATALOG", raising=False)
     assert Catalog(None, None, None, None, {}, {})._settings(needs_catalog=False) is None
 
 

@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from pyspark_iceberg import IcebergLiteError, configure, connector_jars, iceberg_session
-from pyspark_iceberg.session import catalog_settings
+from pyspark_iceberg import IcebergLiteError, SessionConflictError, configure, connector_jars, iceberg_session
+from pyspark_iceberg.session import EXTENSIONS_CLASS, _add_catalog, catalog_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -65,6 +67,38 @@ def test_a_running_session_gets_another_catalog(spark: SparkSession, tmp_path: P
     extended.sql("CREATE TABLE second.db.t AS SELECT 1 AS id")
     assert extended.table("second.db.t").count() == 1
     assert spark.conf.get("spark.sql.defaultCatalog") == "lite"
+
+
+def test_a_catalog_of_the_running_session_is_not_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    for _ in range(2):
+        iceberg_session(tmp_path / "one", catalog="kept", default=False)
+    with pytest.raises(SessionConflictError, match="The catalog kept of the running session has other settings"):
+        iceberg_session(tmp_path / "two", catalog="kept")
+    assert spark.conf.get("spark.sql.catalog.kept.warehouse") == str(tmp_path / "one")
+    assert spark.conf.get("spark.sql.defaultCatalog") == "lite"
+
+
+def test_only_the_settings_of_the_catalog_itself_are_compared(tmp_path: Path) -> None:
+    class Conf(dict[str, str]):
+        """Replaces the settings of a session."""
+
+        set = dict.__setitem__
+
+    conf = Conf({"spark.sql.extensions": EXTENSIONS_CLASS, "spark.sql.defaultCatalog": "other"})
+    session: Any = SimpleNamespace(version="3.5.0", conf=conf)
+    _add_catalog(session, catalog_settings(tmp_path))
+    assert conf["spark.sql.defaultCatalog"] == "lite"
+    conf["spark.sql.catalog.lite.cache-enabled"] = "false"
+    before = dict(conf)
+    _add_catalog(session, catalog_settings(tmp_path, catalog="lite2", default=False))
+    _add_catalog(session, catalog_settings(tmp_path))
+    assert before.items() <= conf.items()
+    for other in (tmp_path / "other", "hdfs://nn/wh"):
+        with pytest.raises(SessionConflictError, match="The catalog lite of"):
+            _add_catalog(session, catalog_settings(other, default=False))
+    with pytest.raises(SessionConflictError, match="pass another catalog="):
+        _add_catalog(session, catalog_settings(tmp_path, properties={"cache-enabled": "true"}))
+    assert conf["spark.sql.catalog.lite.warehouse"] == str(tmp_path)
 
 
 def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp_path: Path) -> None:
