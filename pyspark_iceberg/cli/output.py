@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -17,19 +18,28 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON instead of a tabl
 
 
 def write_json(value: object) -> None:
-    """Write a value as JSON to stdout."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+    """Write a value as JSON to stdout. NaN and infinite numbers, which JSON does not have, are written as text."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup."""
+def write_table(
+    title: str, columns: Sequence[str], rows: Iterable[Iterable[object]], *, has_separators: bool = True
+) -> None:
+    """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup.
+
+    Args:
+        title: the title of the table.
+        columns: the titles of the columns.
+        rows: the values in the order of the columns.
+        has_separators: whether integers have separators of thousands.
+    """
     listed = [list(row) for row in rows]
     table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, header_style="bold")
     for i, name in enumerate(columns):
         numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
         table.add_column(Text(visible(name)), justify="right" if numeric else "left", overflow="fold")
     for row in listed:
-        table.add_row(*[_cell(value) for value in row])
+        table.add_row(*[_cell(value if has_separators or value is None else str(value)) for value in row])
     console().print(table)
 
 
@@ -71,4 +81,6 @@ def _plain(value: object) -> Any:
         return [_plain(element) for element in value]
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

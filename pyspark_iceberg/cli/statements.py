@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from pyspark_iceberg.cli.context import catalog_of
 from pyspark_iceberg.cli.output import Json, write_json, write_table
+from pyspark_iceberg.metadata.errors import MetadataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,11 +38,13 @@ def sql(
         frame = spark.sql(text.strip().rstrip(";"))
         if not frame.columns:
             return
-        rows = [row.asDict(recursive=True) for row in frame.limit(limit + 1).collect()]
         if json:
-            write_json(rows[:limit])
+            _check_names(frame.columns)
+        rows = _rows(frame.limit(limit + 1))
+        if json:
+            write_json([dict(zip(frame.columns, row)) for row in rows[:limit]])
         else:
-            write_table("", frame.columns, [[_shown(row[c]) for c in frame.columns] for row in rows[:limit]])
+            write_table("", frame.columns, [map(_cell, row) for row in rows[:limit]], has_separators=False)
     if len(rows) > limit:
         typer.echo(f"Only the first {limit} rows are shown (--limit)", err=True)
 
@@ -95,5 +99,21 @@ def _partition_columns(frame: DataFrame) -> list[str]:
     return [name for name in names if name in frame.columns]
 
 
-def _shown(value: object) -> Optional[object]:
+def _check_names(columns: Sequence[str]) -> None:
+    repeated = sorted({name for name in columns if columns.count(name) > 1})
+    if repeated:
+        raise MetadataError(
+            f"Several columns have the name {', '.join(repeated)}, which JSON does not allow; give them aliases (AS)"
+        )
+
+
+def _rows(frame: DataFrame) -> list[list[object]]:
+    """Return the values of rows by their position, because several columns may have the same name."""
+    from pyspark_iceberg.cli.values import shown
+
+    kinds = [field.dataType for field in frame.schema.fields]
+    return [[shown(value, kind) for value, kind in zip(row, kinds)] for row in frame.collect()]
+
+
+def _cell(value: object) -> Optional[object]:
     return value if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) else str(value)

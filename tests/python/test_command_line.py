@@ -114,6 +114,16 @@ def test_sql_shows_the_rows_of_a_statement(run: Any, events: Table) -> None:
     assert "only the first 2 rows" in run("sql", f"SELECT id FROM {NAME}", "--limit", "2").lower()
 
 
+def test_sql_shows_times_in_utc_and_columns_by_their_position(run: Any, events: Table) -> None:
+    statement = "SELECT 12345 AS id, 67890 AS id, timestamp_millis(0) AS t"
+    shown = run("sql", statement)
+    assert re.search(r"12345 +67890 +1970-01-01 00:00:00\+00:00", shown)
+    assert "Several columns have the name id" in run("sql", statement, "--json", code=1)
+    assert run(
+        "sql", "SELECT array(timestamp_millis(0)) AS t, double('NaN') AS x, TIMESTAMP_NTZ'1970-01-01' AS n", "--json"
+    ) == [{"t": ["1970-01-01 00:00:00+00:00"], "x": "NaN", "n": "1970-01-01 00:00:00"}]
+
+
 def test_errors_are_one_line_with_exit_code_1(run: Any, events: Table) -> None:
     for arguments in (
         ("describe", "shell.missing"),

@@ -1,0 +1,98 @@
+"""The command `sql` shows the values of rows unchanged, without Spark."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql import Row
+from pyspark.sql.types import (
+    ArrayType,
+    DoubleType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+from typer.testing import CliRunner
+
+from pyspark_iceberg.cli.app import app
+from pyspark_iceberg.cli.context import Catalog
+from pyspark_iceberg.cli.values import shown
+
+NOON = datetime.datetime(2024, 6, 1, 12)
+
+
+@pytest.fixture
+def auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the local time zone of Python, in which PySpark returns timestamps."""
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def sql(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that runs `sql` on a statement whose result has the given fields and rows."""
+
+    def sql(fields: Sequence[StructField], rows: Sequence[Sequence[object]], *options: str, code: int = 0) -> Any:
+        names = [field.name for field in fields]
+        frame = SimpleNamespace(columns=names, schema=StructType(list(fields)))
+        frame.limit = lambda n: frame
+        frame.collect = lambda: [Row(*names)(*row) for row in rows]
+
+        @contextmanager
+        def session(_: Catalog) -> Iterator[Any]:
+            yield SimpleNamespace(sql=lambda _: frame)
+
+        monkeypatch.setattr(Catalog, "session", session)
+        result = CliRunner().invoke(app, ["sql", "SELECT", *options])
+        assert result.exit_code == code, result.output
+        return json.loads(result.stdout, parse_constant=pytest.fail) if options and not code else result.output
+
+    return sql
+
+
+def test_columns_with_the_same_name_show_their_own_values(sql: Any) -> None:
+    fields = [StructField("id", LongType()), StructField("id", LongType())]
+    shown_rows = [line.split() for line in sql(fields, [(1, 20000), (2, None)]).splitlines()]
+    assert shown_rows[-3:-1] == [["1", "20000"], ["2"]]
+    output = sql(fields, [(1, 2)], "--json", code=1)
+    assert "Several columns have the name id" in output
+    assert "aliases" in output
+
+
+def test_numbers_that_json_does_not_have_are_text(sql: Any) -> None:
+    rows = [(value,) for value in (float("nan"), float("inf"), float("-inf"), 1.5)]
+    found = sql([StructField("x", DoubleType())], rows, "--json")
+    assert [row["x"] for row in found] == ["NaN", "Infinity", "-Infinity", 1.5]
+
+
+def test_integers_have_no_separators(sql: Any) -> None:
+    assert "1234567" in sql([StructField("n", LongType())], [(1234567,)])
+
+
+def test_times_are_in_utc(sql: Any, auckland: None) -> None:
+    fields = [StructField("t", TimestampType()), StructField("n", TimestampNTZType())]
+    assert sql(fields, [(NOON, NOON)], "--json") == [{"t": "2024-06-01 00:00:00+00:00", "n": "2024-06-01 12:00:00"}]
+    assert "2024-06-01 00:00:00+00:00" in sql(fields, [(NOON, NOON)])
+
+
+def test_times_in_nested_values_are_in_utc(auckland: None) -> None:
+    utc = datetime.datetime(2024, 6, 1, tzinfo=datetime.timezone.utc)
+    times = ArrayType(StructType([StructField("t", TimestampType()), StructField("s", StringType())]))
+    assert shown([Row(t=NOON, s="x"), None], times) == [{"t": utc, "s": "x"}, None]
+    assert shown({NOON: NOON}, MapType(TimestampType(), TimestampNTZType())) == {utc: NOON}
+    first = datetime.datetime(1, 1, 1)
+    assert shown(first, TimestampType()) == first
