@@ -19,7 +19,7 @@ def doctor(
 ) -> None:
     """Check an entire table: files, sizes, counts, bounds, sequence numbers, row ids and orphan files.
 
-    The exit code is 3 if the table is damaged.
+    The exit code is 3 if the table is damaged, or if a check failed.
     """
     from pyspark_iceberg.doctor import check
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pyspark_iceberg.doctor.findings import Check, Diagnosis, Finding
+from pyspark_iceberg.doctor.findings import Check, Diagnosis, Finding, Result, not_checked
 
 if TYPE_CHECKING:
     from pyspark_iceberg.table import Table
@@ -13,7 +14,7 @@ __all__ = ["Check", "Diagnosis", "Finding", "check"]
 
 
 def check(table: Table, *, sample: int = 20) -> Diagnosis:
-    """Check a table. Nothing is changed.
+    """Check a table. Nothing is changed. A check that fails is a finding, and the other checks are made.
 
     Args:
         table: the table.
@@ -22,15 +23,23 @@ def check(table: Table, *, sample: int = 20) -> Diagnosis:
     """
     from pyspark_iceberg.doctor import entries, rows, storage, upkeep
 
-    results = [
-        storage.check_files(table),
-        storage.check_totals(table),
-        entries.check_sequence_numbers(table),
-        entries.check_duplicates(table),
-        entries.check_row_ids(table),
-        rows.check_rows(table, sample),
-        upkeep.check_tree(table),
-        upkeep.check_orphans(table),
-        upkeep.check_health(table),
-    ]
+    checks: dict[str, Callable[[], Result]] = {
+        "files": lambda: storage.check_files(table),
+        "totals": lambda: storage.check_totals(table),
+        "sequence numbers": lambda: entries.check_sequence_numbers(table),
+        "duplicates": lambda: entries.check_duplicates(table),
+        "row ids": lambda: entries.check_row_ids(table),
+        "rows": lambda: rows.check_rows(table, sample),
+        "metadata tree": lambda: upkeep.check_tree(table),
+        "orphan files": lambda: upkeep.check_orphans(table),
+        "health": lambda: upkeep.check_health(table),
+    }
+    results = [_result(name, run) for name, run in checks.items()]
     return Diagnosis([done for done, _ in results], [f for _, findings in results for f in findings])
+
+
+def _result(name: str, run: Callable[[], Result]) -> Result:
+    try:
+        return run()
+    except Exception as error:
+        return not_checked(name, error)

@@ -103,9 +103,13 @@ def _recorded(table: Table) -> DataFrame:
 
 
 def _listed(table: Table) -> DataFrame:
-    """Return the key and the size of each file in the table's directory. Contents are not read."""
+    """Return the key and the size of each file in the table's directory. Contents are not read.
+
+    Spark lists the directory with the Hadoop settings of the session, without those of the catalog.
+    """
     reader = table._spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    listed = reader.load(table.location).select("path", "length")
+    # The location is a path, not a pattern of paths.
+    listed = reader.option("__globPaths__", "false").load(table.location).select("path", "length")
     return listed.select(_key(F.col("path")).alias("key"), F.col("length").alias("actual"))
 
 
