@@ -21,8 +21,9 @@ _ROLL_BACK = "Roll back to a snapshot without this error: CALL system.rollback_t
 def check_sequence_numbers(table: Table) -> Result:
     """Check that no live entry is newer than the table, and that no data sequence number exceeds the file's."""
     name = "sequence numbers"
-    last = table.metadata("metadata_log_entries").agg(F.max("latest_sequence_number")).first()
-    highest = last[0] if last is not None and last[0] is not None else 0
+    highest = _highest(table)
+    if highest is None:
+        return outcome(name, "the highest sequence number of the table is not known", [])
     wrong = _live(table).where(
         (F.col("sequence_number") > F.lit(highest)) | (F.col("sequence_number") > F.col("file_sequence_number"))
     )
@@ -35,6 +36,13 @@ def check_sequence_numbers(table: Table) -> Result:
     repair = _ROLL_BACK.format(table=literal(table.name))
     findings = [Finding(name, "error", message, repair, examples)] if rows else []
     return outcome(name, "live entries of the current snapshot", findings)
+
+
+def _highest(table: Table) -> int | None:
+    """Return the highest sequence number; None if the optional snapshot log does not have the current snapshot."""
+    log = table.metadata("metadata_log_entries").select("latest_snapshot_id", "latest_sequence_number").collect()
+    known = {row[0]: row[1] for row in log if row[1] is not None}
+    return max(known.values()) if table.current_snapshot_id in known else None
 
 
 def check_duplicates(table: Table) -> Result:

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from pyspark_iceberg import Table, iceberg_session
-from pyspark_iceberg.doctor import Check, check, findings, storage
+from pyspark_iceberg.doctor import Check, check, entries, findings, rows, storage
 
 
 class JavaError(Exception):
@@ -49,6 +49,32 @@ def test_a_check_that_fails_says_why_in_one_line(
     done, (finding,) = findings.not_checked("files", error)
     assert done == Check("files", f"not checked: {reason}")
     assert (finding.severity, finding.message) == ("error", f"The check failed: {reason}")
+
+
+@pytest.mark.parametrize("log", [[(None, None)], [(1, 1), (None, None)], [(1, 1), (2, None)]])
+def test_the_sequence_number_of_a_table_without_a_complete_snapshot_log_is_not_known(
+    log: list[tuple[int | None, int | None]],
+) -> None:
+    def metadata(kind: str) -> Any:
+        assert kind == "metadata_log_entries", "entries must not be compared"
+        return SimpleNamespace(select=lambda *columns: SimpleNamespace(collect=lambda: log))
+
+    table: Any = SimpleNamespace(name="db.t", current_snapshot_id=2, metadata=metadata)
+    done, found = entries.check_sequence_numbers(table)
+    assert found == []
+    assert done.outcome == "the highest sequence number of the table is not known, no finding"
+    log.append((2, 7))
+    assert entries._highest(table) == 7
+
+
+def test_bounds_that_readers_ignore_are_not_checked() -> None:
+    low, high = "10000000-0000-4000-8000-000000000000", "f0000000-0000-4000-8000-000000000000"
+    signed = Row(lower_bound=high, upper_bound=low)
+    assert rows._outside("file", "id", signed, low, high) == []
+    assert rows._outside("file", "id", Row(lower_bound=low, upper_bound=low), low, high) == [
+        f"file, id: the value {high!r} is above the upper bound {low!r}"
+    ]
+    assert len(rows._outside("file", "id", Row(lower_bound=high, upper_bound=None), low, high)) == 1
 
 
 def test_the_directory_of_a_table_is_not_a_pattern(spark: SparkSession, tmp_path: Path) -> None:
