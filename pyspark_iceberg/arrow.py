@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 from pyspark_iceberg.errors import MissingPackageError
 
@@ -87,7 +87,7 @@ def from_arrow(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame 
 
     Returns:
         None if pyarrow is not installed, if the session uses Spark Connect, or if a column does not have the type of
-        the table's column, or has nulls although the table's column is required.
+        the table's column, or has nulls although the table's column, or the element of its list, is required.
     """
     if is_connect(spark) or find_spec("pyarrow") is None:
         return None
@@ -102,9 +102,23 @@ def from_arrow(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame 
         ]
     except (pyarrow.ArrowException, TypeError):
         return None
-    if any(column is None or (column.null_count and not f.nullable) for column, f in zip(columns, schema.fields)):
+    if any(c is None or _lacks(c, f.dataType, f.nullable) for c, f in zip(columns, schema.fields)):
         return None
     return _create(spark, pyarrow.Table.from_arrays(columns, names=schema.names), schema)
+
+
+def _lacks(values: Any, kind: DataType, nullable: bool) -> bool:
+    """Return whether there is a null where a value or an element of a list is required.
+
+    The types of pyarrow do not tell: most of them allow nulls, and pyarrow does not check those that do not.
+    """
+    import pyarrow.compute
+
+    if values.null_count and not nullable:
+        return True
+    return isinstance(kind, ArrayType) and _lacks(
+        pyarrow.compute.list_flatten(values), kind.elementType, kind.containsNull
+    )
 
 
 def _column(column: Any, target: Any, zone: str) -> Any:
@@ -117,6 +131,8 @@ def _column(column: Any, target: Any, zone: str) -> Any:
     if not _corresponds(column.type, target):
         return None
     if types.is_timestamp(column.type):
+        if column.type.tz is not None and target.tz is None:
+            return None
         if column.type.tz is None and target.tz is not None:
             column = pyarrow.compute.assume_timezone(column, zone)
         # Spark's times have microseconds; smaller parts are dropped.
