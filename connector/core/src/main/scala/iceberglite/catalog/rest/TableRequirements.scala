@@ -5,8 +5,8 @@ import iceberglite.spec.rest.RestResponseJson.LoadedTable
 import iceberglite.storage.S3Settings
 
 /**
- * Rejects tables whose configuration requires remote signing of requests to the storage, which this client lacks (REST
- * OpenAPI description: `LoadTableResult`).
+ * Rejects tables for which the server requires abilities that this client lacks: remote signing of requests to the
+ * storage, and read restrictions (REST OpenAPI description: `LoadTableResult`).
  *
  * @param userProperties the properties that the user set for the catalog, without those of the server
  */
@@ -27,6 +27,10 @@ final private[catalog] class TableRequirements(userProperties: Map[String, Strin
       s"$RemoteSigning=true, which the REST catalog at ${RestSettings.redacted(server.server)} sent for table $name",
       "Requests are not signed by a REST server. Let the server vend credentials, or set the catalog's properties " +
         s"$RemoteSigning=false and s3.access-key-id and s3.secret-access-key"
+    )
+    if (table.hasReadRestrictions) throw Unsupported(
+      s"the read restrictions that the REST catalog at ${RestSettings.redacted(server.server)} sent for table $name",
+      "Row filters and column masks of a server are not applied; read the table with an engine that applies them"
     )
   }
 

@@ -96,6 +96,23 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
+  test("a table with read restrictions is rejected, because row filters and column masks are not applied") {
+    withStub { stub =>
+      def load(restrictions: String): Table = {
+        stub.on(path)(table(metadata, file, s""","read-restrictions":$restrictions"""))
+        stub.on(new HadoopFileIO(new Configuration(false))).table(id)
+      }
+      Seq(
+        """{"required-row-filter":{"type":"eq","term":"id","value":1}}""",
+        """{"required-column-projections":[{"field-id":1}]}"""
+      ).foreach { restrictions =>
+        assert(intercept[Unsupported](load(restrictions)).getMessage.contains("read restrictions"), restrictions)
+      }
+      Seq("null", "{}", """{"required-row-filter":null,"required-column-projections":[]}""").foreach(load)
+      intercept[InvalidMetadata](load("[]"))
+    }
+  }
+
   test("a credential may end with a slash after the location, and else the shortest prefix in the bucket is used") {
     withStub { stub =>
       def keyFor(prefixes: String*): Option[String] = {

@@ -36,12 +36,14 @@ object RestResponseJson {
    * A table and its configuration.
    *
    * @param metadataLocation the location of the metadata file; absent for a table that is only staged
+   * @param hasReadRestrictions whether readers must filter rows or mask columns
    */
   final case class LoadedTable(
       metadataLocation: Option[String],
       metadata: TableMetadata,
       config: Map[String, String],
-      credentials: Vector[Credential]
+      credentials: Vector[Credential],
+      hasReadRestrictions: Boolean
   ) {
     override def toString: String = s"LoadedTable($metadataLocation)"
   }
@@ -96,9 +98,13 @@ object RestResponseJson {
       root.optionalString("metadata-location"),
       TableMetadataJson.read(root("metadata")),
       secret(file, "$.config")(root.stringsOf("config")),
-      credentials(file, root)
+      credentials(file, root),
+      root.optional("read-restrictions").exists(_.entries.exists { case (_, value) => isRestriction(value) })
     )
   }
+
+  /** Whether a member of the read restrictions restricts anything. An empty list of columns does not. */
+  private def isRestriction(value: JsonValue): Boolean = !value.isNull && !(value.isArray && value.elements.isEmpty)
 
   /** Reads the response to a request for credentials of a table. */
   def credentials(file: String, json: Array[Byte]): Vector[Credential] = credentials(file, JsonValue.parse(file, json))
