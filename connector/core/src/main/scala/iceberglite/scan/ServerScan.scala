@@ -5,7 +5,7 @@ import scala.collection.mutable
 import iceberglite.scan.deletes.{DeleteFile, EqualityIdColumns}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.spec.file.ContentFile
+import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.rest.{PlannedFile, ScanPlanJson, ScanPlanRequest}
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.TreeTable
@@ -53,7 +53,7 @@ final case class ServerScan(
    *
    * @param untilRows the sufficient number of matching rows; absent for the complete plan
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if the plan contains a file twice, a delete file with invalid
-   *   columns, or a local file although the table is not in a local file system
+   *   columns, a deletion vector of another data file, or a local file although the table is not in a local file system
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -104,15 +104,23 @@ final private class PlannedFileTasks(table: TreeTable, bound: Expression, caseSe
   }
 
   /** Returns a delete file. Tasks share it, because executors read a shared delete file only once. */
-  private def deleteFile(file: ContentFile, data: ContentFile): DeleteFile =
-    deletes.getOrElseUpdate(
+  private def deleteFile(file: ContentFile, data: ContentFile): DeleteFile = {
+    val shared = deletes.getOrElseUpdate(
       (file.path, file.contentOffset), {
         requireAccepted(file)
-        val columns = if (file.equalityIds.isEmpty) Vector.empty else keys.of(file).columns
+        val columns = if (file.content == Content.EqualityDeletes) keys.of(file).columns else Vector.empty
         val vectorOf = if (file.isDeletionVector) file.referencedDataFile.orElse(Some(data.path)) else None
         DeleteFile(file.copy(referencedDataFile = vectorOf.orElse(file.referencedDataFile)), 0L, columns)
       }
     )
+    if (shared.file.isDeletionVector && !shared.file.referencedDataFile.contains(data.path)) throw InvalidMetadata(
+      file.path,
+      "$.referenced-data-file",
+      s"The plan of the REST server for ${table.name} applies this deletion vector to ${data.path}, but it belongs " +
+        s"to ${shared.file.referencedDataFile.getOrElse("another data file")}"
+    )
+    shared
+  }
 
   /**
    * Rejects local files in the plan of a table elsewhere. Otherwise a server could make executors read their own files.

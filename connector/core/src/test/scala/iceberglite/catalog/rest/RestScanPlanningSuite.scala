@@ -187,6 +187,9 @@ class RestScanPlanningSuite extends AnyFunSuite {
 
   test("invalid plans are rejected with the place of the error") {
     val puffin = deletes("v", Content.PositionDeletes).copy(format = FileFormat.Puffin)
+    val vector = puffin.copy(contentOffset = Some(4), contentSizeInBytes = Some(40))
+    val withoutKeys = deletes("e", Content.EqualityDeletes).copy(equalityIds = Vector.empty)
+    val sharedVector = result(Seq(task(data("a"), Seq(0)), task(data("b"), Seq(0))), deletes = Seq(vector))
     val invalid = Seq(
       json("""{"status":"done"}""") -> "$.status",
       json("""{"status":"submitted"}""") -> "$.plan-id",
@@ -201,7 +204,9 @@ class RestScanPlanningSuite extends AnyFunSuite {
         "$.file-scan-tasks[0].residual-filter.term",
       completed(result(Seq("7"))) -> "$.file-scan-tasks[0]",
       completed(result(Seq(task(data("a")), task(data("a"))))) -> "$.file-path",
-      completed(result(Seq(task(data("a").copy(path = "file:/etc/passwd"))))) -> "$.file-path"
+      completed(result(Seq(task(data("a").copy(path = "file:/etc/passwd"))))) -> "$.file-path",
+      completed(result(Seq(task(data("a"), Seq(0))), deletes = Seq(withoutKeys))) -> "$.equality_ids",
+      completed(sharedVector) -> "$.referenced-data-file"
     )
     invalid.foreach { case (reply, place) =>
       withServer { stub =>
