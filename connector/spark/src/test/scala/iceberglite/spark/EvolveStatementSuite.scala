@@ -76,6 +76,24 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(live(name).spec.fields.isEmpty && live(name).schema.fields(1).writeDefault.isEmpty)
   }
 
+  /** Calls the procedure `alter_table`. The changes must not contain double quotes. */
+  private def alter(name: String, changes: String*): Unit = {
+    val texts = changes.map(change => s""""$change"""").mkString("array(", ", ", ")")
+    sql(s"CALL ${name.takeWhile(_ != '.')}.system.alter_table('$name', $texts)")
+    ()
+  }
+
+  test("changes of properties and of columns are made in their order") {
+    val name = newTable()
+    sql(s"CREATE TABLE $name (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
+    sql(s"INSERT INTO $name VALUES (1)")
+    val before = commits(name)
+    alter(name, "SET TBLPROPERTIES ('format-version' = '3')", "ADD COLUMN x INT DEFAULT 5", "RENAME COLUMN x TO y")
+    assert(commits(name) == before + 1)
+    assert(sorted(s"SELECT id, y FROM $name") == Seq("[1,5]"))
+    assert(sorted(s"SELECT id, y FROM ${peer(name)}") == Seq("[1,5]"))
+  }
+
   test("an invalid change changes nothing") {
     val name = created()
     val before = commits(name)

@@ -95,11 +95,17 @@ object TableEvolution {
       Seq(new StatementAction(statement, caseSensitive))
   }
 
-  /** Merges consecutive changes in Spark's form, so that the table gets one new schema for all of them. */
+  /**
+   * Merges consecutive changes in Spark's form, so that the table gets one new schema for all of them. Merged changes of
+   * properties are made after those of columns. Therefore, a change of columns is not merged into one of properties.
+   */
   private def merged(steps: Seq[Step]): Vector[Step] = steps.foldLeft(Vector.empty[Step]) {
-    case (init :+ Changes(earlier), Changes(later)) => init :+ Changes(earlier ++ later)
+    case (init :+ Changes(earlier), Changes(later)) if earlier.forall(isColumn) || !later.exists(isColumn) =>
+      init :+ Changes(earlier ++ later)
     case (earlier, step) => earlier :+ step
   }
+
+  private def isColumn(change: TableChange): Boolean = change.isInstanceOf[TableChange.ColumnChange]
 
   /** Converts a plan of Spark, whose names need not be resolved; absent for a plan that is not supported. */
   private def changesOf(plan: LogicalPlan): Option[Seq[TableChange]] = plan match {
