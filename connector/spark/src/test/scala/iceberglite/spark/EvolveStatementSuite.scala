@@ -4,7 +4,6 @@ import org.apache.spark.sql.connector.catalog.TableChange.ColumnPosition
 import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.error.OperationError
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.Table
 
@@ -108,16 +107,21 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(commits(name) == before)
   }
 
-  test("a concurrent change of the columns is a conflict, and concurrent rows are kept") {
+  test("properties that another session has changed are set again, and its columns are described") {
+    val name = created()
+    sql(s"ALTER TABLE $name SET TBLPROPERTIES ('a' = 'ours')")
+    sql(s"ALTER TABLE ${peer(name)} SET TBLPROPERTIES ('a' = 'theirs')")
+    alter(name, "SET TBLPROPERTIES ('a' = 'ours')")
+    assert(sorted(s"SHOW TBLPROPERTIES ${peer(name)} ('a')") == Seq("[a,ours]"))
+    sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")
+    val described = rows(s"CALL ${name.takeWhile(_ != '.')}.system.describe_table('$name')").head
+    assert(described.getAs[String]("schema").contains("theirs"))
+  }
+
+  test("columns and rows of other sessions are kept") {
     val name = created()
     tableOf(name).toDF.count()
     sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")
-    val error = intercept[OperationError](
-      tableOf(name).evolve().addColumn("ours", IntegerType).addPartitionField("ours").execute()
-    )
-    assert(error.getErrorClass == "ICEBERG_LITE.COMMIT_CONFLICT")
-    sql(s"REFRESH TABLE $name")
-    tableOf(name).toDF.count()
     sql(s"INSERT INTO ${peer(name)} VALUES (2, 20, named_struct('a', 6), NULL, 9)")
     tableOf(name).evolve().addColumn("ours", IntegerType).addPartitionField("ours").sortedBy("ours").execute()
     val table: Table = live(name)

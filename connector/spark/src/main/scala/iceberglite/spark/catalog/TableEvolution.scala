@@ -33,7 +33,8 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
   private val name = PartitionTerm.quoted(catalog.name +: ident.namespace :+ ident.name)
 
   /**
-   * Commits changes, and refreshes the cached plans that read the table.
+   * Commits changes to the newest version of the table, and refreshes the cached plans that read the table. With an
+   * older version, a change to a value that another writer has replaced would have no effect.
    *
    * @return the table after the commit
    * @throws iceberglite.spec.IcebergError.CommitConflict if another commit changed the same parts of the metadata
@@ -42,7 +43,9 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
   def commit(steps: Seq[Step]): Table = {
     if (steps.isEmpty) throw InvalidArgument("changes", "none", "Specify at least one change")
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    val before = catalog.sharedTable(ident).current
+    val shared = catalog.sharedTable(ident)
+    shared.refresh()
+    val before = shared.current
     val changes = merged(steps)
     changes.collect { case Changes(all) => checkProperties(before.name, all) }
     val transaction = before.transaction(EngineSummary.of(session))

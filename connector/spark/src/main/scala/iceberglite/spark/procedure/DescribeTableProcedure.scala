@@ -56,10 +56,10 @@ object DescribeTableProcedure extends Procedure {
     ))
   }
 
-  /** Returns the table. The name may also be that of a branch of the table. */
+  /** Returns the newest version of the table. The name may also be that of a branch of the table. */
   private def tableOf(name: String, context: ProcedureContext): Table =
     context.catalog.loadTable(context.identifier(name)) match {
-      case table: SparkTable => table.table
+      case table: SparkTable => table.table.refresh()
       case _ => throw NotFound(ObjectKind.Table, name, "The name does not refer to an Iceberg table or its branch")
     }
 
