@@ -130,13 +130,16 @@ class Evolution:
         self._add(f"SET IDENTIFIER FIELDS {', '.join(map(column_name, columns))}")
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
-        """Set table properties; `True` and `False` are written as `true` and `false`."""
+        """Set table properties; `True` and `False` are written as `true` and `false`. No properties: no change."""
+        if not properties:
+            return
         pairs = ", ".join(f"{literal(key)} = {literal(setting(value))}" for key, value in properties.items())
         self._add(f"SET TBLPROPERTIES ({pairs})")
 
     def unset_properties(self, *keys: str) -> None:
-        """Remove table properties. A property that is not set is ignored."""
-        self._add(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
+        """Remove table properties. A property that is not set is ignored. Without keys, nothing is changed."""
+        if keys:
+            self._add(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 
     def sql(self, change: str) -> None:
         """Add any other change: the part of an ALTER TABLE statement after the name of the table."""

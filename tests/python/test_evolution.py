@@ -126,6 +126,10 @@ def test_a_block_without_changes_commits_nothing(events: Table) -> None:
     before = versions(events)
     with events.evolve():
         pass
+    with events.evolve() as changes:
+        changes.set_properties({})
+        changes.unset_properties()
+        assert changes.changes == ()
     assert versions(events) == before
 
 

@@ -101,6 +101,7 @@ final class IcebergTable private (
   def evolve(): EvolveStatement = new EvolveStatement(this)
 
   private[iceberglite] def commit(steps: Seq[TableEvolution => TableEvolution.Step]): Unit = in {
+    requireExtensions("metadata")
     val (catalog, ident) = resolved
     val evolution = new TableEvolution(spark, catalog, ident)
     evolution.commit(steps.map(step => step(evolution)))
@@ -124,10 +125,7 @@ final class IcebergTable private (
     val statementOptions =
       StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
     in {
-      if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
-        s"changing the rows of $name in a session without the extensions of iceberg-lite",
-        "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
-      )
+      requireExtensions("rows")
       StatementOptions.check(verb, statementOptions)
       val planned = RowStatements.planned(verb, statementOptions, evolvesSchema, statement)
       Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(statementOptions, spark)))
@@ -137,6 +135,12 @@ final class IcebergTable private (
         .fold(RowChanges.NoChange)(RowChanges.of)
     }
   }
+
+  /** Rejects sessions without the extensions. @param changed what the statement changes, for messages */
+  private def requireExtensions(changed: String): Unit = if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
+    s"changing the $changed of $name in a session without the extensions of iceberg-lite",
+    "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
+  )
 
   private def currentTable: Table = resolved match {
     case (catalog, ident) => catalog.loadTable(ident) match {

@@ -1,5 +1,6 @@
 package iceberglite.spark
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.connector.catalog.TableChange.ColumnPosition
 import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
@@ -97,13 +98,21 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     val name = created()
     val before = commits(name)
     val evolution = tableOf(name).evolve().addColumn("extra", IntegerType)
-    def rejection(statement: EvolveStatement): String = messages(intercept[Exception](statement.execute()))
-    assert(rejection(evolution.dropColumn("nothing")).contains("nothing"))
-    assert(rejection(evolution.addPartitionField("nothing")).contains("nothing"))
-    assert(rejection(evolution.changeType("id", IntegerType)).contains("Cannot change column id"))
-    assert(rejection(evolution.sql("CREATE BRANCH b")).contains("cannot be combined with other changes"))
-    assert(rejection(evolution.sql("NO SUCH CHANGE")).contains("NO"))
-    assert(rejection(tableOf(name).evolve()).contains("at least one change"))
+    Seq(
+      (evolution.dropColumn("nothing"), "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "nothing"),
+      (evolution.addPartitionField("nothing"), "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "nothing"),
+      (evolution.changeType("id", IntegerType), "ICEBERG_LITE.VALIDATION_FAILED", "Cannot change column id"),
+      (evolution.sql("CREATE BRANCH b"), "INVALID_PARAMETER_VALUE", "cannot be combined with other changes"),
+      (evolution.sql("NO SUCH CHANGE"), "PARSE_SYNTAX_ERROR", "NO"),
+      (tableOf(name).evolve(), "INVALID_PARAMETER_VALUE", "at least one change")
+    ).foreach { case (statement, condition, text) =>
+      val error = intercept[AnalysisException](statement.execute())
+      assert(error.getErrorClass == condition && messages(error).contains(text))
+    }
+    inSession(SharedSession.withoutExtensions) { plain =>
+      val error = intercept[AnalysisException](IcebergTable.forName(plain, name).evolve().dropColumn("n").execute())
+      assert(error.getErrorClass == "ICEBERG_LITE.UNSUPPORTED" && messages(error).contains("spark.sql.extensions"))
+    }
     assert(commits(name) == before)
   }
 
