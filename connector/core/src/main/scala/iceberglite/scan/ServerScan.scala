@@ -5,6 +5,7 @@ import scala.collection.mutable
 import iceberglite.scan.deletes.{DeleteFile, EqualityIdColumns}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.rest.{PlannedFile, ScanPlanJson, ScanPlanRequest}
 import iceberglite.storage.{FileIO, StoragePath}
@@ -49,7 +50,7 @@ final case class ServerScan(
 ) {
 
   /**
-   * Returns the data files that may contain matching rows.
+   * Returns the data files that may contain matching rows. If the filter is false, no request is sent.
    *
    * @param untilRows the sufficient number of matching rows; absent for the complete plan
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if the plan contains a file twice, a delete file with invalid
@@ -58,12 +59,17 @@ final case class ServerScan(
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
     val stats = bound.fieldIds ++ statsColumns
+    if (bound == AlwaysFalse) ScanPlan(Vector.empty, bound, report(Vector.empty), StatsToKeep.Of(stats))
+    else planned(bound, stats, untilRows)
+  }
+
+  private def planned(bound: Expression, stats: Set[Int], untilRows: Option[Long]): ScanPlan = {
     val names = stats.toVector.sorted.flatMap(table.schema.names.get)
     val request = ScanPlanRequest(snapshotId, bound, untilRows, caseSensitive, usesSnapshotSchema, names)
     val json = new ScanPlanJson(table.specs.byId, table.specs.sources, table.schema, caseSensitive)
-    val planned = planner.plan(request, json)
-    val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(planned.files)
-    ScanPlan(tasks, bound, report(tasks).withDeletesOf(tasks), StatsToKeep.Of(stats), planned.io)
+    val result = planner.plan(request, json)
+    val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(result.files)
+    ScanPlan(tasks, bound, report(tasks).withDeletesOf(tasks), StatsToKeep.Of(stats), result.io)
   }
 
   private def report(tasks: Vector[FileScanTask]): ScanReport = ScanReport(

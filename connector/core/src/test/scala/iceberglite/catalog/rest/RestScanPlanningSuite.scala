@@ -10,7 +10,7 @@ import iceberglite.scan.{ScanPlan, ServerScan}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, GreaterThan}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, Equal, GreaterThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.file.{Content, ContentFile, FileFormat}
 import iceberglite.spec.json.{ContentFileJson, JsonValue}
@@ -112,6 +112,13 @@ class RestScanPlanningSuite extends AnyFunSuite {
       val unfiltered = bodyOf(stub, s"POST $path/plan")
       assert(!Seq("filter", "min-rows-requested", "stats-fields").exists(unfiltered.has))
       assert(stub.requests.last.headers("x-iceberg-access-delegation") == "vended-credentials")
+    }
+  }
+
+  test("a filter that is false needs no request") {
+    withServer { stub =>
+      val empty = plan(load(stub), AlwaysFalse)
+      assert(empty.tasks.isEmpty && empty.report.resultFiles == 0 && !stub.lines.exists(_.startsWith("POST")))
     }
   }
 
