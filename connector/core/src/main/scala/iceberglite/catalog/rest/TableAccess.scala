@@ -135,7 +135,7 @@ final private[rest] case class VendedCredentials(
 }
 
 private[rest] object VendedCredentials {
-  private val ExpiresAtMs = "s3.session-token-expires-at-ms"
+  val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
   /** Returns the settings that a server sent with a table, as far as they concern its storage. */
   def of(table: LoadedTable): VendedCredentials = VendedCredentials(

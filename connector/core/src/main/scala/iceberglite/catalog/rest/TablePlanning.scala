@@ -5,7 +5,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.scan.ServerPlanner
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.rest.RestResponseJson.{Credential, LoadedTable}
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, S3Settings}
 import iceberglite.table.Environment
 
 /** Determines where the scans of tables are planned. */
@@ -33,9 +33,23 @@ final private[catalog] class TablePlanning(environment: Environment) {
       requireEndpoint(ofTable.fold(s"catalog ${server.settings.catalog}")(_ => s"table $name"), server)
       def access(planId: Option[String], credentials: Vector[Credential]): Option[FileIO] =
         if (credentials.isEmpty) None
-        else TableAccess.renewed(name, path, server, table.copy(credentials = credentials), io, planId).io
+        else TableAccess.renewed(name, path, server, withCredentials(table, credentials), io, planId).io
       Some(new RestScanPlanning(name, path, server, environment, table.config.get("token"), access))
     }
+  }
+
+  /**
+   * Returns the table with the credentials of a plan. Their prefixes may be directories below the location of the
+   * table. In this case, the keys in the configuration of the table are removed, because they would take precedence.
+   */
+  private def withCredentials(table: LoadedTable, credentials: Vector[Credential]): LoadedTable = {
+    val location = table.metadata.location
+    val bucket = S3Settings.bucketOf(location)
+    val replacesKeys = TableAccess.credentialFor(credentials, location).isEmpty && credentials.exists { c =>
+      c.config.contains(S3Settings.AccessKey) && bucket.isDefined && S3Settings.bucketOf(c.prefix) == bucket
+    }
+    val replaced = if (replacesKeys) S3Settings.IdentityKeys + VendedCredentials.ExpiresAtMs else Set.empty[String]
+    table.copy(config = table.config -- replaced, credentials = credentials)
   }
 
   private def requireEndpoint(owner: String, server: RestServer): Unit =

@@ -258,6 +258,25 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
+  test("the credentials of the plan for a part of the table replace the keys of the table") {
+    withServer { stub =>
+      val ofTable = """{"s3.access-key-id":"AK1","s3.secret-access-key":"x","s3.session-token":"st"}"""
+      stub.on(s"GET $path")(table(metadata, s"$location/m.metadata.json", s""","config":$ofTable"""))
+      def keys(prefix: String): (String, Option[String]) = {
+        val ofPlan = """{"s3.access-key-id":"AK2","s3.secret-access-key":"y"}"""
+        val credentials = s""","storage-credentials":[{"prefix":"$prefix","config":$ofPlan}]"""
+        stub.on(s"POST $path/plan")(completed(result(Nil), credentials))
+        plan(load(stub)).io match {
+          case Some(io: HadoopFileIO) =>
+            (io.configuration.get("fs.s3a.access.key"), Option(io.configuration.get("fs.s3a.session.token")))
+          case other => fail(other.toString)
+        }
+      }
+      assert(Seq("s3://bucket", s"$location/data/").map(keys) == Seq(("AK2", None), ("AK2", None)))
+      assert(keys("s3://other/") == (("AK1", Some("st"))))
+    }
+  }
+
   test("the setting of the table takes precedence over the setting of the catalog") {
     withServer { stub =>
       def isServerPlanned(ofTable: String, properties: (String, String)*): Boolean = {
