@@ -43,7 +43,7 @@ final private[rest] class RestScanPlanning(
 
   override def plan(request: ScanPlanRequest, json: ScanPlanJson): ServerPlan = {
     val (file, submitted) = send(Endpoint.PlanScan, s"$path/plan", Some(ScanPlanJson.request(request)))
-    json.state(file, submitted.body) match {
+    cancellingOnError(ScanPlanJson.planId(file, submitted.body))(json.state(file, submitted.body)) match {
       case PlanState.Submitted(Some(id)) =>
         finish(cancellingOnError(Some(id))(await(id, json, environment.nowMs(), 0)), Some(id), json)
       case PlanState.Submitted(None) => throw InvalidMetadata(file, "$.plan-id", "The key is missing")
@@ -55,8 +55,9 @@ final private[rest] class RestScanPlanning(
   private def finish(state: PlanState, knownId: Option[String], json: ScanPlanJson): ServerPlan = state match {
     case PlanState.Completed(id, first, credentials) =>
       val planId = id.orElse(knownId)
-      val parts = cancellingOnError(planId)(fetchAll(first, json))
-      ServerPlan(parts.flatMap(_.files), access(planId, credentials))
+      cancellingOnError(planId) {
+        ServerPlan(fetchAll(first, json).flatMap(_.files), access(planId, credentials))
+      }
     case PlanState.Failed(error) => throw failed(s"the server could not plan the scan: ${describe(error)}")
     case PlanState.Cancelled | PlanState.Submitted(_) =>
       throw failed(s"the server cancelled the plan${knownId.fold("")(id => s" $id")}. Run the query again")
@@ -114,13 +115,16 @@ final private[rest] class RestScanPlanning(
     response.withMessage("The REST server has removed it. Run the query again")
   )
 
-  private def cancellingOnError[A](planId: Option[String])(body: => A): A =
+  /** Cancels a plan if `body` fails. An interrupt takes effect after the plan is cancelled. */
+  private def cancellingOnError[A](planId: => Option[String])(body: => A): A =
     try body
     catch {
       case e @ (NonFatal(_) | _: InterruptedException) =>
-        planId.filter(_ => server.has(Endpoint.CancelPlan)).foreach { id =>
-          Cleanup.quietly(s"cancel the plan $id of table $table")(cancel(id))
-        }
+        val wasInterrupted = Thread.interrupted()
+        try planId.filter(_ => server.has(Endpoint.CancelPlan)).foreach { id =>
+            Cleanup.quietly(s"cancel the plan $id of table $table")(cancel(id))
+          }
+        finally if (wasInterrupted) Thread.currentThread.interrupt()
         throw e
     }
 

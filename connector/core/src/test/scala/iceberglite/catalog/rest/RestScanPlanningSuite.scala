@@ -2,6 +2,9 @@ package iceberglite.catalog.rest
 
 import java.util.UUID
 
+import scala.util.Try
+
+import com.sun.net.httpserver.HttpExchange
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -220,6 +223,28 @@ class RestScanPlanningSuite extends AnyFunSuite {
         stub.on(s"POST $path/plan")(reply)
         assert(intercept[InvalidMetadata](plan(load(stub))).path == place)
       }
+    }
+  }
+
+  test("a plan is cancelled if its response is invalid, or if the thread is interrupted during a request") {
+    withServer { stub =>
+      stub.on(s"POST $path/plan")(completed(result(Seq("7")), ""","plan-id":"p1""""))
+      intercept[InvalidMetadata](plan(load(stub)))
+      assert(stub.lines.last == s"DELETE $path/plan/p1")
+    }
+    withServer { stub =>
+      val planning = Thread.currentThread
+      val interrupting = new Reply {
+        override def send(exchange: HttpExchange): Unit = {
+          planning.interrupt()
+          Thread.sleep(200)
+          submitted("p1").send(exchange)
+        }
+      }
+      stub.on(s"POST $path/plan")(submitted("p1")).on(s"GET $path/plan/p1")(interrupting, submitted("p1"))
+      val planned = Try(plan(load(stub)))
+      assert(Thread.interrupted() && planned.isFailure)
+      assert(stub.lines.contains(s"DELETE $path/plan/p1"))
     }
   }
 

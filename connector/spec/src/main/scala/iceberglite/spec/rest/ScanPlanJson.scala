@@ -2,6 +2,7 @@ package iceberglite.spec.rest
 
 import com.fasterxml.jackson.core.JsonGenerator
 
+import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.json.{ContentFileJson, ExpressionJson, JsonFormat, JsonValue}
@@ -100,6 +101,11 @@ object ScanPlanJson {
   private val DataFile = "data-file"
   private val DeleteReferences = "delete-file-references"
   private val Residual = "residual-filter"
+
+  /** Returns the id of a plan from a response that may be invalid otherwise; absent if there is none. */
+  def planId(file: String, json: Array[Byte]): Option[String] =
+    try JsonValue.parse(file, json).optionalString(PlanId)
+    catch { case _: InvalidMetadata => None }
 
   /** Writes the body of a request to plan a scan. */
   def request(plan: ScanPlanRequest): Array[Byte] = body { out =>
