@@ -1,5 +1,7 @@
 package iceberglite.storage
 
+import java.util.concurrent.locks.ReentrantLock
+
 import scala.util.Try
 import scala.util.control.NonFatal
 
@@ -32,8 +34,8 @@ trait CredentialSource {
 
 /**
  * Renews vended credentials while a query runs, on the driver and on executors. Each file is opened with the
- * credentials that are valid at this time. Credentials are renewed before they expire, once in each process; the other
- * threads wait. Files that are open keep their credentials.
+ * credentials that are valid at this time. Credentials are renewed before they expire, once in each process. Other
+ * threads use the old credentials until these expire, and then wait. Files that are open keep their credentials.
  */
 object CredentialRenewal {
   private val log = LoggerFactory.getLogger("iceberglite.storage.CredentialRenewal")
@@ -75,9 +77,10 @@ object CredentialRenewal {
   /**
    * Returns the configuration with valid credentials.
    *
+   * @param nowMs the current time in milliseconds since 1970, which is read again after a wait
    * @throws StorageFailed if the credentials have expired and cannot be renewed
    */
-  private[storage] def current(conf: Configuration, nowMs: Long = System.currentTimeMillis): Configuration =
+  private[storage] def current(conf: Configuration, nowMs: => Long = System.currentTimeMillis): Configuration =
     Option(conf.get(ExpiresMs)).flatMap(text => Try(text.toLong).toOption).fold(conf) { expiresMs =>
       val key = conf.get(StorageSettings.Fingerprint, "")
       holders.getOrAdd(key, 1L, Limits)(new Holder(conf, expiresMs, nowMs)).at(nowMs)
@@ -86,14 +89,27 @@ object CredentialRenewal {
   /** The newest credentials of one table in this process. */
   final private class Holder(original: Configuration, firstExpiresMs: Long, firstMs: Long) {
     private val table = original.get(Table, "")
+    private val lock = new ReentrantLock
     @volatile private var valid = Valid(original, Some(firstExpiresMs), renewalTime(firstMs, firstExpiresMs))
 
-    def at(nowMs: Long): Configuration = {
-      if (nowMs >= valid.renewMs) synchronized {
-        if (nowMs >= valid.renewMs) renew(nowMs)
-      }
+    def at(nowMs: => Long): Configuration = {
+      val startMs = nowMs
+      if (startMs >= valid.renewMs && acquire(startMs))
+        try {
+          val lockedMs = nowMs
+          if (lockedMs >= valid.renewMs) renew(lockedMs)
+        } finally lock.unlock()
       valid.conf
     }
+
+    /** Acquires the lock, and waits for it only if the credentials have expired. @return whether it was acquired */
+    private def acquire(nowMs: Long): Boolean =
+      if (isExpired(nowMs)) {
+        lock.lock()
+        true
+      } else lock.tryLock()
+
+    private def isExpired(nowMs: Long): Boolean = valid.expiresMs.exists(_ <= nowMs)
 
     private def renew(nowMs: Long): Unit =
       try {
@@ -104,7 +120,7 @@ object CredentialRenewal {
           renewed.expiresMs.fold(Long.MaxValue)(renewalTime(nowMs, _))
         )
       } catch {
-        case NonFatal(e) if valid.expiresMs.exists(_ <= nowMs) =>
+        case NonFatal(e) if isExpired(nowMs) =>
           throw StorageFailed.at(
             "access the files of",
             table,

@@ -1,7 +1,11 @@
 package iceberglite.storage
 
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
+
+import scala.concurrent.{blocking, Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration._
 
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
@@ -28,12 +32,30 @@ object CountingSource {
   def of(request: String): AtomicInteger = counts.computeIfAbsent(request, _ => new AtomicInteger)
 }
 
+/** Returns credentials that expire at the time in the request, but not before the test allows it. */
+class BlockedSource extends CredentialSource {
+
+  override def renew(request: String): VendedSettings = {
+    BlockedSource.started.countDown()
+    BlockedSource.allowed.await()
+    VendedSettings(Map("s3.access-key-id" -> "AK1", "s3.secret-access-key" -> "x"), Some(request.toLong))
+  }
+}
+
+object BlockedSource {
+  val started = new CountDownLatch(1)
+  val allowed = new CountDownLatch(1)
+}
+
 class CredentialRenewalSuite extends AnyFunSuite {
   private val hour = 3600000L
 
   /** Returns a configuration with credentials that expire after an hour. The first access is at the time 0. */
-  private def configuration(request: String): Configuration = {
-    val renewal = CredentialRenewal.settings("lite.db.t", classOf[CountingSource], request, hour)
+  private def configuration(
+      request: String,
+      source: Class[_ <: CredentialSource] = classOf[CountingSource]
+  ): Configuration = {
+    val renewal = CredentialRenewal.settings("lite.db.t", source, request, hour)
     val keys = Map("s3.access-key-id" -> "AK0", "s3.secret-access-key" -> "x")
     val conf = StorageSettings.configuration(new Configuration(false), keys ++ renewal)
     assert(keyAt(conf, 0) == "AK0")
@@ -56,6 +78,17 @@ class CredentialRenewalSuite extends AnyFunSuite {
     val conf = configuration(request)
     val keys = MetadataPool.map((1 to 64).toVector)(_ => keyAt(conf, hour))
     assert(keys.toSet == Set("AK1") && CountingSource.of(request).get == 1)
+  }
+
+  test("a slow renewal delays other threads only if the old credentials have expired") {
+    val conf = configuration((2 * hour).toString, classOf[BlockedSource])
+    def access(nowMs: Long): Future[String] = Future(blocking(keyAt(conf, nowMs)))
+    val renewing = access(hour - 1)
+    assert(BlockedSource.started.await(10, TimeUnit.SECONDS))
+    val (early, late) = (access(hour - 1), access(hour))
+    try assert(Await.result(early, 5.seconds) == "AK0" && !late.isCompleted)
+    finally BlockedSource.allowed.countDown()
+    assert(Await.result(Future.sequence(Seq(renewing, late)), 10.seconds) == Seq("AK1", "AK1"))
   }
 
   test("credentials that cannot be renewed are used until they expire, and the error then names the table") {
