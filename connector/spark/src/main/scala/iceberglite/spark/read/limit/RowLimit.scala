@@ -1,6 +1,6 @@
 package iceberglite.spark.read.limit
 
-import iceberglite.scan.{FileScanTask, ScanPlan}
+import iceberglite.scan.ScanPlan
 import iceberglite.spark.read.stats.FileRowCount
 
 /** A limit on the rows that match a scan's filter. */
@@ -31,22 +31,37 @@ private[read] object RowLimit {
   /** At most `rows` rows, in any order. */
   final case class Limit(rows: Int) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan =
-      existingPlan.fold(planFiles(Some(rows.toLong)))(all => PlanSubset.of(all, enoughFiles(all.tasks)))
+      existingPlan.fold(planFiles(Some(rows.toLong)))(subset(_, rows.toLong))
 
     override def description: Option[String] = Some(s"limit=$rows")
+  }
 
-    /**
-     * Returns enough files for the limit. All rows of the files match the filter of the scan, because Spark pushes a
-     * limit down only if Spark itself applies no filter to rows.
-     */
-    private def enoughFiles(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
-      var minRowCount = 0L
-      tasks.takeWhile { task =>
+  /**
+   * Returns a function that plans files like `planFiles`, the planning by a server. The server may count rows that are
+   * deleted. Therefore, if the planned files with deletes may have too few rows, all files are planned.
+   */
+  def byServer(planFiles: Option[Long] => ScanPlan): Option[Long] => ScanPlan = {
+    case None => planFiles(None)
+    case Some(rows) =>
+      val limited = planFiles(Some(rows))
+      val minCount = limited.tasks.iterator.map(FileRowCount.of(_).minCount).sum
+      if (minCount >= rows || limited.tasks.forall(_.deletes.isEmpty)) limited else subset(planFiles(None), rows)
+  }
+
+  /**
+   * Returns a plan of enough files for a limit. All rows of the files match the filter of the scan, because Spark
+   * pushes a limit down only if Spark itself applies no filter to rows.
+   */
+  private def subset(all: ScanPlan, rows: Long): ScanPlan = {
+    var minRowCount = 0L
+    PlanSubset.of(
+      all,
+      all.tasks.takeWhile { task =>
         val needsMore = minRowCount < rows
         minRowCount += FileRowCount.of(task).minCount
         needsMore
       }
-    }
+    )
   }
 
   /** The first `rows` rows in a sort order. */

@@ -70,7 +70,7 @@ final private[iceberglite] case class ScanFiles(
 
   private lazy val planAndDuration: (ScanPlan, Long) = in {
     val start = System.nanoTime()
-    val plan = limit.plan(existingPlan.map(_._1), serverScan.fold(planLocally)(_.plan))
+    val plan = limit.plan(existingPlan.map(_._1), serverScan.fold(planLocally)(scan => RowLimit.byServer(scan.plan)))
     isPlanned = true
     (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
   }

@@ -5,7 +5,12 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.scan.{FileScanTask, ScanPlan, ScanReport}
+import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.read.aggregate.PushedPlans
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /** Checks which files are skipped by queries with LIMIT, with and without ORDER BY. */
 class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
@@ -47,6 +52,23 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s LIMIT 25").distinct.size == 25)
     assert(ids("SELECT id FROM %s LIMIT 1000").size == 100)
     assert(description(sql(s"SELECT id FROM $table LIMIT 7")).contains("limit=7"))
+  }
+
+  test("a server's plan whose files may have too few rows because of deletes is replaced by a plan of all files") {
+    def file(name: String, content: Content): ContentFile =
+      ContentFile(content, name, FileFormat.Parquet, 0, PartitionTuple.Empty, 10L, 100L, Metrics.Empty)
+    def task(name: String, deletes: Content*): FileScanTask =
+      FileScanTask.whole(file(name, Content.Data), 0L, PartitionSpec.Unpartitioned, AlwaysTrue)
+        .copy(deletes = deletes.map(c => DeleteFile(file("deletes", c), 0L, Vector.empty)).toVector)
+    def plan(tasks: FileScanTask*): ScanPlan =
+      ScanPlan(tasks.toVector, AlwaysTrue, ScanReport("t", Some(1L), 0, 0, None, 0L, tasks.size.toLong, 0L, 0L))
+    val (a, b) = (task("a"), task("b", Content.PositionDeletes))
+    def read(limited: ScanPlan, limit: Long): String = {
+      val all = plan(a, b, task("c"), task("d"))
+      RowLimit.byServer(rows => if (rows.isEmpty) all else limited)(Some(limit)).tasks.map(_.file.path).mkString
+    }
+    assert(read(plan(a), 10) == "a" && read(plan(a), 20) == "a" && read(plan(a, b), 10) == "ab")
+    assert(read(plan(b), 10) == "a" && read(plan(a, b), 20) == "abc" && read(plan(b, a), 1000) == "abcd")
   }
 
   test("the OFFSET of a query is added to its LIMIT") {
