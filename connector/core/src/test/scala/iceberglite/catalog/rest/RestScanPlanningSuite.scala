@@ -1,5 +1,6 @@
 package iceberglite.catalog.rest
 
+import java.nio.ByteBuffer
 import java.util.UUID
 
 import scala.util.Try
@@ -15,7 +16,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, Equal, GreaterThan}
 import iceberglite.spec.expr.Term.Named
-import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
 import iceberglite.spec.json.{ContentFileJson, JsonValue}
 import iceberglite.spec.table.NewTable
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
@@ -216,13 +217,24 @@ class RestScanPlanningSuite extends AnyFunSuite {
       completed(result(Seq(task(data("a")), task(data("a"))))) -> "$.file-path",
       completed(result(Seq(task(data("a").copy(path = "file:/etc/passwd"))))) -> "$.file-path",
       completed(result(Seq(task(data("a"), Seq(0))), deletes = Seq(withoutKeys))) -> "$.equality_ids",
-      completed(sharedVector) -> "$.referenced-data-file"
+      completed(sharedVector) -> "$.referenced-data-file",
+      completed(result(Seq(task(data("a")).replaceFirst("\"partition\":\\{[^}]*\\},", "")))) ->
+        "$.file-scan-tasks[0].data-file"
     )
     invalid.foreach { case (reply, place) =>
       withServer { stub =>
         stub.on(s"POST $path/plan")(reply)
         assert(intercept[InvalidMetadata](plan(load(stub))).path == place)
       }
+    }
+  }
+
+  test("bounds that are not hexadecimal are ignored") {
+    withServer { stub =>
+      def bound(value: Byte): ByteBuffer = ByteBuffer.wrap(Array(value))
+      val file = data("a").copy(metrics = MetricMaps(lowerBounds = Some(Map(1 -> bound(1), 2 -> bound(2)))))
+      stub.on(s"POST $path/plan")(completed(result(Seq(task(file).replace("\"01\"", "\"1\"")))))
+      assert(plan(load(stub)).tasks.map(_.file.metrics.lowerBounds) == Vector(Some(Map(2 -> bound(2)))))
     }
   }
 

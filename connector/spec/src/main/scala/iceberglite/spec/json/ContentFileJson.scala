@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 
 import com.fasterxml.jackson.core.JsonGenerator
 
+import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
@@ -19,8 +20,10 @@ import iceberglite.spec.types.Type.{BinaryType, StructType}
  *
  * @param specs the partition specs that files may have
  * @param schema the schema that contains the source columns of the partition fields
+ * @param dropsInvalidBounds whether bounds that are not hexadecimal are ignored, and not rejected
  */
-final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) extends JsonFormat[ContentFile] {
+final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema, dropsInvalidBounds: Boolean = false)
+    extends JsonFormat[ContentFile] {
   import ContentFileJson._
 
   private val partitionTypes = specs.map { case (id, spec) => id -> spec.partitionType(schema) }
@@ -36,7 +39,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
       partition(json, specId),
       recordCount(json, content),
       json.count(FileSize),
-      metrics(json),
+      metrics(json, dropsInvalidBounds),
       json.optional(KeyMetadata).map(bytes),
       json.mapOf(SplitOffsets)(_.long),
       json.mapOf(EqualityIds)(_.int),
@@ -153,14 +156,21 @@ object ContentFileJson {
       .getOrElse(json.fail(s"Must be one of ${all.map(name).mkString(", ")}, found ${json.string}"))
   }
 
-  private def metrics(json: JsonValue): Metrics = MetricMaps(
+  private def metrics(json: JsonValue, dropsInvalidBounds: Boolean): Metrics = MetricMaps(
     json.optional(ColumnSizes).map(byColumn(_)(_.long)),
     json.optional(ValueCounts).map(byColumn(_)(_.long)),
     json.optional(NullValueCounts).map(byColumn(_)(_.long)),
     json.optional(NanValueCounts).map(byColumn(_)(_.long)),
-    json.optional(LowerBounds).map(byColumn(_)(bytes)),
-    json.optional(UpperBounds).map(byColumn(_)(bytes))
+    json.optional(LowerBounds).map(bounds(_, dropsInvalidBounds)),
+    json.optional(UpperBounds).map(bounds(_, dropsInvalidBounds))
   )
+
+  private def bounds(json: JsonValue, dropsInvalid: Boolean): Map[Int, ByteBuffer] = {
+    def bound(value: JsonValue): Option[ByteBuffer] =
+      try Some(bytes(value))
+      catch { case _: InvalidMetadata if dropsInvalid => None }
+    byColumn(json)(bound).collect { case (id, Some(bytes)) => id -> bytes }
+  }
 
   private def byColumn[A](json: JsonValue)(read: JsonValue => A): Map[Int, A] = {
     val (keys, values) = (json(Keys).map(_.int), json(Values).map(read))

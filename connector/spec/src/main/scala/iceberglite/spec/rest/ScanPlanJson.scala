@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.json.{ContentFileJson, ExpressionJson, JsonFormat, JsonValue}
-import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.partition.{PartitionSpec, Void}
 import iceberglite.spec.schema.Schema
 
 /**
@@ -20,7 +20,7 @@ import iceberglite.spec.schema.Schema
 final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema: Schema, caseSensitive: Boolean) {
   import ScanPlanJson._
 
-  private val files = new ContentFileJson(specs, sources)
+  private val files = new ContentFileJson(specs, sources, dropsInvalidBounds = true)
 
   /**
    * Reads the response to a request for a plan.
@@ -53,8 +53,16 @@ final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema
     PlannedFiles(root.mapOf(FileScanTasks)(task(_, deletes)), root.mapOf(PlanTasks)(_.string))
   }
 
-  private def deleteFile(json: JsonValue): ContentFile = {
+  /** Reads a file. A missing partition is not regarded as a partition of null values. */
+  private def contentFile(json: JsonValue): ContentFile = {
     val file = files.read(json)
+    val isPartitioned = specs.get(file.specId).exists(_.fields.exists(_.transform != Void))
+    if (isPartitioned && !json.has(Partition)) json.fail(s"The key $Partition is missing")
+    file
+  }
+
+  private def deleteFile(json: JsonValue): ContentFile = {
+    val file = contentFile(json)
     if (file.content == Content.Data) json("content").fail("A delete file must not have the content data")
     if (file.isDeletionVector && (file.contentOffset.isEmpty || file.contentSizeInBytes.isEmpty))
       json.fail("A deletion vector must have the keys content-offset and content-size-in-bytes")
@@ -62,7 +70,7 @@ final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema
   }
 
   private def task(json: JsonValue, deletes: Vector[ContentFile]): PlannedFile = {
-    val dataFile = files.read(json(DataFile))
+    val dataFile = contentFile(json(DataFile))
     if (dataFile.content != Content.Data) json(DataFile)("content").fail("A data file must have the content data")
     if (!specs.contains(dataFile.specId))
       json(DataFile)("spec-id").fail(s"The table has no partition spec ${dataFile.specId}")
@@ -99,6 +107,7 @@ object ScanPlanJson {
   private val FileScanTasks = "file-scan-tasks"
   private val DeleteFiles = "delete-files"
   private val DataFile = "data-file"
+  private val Partition = "partition"
   private val DeleteReferences = "delete-file-references"
   private val Residual = "residual-filter"
 
