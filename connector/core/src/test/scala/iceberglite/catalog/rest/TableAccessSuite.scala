@@ -106,7 +106,7 @@ class TableAccessSuite extends AnyFunSuite {
         """{"required-row-filter":{"type":"eq","term":"id","value":1}}""",
         """{"required-column-projections":[{"field-id":1}]}"""
       ).foreach { restrictions =>
-        assert(intercept[Unsupported](load(restrictions)).getMessage.contains("read restrictions"), restrictions)
+        assert(intercept[Unsupported](load(restrictions)).what.contains("read restrictions"), restrictions)
       }
       Seq("null", "{}", """{"required-row-filter":null,"required-column-projections":[]}""").foreach(load)
       intercept[InvalidMetadata](load("[]"))
