@@ -42,7 +42,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   private def statsOf(file: ContentFile): ContentStats = {
     val measured = file.metrics match {
       // Statistics of expressions that no partition field uses are kept, too.
-      case typed: TypedMetrics => typed.allStats.filter(s => columns.byId.contains(s._1))
+      case typed: TypedMetrics =>
+        typed.allStats.flatMap { case (id, stats) => columns.byId.get(id).map(c => id -> promoted(stats, c)) }
       case encoded =>
         columns.all.filter(_.isColumn).map(c => c.id -> statsOf(encoded, c)).filterNot(_._2.isEmpty)
     }
@@ -65,6 +66,16 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   /** Returns a bound; absent if it cannot be stored as a value of the column's type, for example if it is truncated. */
   private def boundOf(bytes: Option[ByteBuffer], column: StatsColumn): Option[Literal] =
     for (t <- column.boundType; b <- bytes; value <- SingleValue.decodeValid(t, b) if fits(value, t)) yield value
+
+  /**
+   * Returns statistics with bounds of the column's type. The statistics may have the type that the column had before it
+   * was promoted, because cached entries of a leaf are shared by all versions of the table.
+   */
+  private def promoted(stats: FieldStats, column: StatsColumn): FieldStats =
+    stats.copy(lower = promotedBound(stats.lower, column), upper = promotedBound(stats.upper, column))
+
+  private def promotedBound(bound: Option[Literal], column: StatsColumn): Option[Literal] =
+    for (t <- column.boundType; b <- bound; value <- LiteralConversion.to(b, t) if fits(value, t)) yield value
 
   private def fits(value: Literal, t: PrimitiveType): Boolean = (value, t) match {
     case (Literal.FixedLiteral(bytes), FixedType(length)) => bytes.remaining == length

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
 import iceberglite.spec.partition._
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.{Literal, SingleValue}
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
@@ -141,5 +141,26 @@ class EntryFilesSuite extends AnyFunSuite {
       metrics = MetricMaps(lowerBounds = bounds, upperBounds = bounds)
     )
     assert(new EntryFiles(columns).toContent(existing(wrong)).stats == ContentStats.Empty)
+  }
+
+  test("bounds that were read before their column was promoted get the new type of the column") {
+    def columns(number: PrimitiveType, float: PrimitiveType, time: PrimitiveType) = columnsOf(
+      Schema(0, Vector(optional(1, "n", number), optional(2, "f", float), optional(3, "t", time)))
+    )
+    def stats(value: Literal) =
+      FieldStats(lower = Some(value), upper = Some(value), valueCount = Some(10L), nullCount = Some(0L))
+    val old = EntryMetrics.of(
+      Map(1 -> IntLiteral(7), 2 -> FloatLiteral(0.5f), 3 -> DateLiteral(1), 9 -> IntLiteral(1))
+        .map { case (id, value) => id -> stats(value) }
+    )
+    val unpartitioned = ManifestSamples.dataFile("a").copy(partition = PartitionTuple.Empty, metrics = old)
+    def boundsIn(target: StatsColumns) =
+      new EntryFiles(target).toContent(existing(unpartitioned)).stats.byId.mapValues(s => (s.lower, s.upper)).toMap
+    def both(value: Literal): (Option[Literal], Option[Literal]) = (Some(value), Some(value))
+    val promoted = boundsIn(columns(LongType, DoubleType, TimestampType))
+    val time = TimestampLiteral(86400000000L)
+    assert(promoted == Map(1 -> both(LongLiteral(7L)), 2 -> both(DoubleLiteral(0.5)), 3 -> both(time)))
+    val same = boundsIn(columns(IntType, FloatType, DateType))
+    assert(same == Map(1 -> both(IntLiteral(7)), 2 -> both(FloatLiteral(0.5f)), 3 -> both(DateLiteral(1))))
   }
 }

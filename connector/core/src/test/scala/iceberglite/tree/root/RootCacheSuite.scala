@@ -3,7 +3,12 @@ package iceberglite.tree.root
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.FormatVersion.V4
-import iceberglite.spec.file.ContentFile
+import iceberglite.spec.TestMetadata.Edits
+import iceberglite.spec.file.{ContentFile, MetricMaps}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral}
+import iceberglite.spec.types.Type.{IntType, LongType}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.{file, nameOf, removing}
 import iceberglite.tree.manifestlist.ManifestSamples
@@ -61,5 +66,36 @@ class RootCacheSuite extends AnyFunSuite {
     append(t, files: _*)
     append(t, file("e"))
     assert(reads(t)(assert(t.live.size == 6)) > 0)
+  }
+
+  private def schemaWith(id: Int, t: PrimitiveType): Schema = Schema(id, Vector(NestedField.required(1, "id", t)))
+
+  private def measured(name: String, value: Literal): ContentFile = file(name).copy(metrics =
+    MetricMaps(
+      valueCounts = Some(Map(1 -> 10L)),
+      nullValueCounts = Some(Map(1 -> 0L)),
+      lowerBounds = Some(Map(1 -> SingleValue.encode(value))),
+      upperBounds = Some(Map(1 -> SingleValue.encode(value)))
+    )
+  )
+
+  test("a commit merges leaves that were cached before a column was widened with leaves that were written after that") {
+    val t = new TestTable(
+      schemaWith(0, IntType),
+      version = V4,
+      properties = Map("write.v4.single-commit-max-files" -> "1"),
+      cache = new ManifestCache(64L << 20)
+    )
+    (1 to 4).foreach(i => append(t, measured(s"a$i", IntLiteral(i)), measured(s"b$i", IntLiteral(-i))))
+    assert(t.live.size == 8)
+    t.metadata = t.metadata.edited(schemas = t.metadata.schemas :+ schemaWith(1, LongType), currentSchemaId = 1)
+    (1 to 4).foreach { i =>
+      append(t, measured(s"c$i", LongLiteral(i.toLong)), measured(s"d$i", LongLiteral(i * 10000000000L)))
+    }
+    append(t, measured("x", LongLiteral(1L)))
+    assert(t.live.size == 17)
+    val leaves = t.files.toVector.flatMap(_.parts).collect { case leaf: LeafPart => leaf }
+    assert(leaves.map(_.leaf.recordCount) == Vector(16L))
+    assert(leaves.head.metrics.lowerNumber(1, 8) == -4L && leaves.head.metrics.upperNumber(1, 8) == 40000000000L)
   }
 }
