@@ -120,7 +120,8 @@ final private[root] class LeafRewriter(
       .min(Int.MaxValue.toLong).toInt
     LeafRewriter.ranges(counts, maxEntries).flatMap { range =>
       val containing = counted.filter(_._2.keysIterator.exists(range)).map(_._1)
-      containing.iterator.flatMap(_.live()).filter(e => range(e.file.partition)).grouped(maxEntries)
+      containing.iterator.flatMap(_.live()).filter(e => range(e.file.partition)).map(LeafRewriter.detached)
+        .grouped(maxEntries)
         .flatMap(batch => writeSorted(batch.toVector, order)).toVector
     }
   }
@@ -130,6 +131,12 @@ private[root] object LeafRewriter {
 
   /** Identifies the entries of a leaf: the leaf with its deletion vector, and its first row id. */
   private def version(leaf: LeafPart): (String, Option[Long]) = (leaf.id, leaf.leaf.firstRowId)
+
+  /** Returns a copy of an entry that does not keep the statistics of its whole leaf in memory. */
+  private def detached(entry: ManifestEntry): ManifestEntry = entry.file.metrics match {
+    case typed: TypedMetrics => entry.copy(file = entry.file.copy(metrics = typed.detached))
+    case _ => entry
+  }
 
   private def keysOf(part: InlinePart): Vector[String] = part.pairs.map(_._2).filter(_.isLive).map(InlinePart.key)
 

@@ -38,6 +38,9 @@ abstract private[root] class TypedMetrics extends Metrics {
   final override def lowerBounds: Option[Map[Int, ByteBuffer]] = all(_.lower.map(SingleValue.encode))
   final override def upperBounds: Option[Map[Int, ByteBuffer]] = all(_.upper.map(SingleValue.encode))
 
+  /** Returns these metrics without the metrics of other files of the same leaf, which would stay in memory. */
+  final def detached: Metrics = EntryMetrics.of(allStats.toMap)
+
   private def all[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
     Some(allStats.iterator.filter(s => isColumn(s._1)).flatMap { case (id, s) => value(s).map(id -> _) }.toMap)
       .filter(_.nonEmpty)

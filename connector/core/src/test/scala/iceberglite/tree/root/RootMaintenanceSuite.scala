@@ -1,8 +1,12 @@
 package iceberglite.tree.root
 
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.file.{ContentFile, FileFormat, Metrics}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.property.Version4Property
 import iceberglite.table.action.RewriteManifests
@@ -176,6 +180,28 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector.fill(6)(1L))
     assert(names(table) == Vector("f1", "f2", "f3", "f5", "f6", "f9"))
     assert(table.live.map(e => e.file.path -> ((e.file.firstRowId, e.sequenceNumber, e.snapshotId))).toMap == ids)
+  }
+
+  test("a rewrite of more entries than fit into memory holds only the metrics of the entries of a batch") {
+    val table = partitioned(RootLimits())
+    val leaves = table.files.parts.collect { case leaf: LeafPart => leaf }
+    val held = new ConcurrentLinkedQueue[Metrics]
+    val rewriter = new LeafRewriter(
+      table.lists.tree,
+      _.entries(table.io),
+      { batch =>
+        batch.foreach(e => held.add(e.file.metrics))
+        leaves.head.leaf
+      },
+      maxHeapBytes = 1L
+    )
+    val by = new RewriteManifests().rewriteOf(table.lists.metadata)
+    assert(rewriter.rewrite(leaves, Vector.empty, by, None).exists(_.parts == 2))
+    val metrics = held.asScala.toVector
+    assert(metrics.size == 5 && metrics.forall {
+      case _: LeafMetrics => false
+      case kept => kept.valueCount(1).isDefined
+    })
   }
 
   test("a retry of a rewrite reuses the leaves of the earlier attempt, unless a replaced leaf has changed") {
