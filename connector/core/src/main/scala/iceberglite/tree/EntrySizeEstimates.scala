@@ -1,6 +1,9 @@
 package iceberglite.tree
 
-import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
+import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, Metrics, PartSummary}
+
+/** Metrics whose statistics are decoded values in memory, and not the encoded values of a manifest. */
+private[tree] trait DecodedMetrics extends Metrics
 
 /**
  * Estimates the sizes of manifest entries. [[ManifestCache]] uses the estimated size on the heap. A commit uses the
@@ -21,6 +24,9 @@ private[tree] object EntrySizeEstimates {
    */
   private val Inflation = 8L
 
+  /** The assumed ratio of the decoded statistics of a manifest's files to its file size. */
+  private val DecodedInflation = 20L
+
   /** The assumed encoded size, in bytes, of the metrics of a file whose entry was read from an existing manifest. */
   private val ReadMetrics = 200L
 
@@ -30,8 +36,8 @@ private[tree] object EntrySizeEstimates {
    * @param length length of the manifest in bytes
    */
   def heapBytes(entries: Array[ManifestEntry], length: Long): Long = {
-    val blocks = if (entries.exists(e => !hasDecodedMetrics(e.file))) length * Inflation else 0L
-    blocks + entries.iterator.map(e => heapBytes(e.file)).sum
+    val inflation = entries.foldLeft(0L)((max, e) => math.max(max, inflationOf(e.file.metrics)))
+    length * inflation + entries.iterator.map(e => heapBytes(e.file)).sum
   }
 
   /** Returns the minimum heap size of the entries of a part (see [[FilePart]]) in bytes, without their metrics. */
@@ -44,9 +50,11 @@ private[tree] object EntrySizeEstimates {
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)
 
-  private def hasDecodedMetrics(file: ContentFile): Boolean = file.metrics match {
-    case _: MetricMaps => true
-    case _ => false
+  /** Returns the assumed ratio of what metrics keep of their manifest in memory to the manifest's file size. */
+  private def inflationOf(metrics: Metrics): Long = metrics match {
+    case _: MetricMaps => 0L
+    case _: DecodedMetrics => DecodedInflation
+    case _ => Inflation
   }
 
   private def metrics(file: ContentFile): Long = file.metrics match {

@@ -5,9 +5,10 @@ import java.nio.ByteBuffer
 import iceberglite.spec.file.{MetricMaps, Metrics}
 import iceberglite.spec.types.{Literal, SingleValue}
 import iceberglite.spec.types.Literal._
+import iceberglite.tree.DecodedMetrics
 
 /** Metrics of columns whose bounds are values. A bound is encoded when it is requested. */
-abstract private[root] class TypedMetrics extends Metrics {
+abstract private[root] class TypedMetrics extends DecodedMetrics {
 
   /** Returns the statistics of a column; empty if there are none. */
   def stats(id: Int): FieldStats

@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.{ContentFile, MetricMaps, Metrics}
 import iceberglite.spec.types.SingleValue
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
-import iceberglite.tree.TestTable
+import iceberglite.tree.{EntrySizeEstimates, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[LeafStatistics]], which decodes the statistics of a leaf's files column by column. */
@@ -59,6 +59,12 @@ class LeafStatisticsSuite extends AnyFunSuite {
     val before = table.io.reads.get
     assert(metrics.values.forall(m => m.lowerBounds.isDefined && m.lowerNumber(1, 8) >= 0))
     assert(table.io.reads.get == before)
+  }
+
+  test("the estimated heap size of cached entries contains the decoded statistics of the whole leaf") {
+    val entries = newTable().live.toArray
+    def heapBytes(length: Long) = EntrySizeEstimates.heapBytes(entries, length)
+    assert(entries.length == 4 && heapBytes(1000L) - heapBytes(0L) == 20000L)
   }
 
   test("damaged statistics of a column cause an error that names the leaf when they are requested") {
