@@ -103,8 +103,8 @@ final private[root] class LeafPart(
 
   /**
    * Reads the entries of a leaf with the columns of version 4. If the leaf is short, its bytes are in memory as long as
-   * one of the entries is used, because the statistics of a column are decoded when they are first requested. Otherwise,
-   * all statistics are decoded, and only the current entry is in memory.
+   * one of the entries is used, because the statistics of a column are decoded when they are first requested.
+   * Otherwise, all statistics are decoded, and only the current entry is in memory.
    */
   private def readLeaf(io: FileIO): Iterator[ManifestEntry] = {
     val files = new EntryFiles(columns)
