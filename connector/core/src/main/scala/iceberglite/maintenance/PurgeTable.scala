@@ -3,7 +3,7 @@ package iceberglite.maintenance
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.metadata.Encryption
 import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataFiles}
+import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.table.{
   Cleanup,
   DeletionReport,
@@ -32,7 +32,7 @@ object PurgeTable {
    * @param metadataFolder metadata folder of a file-system table; absent for tables of other catalogs. The version
    *   files in this folder are deleted first, so that readers do not find a table without its data. The caller deletes
    *   the remaining files of the folder, and the directories. For tables of other catalogs, this method removes the
-   *   table's directories that are empty after the deletion
+   *   directories that the deletion has emptied
    * @return the number of deleted files, and the files that were kept, which are also logged
    * @throws iceberglite.spec.IcebergError if [[requireGcEnabled]] rejects the purge; in this case, nothing is deleted
    */
@@ -47,8 +47,7 @@ object PurgeTable {
     val metadata = version.metadata
     val owned = OwnedPaths.of(io, version, ownership)
     val deletion = new OwnedDeletion(io, owned)
-    val tree = TreeTable(table, io, metadata)
-    val seen = new SeenParts
+    val (tree, seen) = (TreeTable(table, io, metadata), new SeenParts)
     val reachable = metadata.snapshots.flatMap { snapshot =>
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
@@ -57,12 +56,13 @@ object PurgeTable {
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
-    val contentReports = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
+    val content = MetadataPool.map(reachable.flatMap(_.parts))(part => delete(io, deletion, contentPaths(io, part)))
     // The metadata is deleted last, so that the purge can be repeated if data or delete files remain.
     val metadataPaths = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
-    val report = (contentReports :+ deletion(metadataPaths)).reduce(_ ++ _)
-    if (metadataFolder.isEmpty) ownedDirectory(io, table, version, owned).foreach(EmptyDirectories.removeAll(io, _))
+    val (reports, parents) = (content :+ delete(io, deletion, metadataPaths)).unzip
+    val report = reports.reduce(_ ++ _)
+    if (metadataFolder.isEmpty) removeEmptied(io, version, owned, parents.flatten)
     report.warn(s"Purging $table")
     report
   }
@@ -82,10 +82,25 @@ object PurgeTable {
     )
   }
 
-  /** Returns the directory that contains the metadata folder; absent if the table does not own it, or if it is a root. */
-  private def ownedDirectory(io: FileIO, table: String, version: TableVersion, owned: OwnedPaths): Option[String] =
-    if (owned.reasonToKeep(version.metadataLocation).isDefined) None
-    else OtherTable.of(io, table, version.metadataLocation).map(_.directory).filter(_.names.nonEmpty).map(_.text)
+  /**
+   * Removes the emptied directories of a table: those in the directory that contains the metadata folder, and this
+   * directory. Does nothing if the table does not own this directory, or if it is a root.
+   */
+  private def removeEmptied(io: FileIO, version: TableVersion, owned: OwnedPaths, parents: Vector[StoragePath]): Unit =
+    if (owned.reasonToKeep(version.metadataLocation).isEmpty)
+      OtherTable.of(io, version.metadata.location, version.metadataLocation).map(_.directory).filter(_.names.nonEmpty)
+        .foreach(EmptyDirectories.removeEmptied(io, _, owned, parents))
+
+  /** Deletes files. @return the report, and the directories of the deleted files */
+  private def delete(
+      io: FileIO,
+      deletion: OwnedDeletion,
+      paths: Vector[String]
+  ): (DeletionReport, Vector[StoragePath]) = {
+    val results = deletion.delete(paths)
+    val deleted = results.collect { case (path, None) => path }
+    (DeletionReport.ofAll(results), deleted.flatMap(StoragePath.of(_, io.defaultFileSystem)).map(_.parent).distinct)
+  }
 
   private def contentPaths(io: FileIO, part: FilePart): Vector[String] =
     orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)

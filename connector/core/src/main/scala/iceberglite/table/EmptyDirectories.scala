@@ -1,7 +1,7 @@
 package iceberglite.table
 
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.storage.{FileIO, StoragePath}
+import iceberglite.storage.{FileIO, StoragePath, StorageSettings}
 import iceberglite.tree.MetadataPool
 
 /**
@@ -10,6 +10,9 @@ import iceberglite.tree.MetadataPool
  * directory concurrently. In object stores, nothing is removed, because they have no directories.
  */
 private[iceberglite] object EmptyDirectories {
+
+  /** The name of a file that is not read: whether it could be deleted determines whether its directory is removed. */
+  private val AnyFile = "file"
 
   /**
    * Removes the empty directories of a table.
@@ -35,6 +38,50 @@ private[iceberglite] object EmptyDirectories {
     var remaining: Option[String] = None
     Cleanup.quietly(s"remove the empty directories of $directory") { remaining = removeEmpty(io, directory) }
     remaining
+  }
+
+  /**
+   * Removes the directories that the deletion of files has emptied: the directories of these files, and the directories
+   * above them, up to the table's directory. Other directories are not listed, and are kept even if they are empty.
+   * Directories below symbolic links are kept, too.
+   *
+   * @param top the table's directory
+   * @param owned a directory is removed only if the table may delete files in it
+   * @param parents the directories of the deleted files
+   */
+  def removeEmptied(io: FileIO, top: StoragePath, owned: OwnedPaths, parents: Vector[StoragePath]): Unit =
+    if (!StorageSettings.S3(top.store)) {
+      val levels = parents.distinct.flatMap(upTo(_, top)).distinct.groupBy(_.names.size).toVector.sortBy(-_._1)
+      levels.foldLeft(Set.empty[StoragePath]) { case (occupied, (_, level)) =>
+        val kept = MetadataPool.map(level)(d => (d, !occupied(d) && isRemoved(io, top, owned, d))).filterNot(_._2)
+        occupied ++ kept.map(_._1.parent)
+      }
+      ()
+    }
+
+  /** Returns a directory and the directories above it, up to `top`; empty if it is not in `top`. */
+  private def upTo(directory: StoragePath, top: StoragePath): Vector[StoragePath] =
+    if (directory != top && !directory.isBelow(top)) Vector.empty
+    else (top.names.size to directory.names.size).toVector.map(n => directory.copy(names = directory.names.take(n)))
+
+  /** Removes a directory if it is empty. @return whether it was removed */
+  private def isRemoved(io: FileIO, top: StoragePath, owned: OwnedPaths, directory: StoragePath): Boolean = {
+    var removed = false
+    Cleanup.quietly(s"remove the empty directory $directory") {
+      val mayRemove = owned.reasonToKeep((directory / AnyFile).text).isEmpty && !isBelowLink(io, top, directory)
+      if (mayRemove && io.list(directory.text).isEmpty) {
+        io.deleteEmptyDirectory(directory.text)
+        removed = true
+      }
+    }
+    removed
+  }
+
+  /** Returns whether the directory, the table's directory `top` or a directory between them is a symbolic link. */
+  private def isBelowLink(io: FileIO, top: StoragePath, directory: StoragePath): Boolean = {
+    val above = pathOf(io, io.realDirectory(top.parent.text))
+    val expected = above.map(p => p.copy(names = p.names ++ directory.names.drop(top.names.size - 1)))
+    pathOf(io, io.realDirectory(directory.text)) != expected
   }
 
   private def removeEmpty(io: FileIO, directory: String): Option[String] = {

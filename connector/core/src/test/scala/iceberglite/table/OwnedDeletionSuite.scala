@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.FileIOWrapper
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.StorageFailed
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, FileInfo, StoragePath}
 
 /** Tests how many files are deleted at the same time, and how failed deletions are repeated. */
 class OwnedDeletionSuite extends AnyFunSuite {
@@ -95,5 +95,34 @@ class OwnedDeletionSuite extends AnyFunSuite {
     assert(Thread.interrupted(), "the interrupt is still set")
     assert(report == DeletionReport(0, Vector(RetainedFiles(KeptReason.NotDeleted, paths.size.toLong, paths.head))))
     assert(waits == 1 && paths.forall(actions.store.exists))
+  }
+
+  /** Counts the listings. */
+  final private class Listed(inner: FileIO) extends FileIOWrapper(inner) {
+    val count = new AtomicInteger
+
+    override def list(directory: String): Vector[FileInfo] = {
+      count.incrementAndGet()
+      super.list(directory)
+    }
+  }
+
+  private def directory(path: String): StoragePath =
+    StoragePath.of(path, "file:///").getOrElse(throw new AssertionError(path))
+
+  test("only emptied directories are listed, once each, and only these are removed; on S3, none is listed") {
+    val actions = filled
+    val table = actions.table
+    val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
+    Seq("p=1", "p=2/q=1", "p=3", "p=4").foreach(name => actions.store.makeDirectory(s"mem://t/data/$name"))
+    actions.store.replace("mem://t/data/p=4/foreign.parquet", Array.emptyByteArray)
+    val io = new Listed(actions.store)
+    val emptied = Vector("p=1", "p=2/q=1", "p=2/q=1", "p=4").map(name => directory(s"mem://t/data/$name"))
+    EmptyDirectories.removeEmptied(io, directory("mem://t/data"), owned, emptied :+ directory("mem://other/data"))
+    assert(Seq("p=1", "p=2", "p=3", "p=4").map(name => actions.store.exists(s"mem://t/data/$name")) ==
+      Seq(false, false, true, true))
+    assert(io.count.get == 4)
+    EmptyDirectories.removeEmptied(io, directory("s3://b/t"), owned, Vector(directory("s3://b/t/data")))
+    assert(io.count.get == 4)
   }
 }
