@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
-from pyspark_iceberg import CommitConflictError, MissingObjectError, RejectedValueError, TableError
+from pyspark_iceberg import CommitConflictError, MissingObjectError, RejectedValueError, Table, TableError
 from pyspark_iceberg.errors import typed_error
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
@@ -55,6 +56,12 @@ def test_an_error_of_spark_connect_has_the_class_of_the_condition_in_its_message
     error = typed_error(AnalysisException(message=message))
     assert type(error) is kind
     assert "\tat" not in str(error)
+
+
+def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark: SparkSession) -> None:
+    with pytest.raises(MissingObjectError) as error:
+        Table(spark, "tests.no_such_table")
+    assert "no_such_table" in error.value.parameters["relationName"]
 
 
 def test_an_error_without_a_condition_is_not_converted() -> None:

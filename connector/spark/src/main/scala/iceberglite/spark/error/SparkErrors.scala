@@ -1,5 +1,7 @@
 package iceberglite.spark.error
 
+import scala.collection.JavaConverters._
+
 import org.apache.spark.{QueryContext, SparkException}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
@@ -76,10 +78,10 @@ object SparkErrors {
     val condition = ErrorCondition.of(error)
     val message = condition.in(messageOf(name, error))
     error match {
-      case NotFound(ObjectKind.Table, _, _) => new NoSuchTableException(message, Some(error))
-      case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
-      case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
-      case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceAlreadyExistsWithCause(message, error)
+      case NotFound(ObjectKind.Table, _, _) => new MissingTableError(message, error, condition)
+      case AlreadyExists(ObjectKind.Table, _, _) => new ExistingTableError(message, error, condition)
+      case NotFound(ObjectKind.Namespace, _, _) => new MissingNamespaceError(message, error, condition)
+      case AlreadyExists(ObjectKind.Namespace, _, _) => new ExistingNamespaceError(message, error, condition)
       // These errors do not become an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed =>
         new OperationError(message, error, condition)
@@ -94,8 +96,30 @@ object SparkErrors {
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
 }
 
+/**
+ * Spark's exception for a missing table, with the parameters of the condition. Spark's constructors that accept a
+ * message accept no parameters; this also applies to the following classes.
+ */
+final private class MissingTableError(message: String, error: IcebergError, condition: ErrorCondition)
+    extends NoSuchTableException(message, Some(error)) {
+  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
+}
+
+/** Spark's exception for an existing table. */
+final private class ExistingTableError(message: String, error: IcebergError, condition: ErrorCondition)
+    extends TableAlreadyExistsException(message, Some(error)) {
+  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
+}
+
+/** Spark's exception for a missing namespace. */
+final private class MissingNamespaceError(message: String, error: IcebergError, condition: ErrorCondition)
+    extends NoSuchNamespaceException(message, Some(error)) {
+  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
+}
+
 /** Spark's exception for an existing namespace, with a cause. Spark's class has no parameter for a cause. */
-final private class NamespaceAlreadyExistsWithCause(message: String, error: IcebergError)
+final private class ExistingNamespaceError(message: String, error: IcebergError, condition: ErrorCondition)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error
+  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
 }

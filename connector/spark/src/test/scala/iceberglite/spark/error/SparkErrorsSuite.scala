@@ -1,5 +1,7 @@
 package iceberglite.spark.error
 
+import scala.collection.JavaConverters._
+
 import org.apache.spark.{ErrorClassesJsonReader, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
@@ -64,6 +66,19 @@ class SparkErrorsSuite extends AnyFunSuite {
         case other => fail(s"$error became $other")
       }
     }
+  }
+
+  test("an exception has the parameters of its condition, also if Spark has a class for the condition") {
+    classes.map(_._1).foreach { error =>
+      SparkErrors.of("cat.db.t", error) match {
+        case e: SparkThrowable =>
+          assert(e.getMessageParameters.asScala.toMap == ErrorCondition.of(error).parameters, error)
+        case other => fail(s"$error became $other")
+      }
+    }
+    val missing = SparkErrors.of("cat.db.t", NotFound(ObjectKind.Table, "cat.db.t", "Look"))
+    val parameters = Some(missing).collect { case e: NoSuchTableException => e.getMessageParameters.asScala.toMap }
+    assert(parameters.contains(Map("relationName" -> "cat.db.t")))
   }
 
   test("the parameters of a condition show no secrets of URLs") {
