@@ -17,7 +17,12 @@ from pyspark.errors import AnalysisException, PySparkException
 # a Spark job failed, the message of the failed task follows that of the job.
 _NAME = r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*"
 _CONDITION = re.compile(rf"(?:\([\w.$]+\) )?(\[({_NAME})\] .*)", re.DOTALL)
-_CONDITION_OF_TASK = re.compile(r"(?:iceberglite[\w.$]+: )(\[(ICEBERG_LITE\.[A-Z0-9_]+)\] [^\n]*)")
+# The message of a task ends where its stack trace, the next cause or the stack trace of the driver begins.
+_CONDITION_OF_TASK = re.compile(
+    r"(?:iceberglite[\w.$]+: )(\[(ICEBERG_LITE\.[A-Z0-9_]+)\] .*?)"
+    r"(?=\n\s+at |\nCaused by|\n\s*Driver stacktrace:|\Z)",
+    re.DOTALL,
+)
 
 # The maximum number of causes of a Java exception that are searched.
 _MAX_CAUSES = 20

@@ -58,6 +58,13 @@ def test_an_error_of_spark_connect_has_the_class_of_the_condition_in_its_message
     assert "\tat" not in str(error)
 
 
+@pytest.mark.parametrize("end", ["\n\tat a.b(C.scala:1)\n\nDriver stacktrace:", "\nCaused by: d.E: text", ""])
+def test_the_message_of_a_failed_task_keeps_its_line_breaks_and_ends_before_the_stack_trace(end: str) -> None:
+    message = "[ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION] t: s = 'one\ntwo'.\n\nChange the row"
+    error = typed_error(AnalysisException(message=f"(a.B) Job aborted: iceberglite.spark.error.C: {message}{end}"))
+    assert str(error) == message
+
+
 def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark: SparkSession) -> None:
     with pytest.raises(MissingObjectError) as error:
         Table(spark, "tests.no_such_table")
