@@ -114,7 +114,7 @@ final private[root] class LeafPart(
         rowIds.assign(files.toEntry(inherit(e)))
       ))
     ) { file =>
-      val statistics = new LeafStatistics(path, file, columns)
+      val statistics = new LeafStatistics(path, file.open(_), columns)
       RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).zipWithIndex.map { case (e, row) =>
         rowIds.assign(files.toEntry(inherit(e), statistics.metrics(row, e.specId)))
       })

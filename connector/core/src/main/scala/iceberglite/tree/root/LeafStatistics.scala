@@ -2,7 +2,7 @@ package iceberglite.tree.root
 
 import scala.collection.concurrent.TrieMap
 
-import iceberglite.data.parquet.ParquetMetadataFiles.LoadedFile
+import iceberglite.data.parquet.ParquetMetadataFiles.MetadataRecords
 import iceberglite.spec.file.Metrics
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
@@ -12,9 +12,14 @@ import iceberglite.spec.types.Type.StructType
  * decoded when they are first requested, because most plans need the statistics of only a few columns. Thread-safe.
  *
  * @param path the path of the leaf
+ * @param open opens the leaf with the columns to read
  * @param columns the columns and expressions whose statistics can be requested
  */
-final private[root] class LeafStatistics(path: String, file: LoadedFile, val columns: StatsColumns) {
+final private[root] class LeafStatistics(
+    path: String,
+    open: StructType => MetadataRecords,
+    val columns: StatsColumns
+) {
   private val decoded = TrieMap.empty[Int, Array[FieldStats]]
 
   /**
@@ -36,6 +41,12 @@ final private[root] class LeafStatistics(path: String, file: LoadedFile, val col
     columns.all.map(_.id)
   }
 
+  /** Decodes the statistics of the given columns together, if they have not been decoded yet. */
+  def prepare(ids: Set[Int]): Unit = {
+    def isMissing(c: StatsColumn): Boolean = ids(c.id) && !decoded.contains(c.id)
+    if (ids.exists(id => columns.byId.get(id).exists(isMissing))) synchronized(decode(columns.all.filter(isMissing)))
+  }
+
   private def load(id: Int): Array[FieldStats] = synchronized {
     decoded.getOrElse(
       id, {
@@ -46,7 +57,7 @@ final private[root] class LeafStatistics(path: String, file: LoadedFile, val col
   }
 
   private lazy val rowCount: Int = RootManifests.guard(path) {
-    val rows = file.open(StructType(Vector.empty))
+    val rows = open(StructType(Vector.empty))
     try rows.size
     finally rows.close()
   }
@@ -54,7 +65,7 @@ final private[root] class LeafStatistics(path: String, file: LoadedFile, val col
   private def decode(wanted: Vector[StatsColumn]): Unit = if (wanted.nonEmpty) RootManifests.guard(path) {
     val struct = new ContentStatsStruct(columns.only(wanted.map(_.id).toSet))
     val expected = NestedField.optional(EntryStruct.StatsId, EntryStruct.StatsName, struct.structType)
-    val rows = file.open(StructType(Vector(expected)))
+    val rows = open(StructType(Vector(expected)))
     try {
       val values = wanted.map(_ => Array.newBuilder[FieldStats])
       rows.foreach(row => struct.fieldsOf(row(0)).zip(values).foreach { case (stats, column) => column += stats })

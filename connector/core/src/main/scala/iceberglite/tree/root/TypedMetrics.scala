@@ -46,7 +46,13 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
     Some(allStats.iterator.filter(s => isColumn(s._1)).flatMap { case (id, s) => value(s).map(id -> _) }.toMap)
       .filter(_.nonEmpty)
 
-  final override def only(ids: Set[Int]): Metrics = EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
+  final override def only(ids: Set[Int]): Metrics = {
+    prepare(ids)
+    EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
+  }
+
+  /** Prepares calls of [[stats]] for the given columns, which is faster than to load each of them on its own. */
+  protected def prepare(ids: Set[Int]): Unit
 
   /** Returns the object that Java serialization writes. */
   final protected def writeReplace(): AnyRef = maps
@@ -81,6 +87,7 @@ private object TypedMetrics {
 final private[root] class EntryMetrics private (byId: Map[Int, FieldStats]) extends TypedMetrics {
   override def stats(id: Int): FieldStats = byId.getOrElse(id, FieldStats.Empty)
   override def allStats: Vector[(Int, FieldStats)] = byId.toVector
+  override protected def prepare(ids: Set[Int]): Unit = ()
   override protected def isColumn(id: Int): Boolean = true
 }
 
@@ -107,6 +114,8 @@ final private[root] class LeafMetrics(leaf: LeafStatistics, row: Int, identities
   }
 
   override def allStats: Vector[(Int, FieldStats)] = leaf.allIds.map(id => id -> stats(id)).filterNot(_._2.isEmpty)
+
+  override protected def prepare(ids: Set[Int]): Unit = leaf.prepare(ids)
 
   override protected def isColumn(id: Int): Boolean = leaf.columns.isColumn(id)
 }

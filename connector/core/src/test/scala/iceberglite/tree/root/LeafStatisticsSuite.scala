@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -59,6 +60,24 @@ class LeafStatisticsSuite extends AnyFunSuite {
     val before = table.io.reads.get
     assert(metrics.values.forall(m => m.lowerBounds.isDefined && m.lowerNumber(1, 8) >= 0))
     assert(table.io.reads.get == before)
+  }
+
+  test("the statistics of all retained columns are decoded together") {
+    val table = newTable()
+    val leaf = table.root.find(_.manifest.isDefined).get
+    val file = RootManifests.load(table.io, leaf.location, leaf.fileSizeInBytes.get).get
+    val opened = new AtomicInteger
+    val statistics = new LeafStatistics(
+      leaf.location,
+      { expected =>
+        opened.incrementAndGet()
+        file.open(expected)
+      },
+      RootSamples.columnsOf(table.lists.metadata)
+    )
+    val kept = statistics.metrics(3, specId = 0).only(Set(1, 2, 3))
+    assert(opened.get == 1 && kept.lowerNumber(1, 8) == 3L && kept.nullValueCount(2).contains(3L))
+    assert(statistics.metrics(0, specId = 0).only(Set(2)).nullValueCount(2).contains(0L) && opened.get == 1)
   }
 
   test("the estimated heap size of cached entries contains the decoded statistics of the whole leaf") {
