@@ -4,13 +4,18 @@ import iceberglite.tree.{CachedRoot, RootKey, TreeTable}
 
 /** The entries of a root with all inherited values and what is derived from them, for the cache. Thread-safe. */
 final private[root] class DecodedRoot(val entries: Vector[ContentEntry]) extends CachedRoot {
-  private var derived = Option.empty[RootParts]
+  @volatile private var derived = Option.empty[RootParts]
 
-  /** Returns the parts of the root, which are derived only once. */
-  def parts(derive: Vector[ContentEntry] => RootParts): RootParts = synchronized {
-    val known = derived.getOrElse(derive(entries))
-    derived = Some(known)
-    known
+  /**
+   * Returns the parts of the root. They are derived without a lock, because `derive` may read files: concurrent first
+   * calls may each derive them, and all calls return the same parts.
+   */
+  def parts(derive: Vector[ContentEntry] => RootParts): RootParts = derived.getOrElse(keepFirst(derive(entries)))
+
+  private def keepFirst(parts: RootParts): RootParts = synchronized {
+    val first = derived.getOrElse(parts)
+    derived = Some(first)
+    first
   }
 
   override lazy val heapBytes: Long = entries.iterator.map(DecodedRoot.heapBytes).sum

@@ -1,5 +1,7 @@
 package iceberglite.tree.root
 
+import java.util.concurrent.{FutureTask, TimeUnit}
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.FormatVersion.V4
@@ -66,6 +68,19 @@ class RootCacheSuite extends AnyFunSuite {
     append(t, files: _*)
     append(t, file("e"))
     assert(reads(t)(assert(t.live.size == 6)) > 0)
+  }
+
+  test("the parts of a root are derived without a lock, and all callers get the parts that were derived first") {
+    val root = new DecodedRoot(Vector.empty)
+    def newParts = RootParts(Map.empty, Vector.empty, Vector.empty)
+    val (first, second) = (newParts, newParts)
+    val concurrent = new FutureTask[RootParts](() => root.parts(_ => first))
+    val found = root.parts { _ =>
+      new Thread(concurrent).start()
+      concurrent.get(10, TimeUnit.SECONDS)
+      second
+    }
+    assert((found eq first) && (root.parts(_ => second) eq first))
   }
 
   private def schemaWith(id: Int, t: PrimitiveType): Schema = Schema(id, Vector(NestedField.required(1, "id", t)))
