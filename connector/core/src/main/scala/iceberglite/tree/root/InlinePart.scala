@@ -132,7 +132,7 @@ private[root] object InlinePart {
 
   private def summarize(entries: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
     val numbers = entries.flatMap(_.version.sequenceNumber)
-    val stats = StatsAggregate.of(entries)
+    val stats = StatsAggregate.of(entries, columns.keyIds(specId))
     Summary(
       entries.count(_.isLive).toLong,
       if (numbers.isEmpty) 0L else numbers.max,

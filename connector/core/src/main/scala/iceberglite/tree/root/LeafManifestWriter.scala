@@ -41,7 +41,7 @@ final private[root] class LeafManifestWriter(
       specId = entries.head.specId,
       recordCount = entries.size.toLong,
       fileSizeInBytes = Some(bytes.length.toLong),
-      stats = StatsAggregate.of(entries.filter(_.isLive)),
+      stats = StatsAggregate.of(entries.filter(_.isLive), columns.keyIds(entries.head.specId)),
       manifest = Some(LeafManifestWriter.count(entries.iterator, header.sequenceNumber))
     )
   }

@@ -8,16 +8,22 @@ import iceberglite.spec.types.Literal
  */
 private[root] object StatsAggregate {
 
-  /** Returns the statistics over all given entries. @param entries the entries of live files */
-  def of(entries: Vector[ContentEntry]): ContentStats = {
+  /**
+   * Returns the statistics over all given entries.
+   *
+   * @param entries the entries of live files
+   * @param keys the ids of the columns and expressions that have a single value in each file, so that an absent upper
+   *   bound equals the lower bound. For other columns, an absent upper bound is unknown
+   */
+  def of(entries: Vector[ContentEntry], keys: Set[Int]): ContentStats = {
     val ids = entries.headOption.toVector.flatMap(_.stats.byId.keys)
     val common = ids.filter(id => entries.forall(_.stats.byId.contains(id)))
-    ContentStats(common.map(id => id -> merge(entries.map(_.stats.byId(id)))).filterNot(_._2.isEmpty).toMap)
+    ContentStats(common.map(id => id -> merge(entries.map(_.stats.byId(id)), keys(id))).filterNot(_._2.isEmpty).toMap)
   }
 
-  private def merge(files: Vector[FieldStats]): FieldStats = FieldStats(
+  private def merge(files: Vector[FieldStats], isKey: Boolean): FieldStats = FieldStats(
     lower = bound(files)(_.lower, _.min(_)),
-    upper = bound(files)(s => s.upper.orElse(s.lower), _.max(_)),
+    upper = bound(files)(s => s.upper.orElse(s.lower.filter(_ => isKey)), _.max(_)),
     tight = if (files.forall(s => s.tight.contains(true) || s.hasNoOrdinaryValues)) Some(true) else None,
     valueCount = sum(files)(_.valueCount),
     nullCount = sum(files)(_.nullCount),

@@ -58,6 +58,9 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
   /** Returns the ids of the source columns of the identity partition fields of a partition spec. */
   def identities(specId: Int): Set[Int] = identityIds.getOrElse(specId, Set.empty)
 
+  /** Returns the ids of the columns and expressions whose statistics contain the values of the given partition spec. */
+  def keyIds(specId: Int): Set[Int] = keys.getOrElse(specId, Vector.empty).flatten.map(_.id).toSet
+
   def isColumn(id: Int): Boolean = byId.get(id).exists(_.isColumn)
 
   /** Returns statistics as metrics, without the statistics of expressions. */

@@ -10,13 +10,15 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, IntLiteral}
 class StatsAggregateSuite extends AnyFunSuite {
   private def int(value: Int): Option[Literal] = Some(IntLiteral(value))
 
-  private def merged(stats: FieldStats*): Option[FieldStats] = {
+  private def merged(stats: FieldStats*): Option[FieldStats] = mergedWith(Set.empty, stats)
+
+  private def mergedWith(keys: Set[Int], stats: Seq[FieldStats]): Option[FieldStats] = {
     val version = VersionInfo(EntryStatus.Added, None, None, None)
     val entries = stats.map { s =>
       val byId = if (s.isEmpty) Map.empty[Int, FieldStats] else Map(1 -> s)
       ContentEntry(EntryContent.Data, "f", FileFormat.Parquet, version, 0, 1L, Some(1L), ContentStats(byId))
     }
-    StatsAggregate.of(entries.toVector).get(1)
+    StatsAggregate.of(entries.toVector, keys).get(1)
   }
 
   test("bounds are the least and the greatest bounds, and counts are sums") {
@@ -43,7 +45,14 @@ class StatsAggregateSuite extends AnyFunSuite {
 
   test("the upper bound of a derived partition value is its lower bound") {
     val a = FieldStats(lower = int(3), nullCount = Some(0L))
-    assert(merged(a, a.copy(lower = int(8))).contains(FieldStats(int(3), int(8), None, None, Some(0L))))
+    val both = mergedWith(Set(1), Seq(a, a.copy(lower = int(8))))
+    assert(both.contains(FieldStats(int(3), int(8), None, None, Some(0L))))
+  }
+
+  test("the upper bound of a column is unknown if a file has only a lower bound") {
+    val a = FieldStats(int(3), int(5), None, Some(10L), Some(0L))
+    val b = a.copy(lower = int(8), upper = None)
+    assert(merged(a, b).contains(FieldStats(int(3), None, None, Some(20L), Some(0L))))
   }
 
   test("the average size is weighted by the number of values") {
