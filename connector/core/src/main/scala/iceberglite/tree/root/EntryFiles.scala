@@ -48,7 +48,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
         columns.all.filter(_.isColumn).map(c => c.id -> statsOf(encoded, c)).filterNot(_._2.isEmpty)
     }
     val partition = columns.keysOf(file.specId).zip(file.partition.values).collect {
-      case (Some(key), value) => key.id -> value
+      // The file may have been written before the source column of the field was promoted.
+      case (Some(key), value) => key.id -> value.map(v => LiteralConversion.to(v, key.partitionType).getOrElse(v))
     }
     ContentStats(partition.foldLeft(measured.toMap) { case (stats, (id, value)) =>
       stats.updated(id, withValue(stats.getOrElse(id, FieldStats.Empty), columns.byId.get(id), value, file.recordCount))

@@ -143,6 +143,13 @@ class EntryFilesSuite extends AnyFunSuite {
     assert(new EntryFiles(columns).toContent(existing(wrong)).stats == ContentStats.Empty)
   }
 
+  test("a partition value that was written before its column was promoted gets the new type of the column") {
+    val promoted = new EntryFiles(columnsOf(ManifestSamples.schema, ManifestSamples.byId))
+    val old = ManifestSamples.dataFile("a").copy(partition = PartitionTuple(Vector(Some(IntLiteral(7)))))
+    val stats = promoted.toContent(existing(old)).stats.byId(1)
+    assert(stats.lower.contains(LongLiteral(7L)) && stats.upper.contains(LongLiteral(7L)))
+  }
+
   test("bounds that were read before their column was promoted get the new type of the column") {
     def columns(number: PrimitiveType, float: PrimitiveType, time: PrimitiveType) = columnsOf(
       Schema(0, Vector(optional(1, "n", number), optional(2, "f", float), optional(3, "t", time)))
