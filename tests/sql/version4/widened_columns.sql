@@ -1,4 +1,4 @@
--- A column of a table of format version 4 gets a wider type, and commits merge leaf manifests from before and after that.
+-- A column of a table of format version 4 gets a wider type. Commits merge leaf manifests from before and after that.
 
 CREATE TABLE t (n INT, p STRING) USING iceberg PARTITIONED BY (p)
 TBLPROPERTIES ('format-version' = '4', 'write.v4.single-commit-max-files' = '1');
