@@ -1,6 +1,15 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  CreateNamedStruct,
+  Expression,
+  GetStructField,
+  If,
+  IsNull,
+  Literal,
+  NamedExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -8,6 +17,7 @@ import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.types.{ArrayType, CharType, DataType, MapType, StringType, StructType, VarcharType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.catalog.FunctionOperations
@@ -39,13 +49,43 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 
   private def withLengthChecks(query: LogicalPlan, table: SparkTable): LogicalPlan = {
     val columns = CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema)
-    val declared = DataTypeUtils.toAttributes(columns)
-      .filter(column => CharVarcharUtils.getRawType(column.metadata).isDefined)
-    val checked = query.output.map { value =>
-      declared.find(column => conf.resolver(column.name, value.name)).filterNot(_ => conf.charVarcharAsString)
-        .fold[NamedExpression](value)(column => Alias(CharVarcharUtils.stringLengthCheck(value, column), value.name)())
+    val declared = columns.flatMap(column => CharVarcharUtils.getRawType(column.metadata).map(column.name -> _))
+    val checks = query.output.map { value =>
+      declared.find(column => conf.resolver(column._1, value.name)).filterNot(_ => conf.charVarcharAsString)
+        .map(column => checked(value, column._2)).filterNot(_ eq value)
+        .fold[NamedExpression](value)(Alias(_, value.name)())
     }
-    if (checked == query.output) query else Project(checked, query)
+    if (checks == query.output) query else Project(checks, query)
+  }
+
+  /**
+   * Returns a value with the checks of its strings. The fields of structs are matched by name, because the write also
+   * does this; Spark's function matches them by position. It is only used for arrays and maps of the declared type. All
+   * other values remain as they are, and the write checks their types.
+   */
+  private def checked(value: Expression, declared: DataType): Expression = (value.dataType, declared) match {
+    case (StringType, _: CharType | _: VarcharType) => CharVarcharUtils.stringLengthCheck(value, declared)
+    case (given: StructType, wanted: StructType) => checkedStruct(value, given, wanted)
+    case (_: ArrayType, _: ArrayType) | (_: MapType, _: MapType)
+        if CharVarcharUtils.hasCharVarchar(declared) &&
+          DataTypeUtils.sameType(value.dataType, CharVarcharUtils.replaceCharVarcharWithString(declared)) =>
+      CharVarcharUtils.stringLengthCheck(value, declared)
+    case _ => value
+  }
+
+  private def checkedStruct(value: Expression, given: StructType, wanted: StructType): Expression = {
+    val parts: Seq[Expression] = given.fields.toSeq.zipWithIndex.map { case (field, i) =>
+      GetStructField(value, i, Some(field.name))
+    }
+    val checks = given.fields.toSeq.zip(parts).map { case (field, part) =>
+      wanted.fields.find(f => conf.resolver(f.name, field.name)).fold(part)(f => checked(part, f.dataType))
+    }
+    if (checks == parts) value
+    else {
+      val struct =
+        CreateNamedStruct(given.fields.toSeq.zip(checks).flatMap { case (f, check) => Seq(Literal(f.name), check) })
+      if (value.nullable) If(IsNull(value), Literal(null, struct.dataType), struct) else struct
+    }
   }
 
   private def updateWithoutKeys(table: SparkTable): Unsupported = Unsupported(

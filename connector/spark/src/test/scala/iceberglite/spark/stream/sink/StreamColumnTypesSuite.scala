@@ -23,6 +23,28 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     }
   }
 
+  test("the strings of structs are checked by the names of their fields, and other values keep their types") {
+    val t = tableWith("id BIGINT, s STRUCT<a: CHAR(3), b: VARCHAR(3)>, p CHAR(3)", "")
+    def insert(id: Long, columns: String*): Unit = {
+      val stream = new TestStream
+      stream.select = _.selectExpr(columns: _*)
+      stream.into(t)(Seq(id -> "x"))
+      ()
+    }
+    insert(1L, "id", "named_struct('b', concat(p, '2'), 'a', p) AS s")
+    insert(2L, "id", "named_struct('b', p) AS s", "NULL AS p")
+    assert(rows(s"SELECT id, concat('<', s.a, '>'), s.b, p FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq(
+      "[1,<x  >,x2,null]",
+      "[2,null,x,null]"
+    ))
+    def fault(columns: String*): String = messages(intercept[StreamingQueryException](insert(3L, columns: _*)))
+    assertUnchanged(t) {
+      assert(fault("id", "named_struct('b', 'long') AS s").contains("EXCEED_LIMIT_LENGTH"))
+      val number = fault("id", "7 AS p")
+      assert(number.contains("Cannot write values of type int to column p"), number)
+    }
+  }
+
   test("a stream reads CHAR and VARCHAR columns as a batch does") {
     val t = tableWith("id BIGINT, p CHAR(3), q VARCHAR(3)", "")
     sql(s"INSERT INTO $t VALUES (1, 'a', 'b')")
