@@ -26,9 +26,23 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
+ * Loads the newest version of the table into which a micro-batch is written, so that the write follows its current
+ * properties and constraints. The rule runs before all rules that use the columns of this version.
+ */
+object LoadMicroBatchTable extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan match {
+      case WriteToMicroBatchDataSource(_, table: SparkTable, _, _, _, _, _) => table.loadNewest()
+      case _ => ()
+    }
+    plan
+  }
+}
+
+/**
  * Prepares the write of a micro-batch:
  *
- *   - The newest version of the table is loaded, so that the write follows its current properties and constraints.
  *   - A query in update mode without key columns is rejected. Spark's own error does not name the option.
  *   - The lengths of `CHAR` and `VARCHAR` values are checked, and `CHAR` values are padded, as Spark does for batches.
  *   - If the sink was started with a path (`start`), the plan has no relation, and Spark finds no functions for the
@@ -41,8 +55,7 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
       table.in {
         if (mode == OutputMode.Update() && !StatementOptions(options).isUpsert) throw updateWithoutKeys(table)
       }
-      table.loadNewest()
-      val checked = write.copy(query = withLengthChecks(query, table))
+      val checked = write.copy(query = withLengthChecks(query, table.pinned))
       if (relation.isDefined) checked else checked.copy(relation = Some(relationOf(table)))
     case _ => plan
   }

@@ -54,6 +54,18 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     assert(read(copy) == sorted(s"SELECT * FROM $t"))
   }
 
+  test("each micro-batch checks the lengths that the table has since the last one") {
+    val t = tableWith("id BIGINT, p VARCHAR(3)", "")
+    val stream = new TestStream
+    stream.run(_.toTable(t)) {
+      stream.add(Seq(1L -> "abc"))
+      sql(s"ALTER TABLE $t ALTER COLUMN p TYPE VARCHAR(5)")
+      stream.add(Seq(2L -> "abcde"))
+    }
+    assert(read(t) == Seq("[1,abc]", "[2,abcde]"))
+    assert(messages(intercept[StreamingQueryException](new TestStream().into(t)(Seq(3L -> "abcdef")))).contains("LENGTH"))
+  }
+
   test("each micro-batch follows the properties that another program has set since the last one", Slow) {
     val t = tableWith("id BIGINT, p STRING", "")
     val stream = new TestStream
