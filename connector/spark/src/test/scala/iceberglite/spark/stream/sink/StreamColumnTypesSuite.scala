@@ -54,6 +54,19 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     assert(read(copy) == sorted(s"SELECT * FROM $t"))
   }
 
+  test("a stream pads and finds CHAR values that another engine has written without padding") {
+    val t = tableWith("id BIGINT, p CHAR(3)", "")
+    sql(s"INSERT INTO ${peer(t)} VALUES (1, 'a'), (2, 'b')")
+    sql(s"REFRESH TABLE $t")
+    sql(s"INSERT INTO $t VALUES (3, 'a')")
+    val copy = tableWith("id BIGINT, p STRING", "")
+    spark.readStream.table(t).where("p = 'a'").writeStream
+      .option("checkpointLocation", newDirectory("checkpoint").toString)
+      .trigger(Trigger.AvailableNow()).toTable(copy).awaitTermination()
+    assert(read(copy) == Seq("[1,a  ]", "[3,a  ]"))
+    assert(read(copy) == sorted(s"SELECT * FROM $t WHERE p = 'a'"))
+  }
+
   test("each micro-batch checks the lengths that the table has since the last one") {
     val t = tableWith("id BIGINT, p VARCHAR(3)", "")
     val stream = new TestStream
