@@ -141,7 +141,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val appended = range.map(CommitRange.of(latest.metadata, selection, _))
     val snapshot = appended.fold(selection.snapshot(latest.metadata))(_.end)
     val session = SparkSession.active
-    val streams = new TableStreams(latest, selection, TableStreams.Appends, options, session)
+    val streams = new TableStreams(latest, selection, travel, TableStreams.Appends, options, session)
     new IcebergScanBuilder(
       latest,
       snapshot,

@@ -22,11 +22,13 @@ import iceberglite.table.Table
  *
  * @param table the table when the query begins
  * @param travel selects the snapshot, branch or tag that the stream follows
+ * @param columns selects the state of the table whose columns the streams have
  * @param content the rows that the streams return
  */
 final private[iceberglite] class TableStreams(
     table: Table,
     travel: TimeTravel,
+    columns: TimeTravel,
     content: TableStreams.Content,
     options: CaseInsensitiveStringMap,
     session: SparkSession
@@ -35,7 +37,7 @@ final private[iceberglite] class TableStreams(
   override def streamOf(scan: IcebergScan, checkpoint: String): ScanStream = {
     val settings = StreamSettings.of(options, session)
     val initial = new InitialOffset(checkpoint, session.sessionState.newHadoopConf())
-    val followed = new StreamTable(table, travel)
+    val followed = new StreamTable(table, travel, columns)
     content match {
       case TableStreams.Appends =>
         if (StreamOptions.readsChanges(options)) throw withoutExtensions(

@@ -96,6 +96,16 @@ class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
     assert(read(stream(t)) == Vector("[0,n0,null]", "[1,n1,null]"))
   }
 
+  test("a stream that follows the tag of an option reads it with the current columns of the table") {
+    val t = required()
+    sql(s"ALTER TABLE $t CREATE TAG v1")
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    val tag = "tag" -> "v1"
+    assert(read(stream(t, tag)) == Vector("[0,n0,null]", "[1,n1,null]"))
+    assert(read(stream(s"$t.tag_v1")) == Vector("[0,n0]", "[1,n1]"))
+    assert(read(stream(s"$t.changes", tag).select("id", "n")) == Vector("[0,null]", "[1,null]"))
+  }
+
   test("the statistics of a micro-batch are those of its rows, and unknown for the first batch after a restart") {
     val t = numbers(0 until 2, 2 until 5)
     val scan = scanOf(t, oneFile)
