@@ -2,7 +2,7 @@ package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.StreamPosition
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
-import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.table.{Environment, StreamConsumer}
 import iceberglite.table.action.SetRef
 
@@ -11,55 +11,73 @@ import iceberglite.table.action.SetRef
  *
  * @param retentionMs how long the tag lives after it was moved, in ms. After this time, an expiration removes the tag
  * @param nowMs returns the current time in milliseconds since the epoch
+ * @param moves the moves of the query, which its sources share
  */
 final private[source] class ConsumerTag(
     consumer: StreamConsumer,
     retentionMs: Long,
-    nowMs: () => Long = Environment.system.nowMs
+    nowMs: () => Long = Environment.system.nowMs,
+    moves: ConsumerMoves = new ConsumerMoves
 ) {
-
-  /**
-   * The ids of the snapshots to which the tag may refer if only this query moves it: that of the last move, and that of
-   * a later move with an unknown outcome. Empty before the first move, because the tag may be that of an earlier run.
-   */
-  private var expected: Set[Long] = Set.empty
 
   /**
    * Checks that no other query uses the same consumer.
    *
    * @throws ValidationFailed if the tag in the last known version of the table is not where this query moved it
    */
-  def requireSingleQuery(table: StreamTable): Unit = table.current.metadata.refs.get(consumer.tag) match {
-    case Some(tag: SnapshotRef.Tag) if expected.nonEmpty && !expected(tag.snapshotId) =>
-      throw ValidationFailed(
-        s"Two queries that read ${table.current.name} have the consumer-id ${consumer.id}: this query moved the tag " +
-          s"${consumer.tag} to snapshot ${expected.mkString(" or ")}, and it refers to snapshot ${tag.snapshotId} now. " +
-          "Each query needs its own consumer-id. Set another id for one of the queries, and start this query again"
-      )
-    case _ => ()
+  def requireSingleQuery(table: StreamTable): Unit = {
+    loadMovesOfOtherSources(table)
+    table.current.metadata.refs.get(consumer.tag) match {
+      case Some(tag: SnapshotRef.Tag) if moves.expected.nonEmpty && !moves.expected(tag.snapshotId) =>
+        throw ValidationFailed(
+          s"Two queries that read ${table.current.name} have the consumer-id ${consumer.id}: this query moved the " +
+            s"tag ${consumer.tag} to snapshot ${moves.expected.mkString(" or ")}, and it refers to snapshot " +
+            s"${tag.snapshotId} now. Each query needs its own consumer-id. Set another id for one of the queries, and " +
+            "start this query again"
+        )
+      case _ => ()
+    }
+  }
+
+  /** Loads the newest version of the table if another source of the query may have moved the tag since the last one. */
+  private def loadMovesOfOtherSources(table: StreamTable): Unit = {
+    val known = table.current.metadata.refs.get(consumer.tag)
+    if (moves.expected.nonEmpty && !known.exists(ref => moves.expected(ref.snapshotId))) {
+      table.poll()
+      ()
+    }
   }
 
   /**
    * Moves the tag in the last known version of the table to the snapshot of a position, or extends its life if less
-   * than half of the retention remains. Does nothing if the snapshot has expired. The maximum age of a tag counts from
-   * the commit of its snapshot, and therefore contains the time by which the stream is behind.
+   * than half of the retention remains. Does nothing if the snapshot has expired. If another source of the query has an
+   * older position, the tag moves to that position. The maximum age of a tag counts from the commit of its snapshot,
+   * and therefore contains the time by which the stream is behind.
    *
    * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time
    */
   def advance(table: StreamTable, position: StreamPosition): Unit = position.snapshotId.foreach { id =>
+    loadMovesOfOtherSources(table)
     val known = table.current.metadata
     requireNoBranch(known)
-    known.findSnapshot(id).foreach { snapshot =>
-      val lagMs = math.max(0L, nowMs() - snapshot.timestampMs)
-      val isRecent = known.refs.get(consumer.tag).exists { tag =>
-        tag.snapshotId == id && tag.maxRefAgeMs.exists(_ - lagMs >= retentionMs / 2)
-      }
-      val maxAgeMs = if (retentionMs > Long.MaxValue - lagMs) Long.MaxValue else lagMs + retentionMs
-      expected += id
-      if (!isRecent) table.commit(new SetRef(consumer.tag, SnapshotRef.Tag(id, Some(maxAgeMs))))
-      expected = Set(id)
+    moves.advance(this, id)
+    if (known.hasSnapshot(id)) moves.oldest(known).foreach(moveTo(_, table))
+  }
+
+  /** Ends the use of the tag, when the query ends. */
+  def release(): Unit = ConsumerMoves.release(moves)
+
+  private def moveTo(snapshot: Snapshot, table: StreamTable): Unit = {
+    val id = snapshot.snapshotId
+    val lagMs = math.max(0L, nowMs() - snapshot.timestampMs)
+    val isRecent = table.current.metadata.refs.get(consumer.tag).exists { tag =>
+      tag.snapshotId == id && tag.maxRefAgeMs.exists(_ - lagMs >= retentionMs / 2)
     }
+    val maxAgeMs = if (retentionMs > Long.MaxValue - lagMs) Long.MaxValue else lagMs + retentionMs
+    moves.expected += id
+    if (!isRecent) table.commit(new SetRef(consumer.tag, SnapshotRef.Tag(id, Some(maxAgeMs))))
+    moves.expected = Set(id)
   }
 
   private def requireNoBranch(table: TableMetadata): Unit = table.refs.get(consumer.tag) match {

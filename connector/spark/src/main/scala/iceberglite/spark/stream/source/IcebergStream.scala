@@ -63,7 +63,10 @@ final private[source] class IcebergStream(
   private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
   private var nextRows: Option[Long] = None
 
-  private val tag = settings.consumer.map(new ConsumerTag(_, settings.retentionMs))
+  private val tag = settings.consumer.map { consumer =>
+    val moves = ConsumerMoves.of(initial.query, table.current.metadata.uuid, consumer.tag)
+    new ConsumerTag(consumer, settings.retentionMs, moves = moves)
+  }
 
   private lazy val first: StreamOffset = {
     val offset = initial.getOrWrite(settings.start.offset(newest(), settings.content))
@@ -157,7 +160,7 @@ final private[source] class IcebergStream(
     }
   }
 
-  override def stop(): Unit = in(())
+  override def stop(): Unit = in(tag.foreach(_.release()))
 
   /** Returns how far the query is behind the table, for the progress of the query. */
   override def metrics(latestConsumed: Optional[Offset]): util.Map[String, String] = in {

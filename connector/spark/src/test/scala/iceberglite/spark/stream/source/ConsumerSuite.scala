@@ -78,6 +78,34 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(Option(restarted.latestOffset(first, limit)).isDefined, "a query may continue after an earlier run")
   }
 
+  private def taggedSnapshots(t: String): Seq[Long] =
+    rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'stream-etl'").map(_.getLong(0))
+
+  test("a query that reads a table twice moves its tag to the older position of its sources") {
+    val t = numbers(0 until 1, 1 until 2)
+    val checkpoint = newCheckpoint()
+    val sources = (0 to 1).map(i => streamOf(scanOf(t, options: _*), s"$checkpoint/sources/$i"))
+    val limit = sources.head.getDefaultReadLimit
+    val starts = sources.map(_.initialOffset())
+    val ends = sources.zip(starts).map { case (source, start) => source.latestOffset(start, limit) }
+    val next = sources.head.latestOffset(ends.head, limit)
+    sources.head.latestOffset(next, limit)
+    assert(taggedSnapshots(t) == snapshots(t).take(1), "the second source has read nothing")
+    sources(1).latestOffset(ends(1), limit)
+    sources(1).latestOffset(next, limit)
+    assert(taggedSnapshots(t) == snapshots(t).drop(1))
+    sources.foreach(_.stop())
+  }
+
+  test("a query that reads a table twice has one consumer") {
+    val t = numbers(0 until 1, 1 until 2, 2 until 3)
+    val checkpoint = newCheckpoint()
+    def twice = stream(t, options: _*).union(stream(t, options: _*))
+    assert(batches(twice, checkpoint).size == 3)
+    append(t, 3 until 4)
+    assert(read(twice, checkpoint) == texts(Seq(3, 3)))
+  }
+
   test("the tag of a consumer is moved once for each micro-batch") {
     val t = numbers(0 until 1, 1 until 2)
     def versions: Int = rows(s"SELECT * FROM $t.metadata_log_entries").size
@@ -103,8 +131,7 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     val limit = reader.getDefaultReadLimit
     val end = reader.latestOffset(reader.initialOffset(), limit)
     assert(Option(reader.latestOffset(end, limit)).isEmpty)
-    val tagged = rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'stream-etl'").map(_.getLong(0))
-    assert(tagged == snapshots(t).takeRight(1))
+    assert(taggedSnapshots(t) == snapshots(t).takeRight(1))
   }
 
   test("without a consumer, a stream that fell behind the expiration reports the missing commits") {

@@ -64,10 +64,11 @@ private[source] trait StreamFixture extends SharedSession { self: Suite =>
   }
 
   /** Returns the source of a streaming query that has not started. */
-  protected def streamOf(scan: IcebergScan): IcebergStream = scan.toMicroBatchStream(newCheckpoint()) match {
-    case stream: IcebergStream => stream
-    case other => fail(s"$other is not the stream of a table")
-  }
+  protected def streamOf(scan: IcebergScan, checkpoint: String = newCheckpoint()): IcebergStream =
+    scan.toMicroBatchStream(checkpoint) match {
+      case stream: IcebergStream => stream
+      case other => fail(s"$other is not the stream of a table")
+    }
 
   protected def sourceOf(t: String, options: (String, String)*): IcebergStream = streamOf(scanOf(t, options: _*))
 
