@@ -44,6 +44,13 @@ final case class FileScanTask(
   }
 
   /**
+   * Returns whether [[liveRecords]] is a bound: the files that determine it have record counts, and the change is not
+   * limited to the rows of delete files that must be read to count these rows.
+   */
+  def hasLiveRecords: Boolean =
+    change.flatMap(_.deletesOfChangedRows).fold(file.hasRecordCount)(_.forall(_.isVector))
+
+  /**
    * Returns a lower bound of the number of live rows that match the filter, according to metadata. The bound is 0 if
    * the task is a split, if there is a residual filter, or if it is unknown how many rows of this data file a delete
    * file deletes.

@@ -13,9 +13,16 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
 
   /**
    * Returns the number of rows of the batch that Spark optimizes now. Absent if it is unknown: after a restart, Spark
-   * optimizes the plan of the first batch before the stream plans its files.
+   * optimizes the plan of the first batch before the stream plans its files, and some delete files must be read to
+   * count the rows that they delete.
    */
   def plannedRows: Option[Long]
+
+  /**
+   * Makes [[plannedRows]] unknown, because operators of the query return rows of earlier batches: Spark would derive the
+   * number of their rows from that of the batch.
+   */
+  def hideRows(): Unit
 
   /**
    * How the rows of a micro-batch are computed from the rows that the stream reads; absent if they are the same. Spark

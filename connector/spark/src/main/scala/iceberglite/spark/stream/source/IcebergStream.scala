@@ -63,6 +63,9 @@ final private[source] class IcebergStream(
   private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
   private var nextRows: Option[Long] = None
 
+  /** Whether operators of the query may return rows of earlier micro-batches. */
+  private var keepsState = false
+
   private val tag = settings.consumer.map { consumer =>
     val moves = ConsumerMoves.of(initial.query, table.current.metadata.uuid, consumer.tag)
     new ConsumerTag(consumer, settings.retentionMs, moves = moves)
@@ -107,7 +110,7 @@ final private[source] class IcebergStream(
     moveTag(from.position)
     lastLimit = IcebergReadLimit.of(limit)
     val next = planner.next(state, from, lastLimit)
-    nextRows = next.map(b => IcebergStream.rowsOf(b.tasks))
+    nextRows = next.flatMap(b => IcebergStream.knownRows(b.tasks))
     next.map(b => IcebergOffset(b.to)).orNull
   }
 
@@ -124,7 +127,7 @@ final private[source] class IcebergStream(
     val state = table.including(to.position)
     val tasks = planner.tasks(state, from, to)
     batch = IcebergStream.report(table.current.name, to.position.snapshotId, tasks)
-    nextRows = Some(batch.resultRecords)
+    nextRows = IcebergStream.knownRows(tasks)
     planner.prepare(target.getOrElse(state), to, lastLimit)
     val snapshot = to.position.snapshotId.flatMap(state.metadata.findSnapshot)
     scan.batchAt(table.current, snapshot, tasks).planInputPartitions()
@@ -175,7 +178,11 @@ final private[source] class IcebergStream(
 
   override def lastBatch: ScanReport = in(batch)
 
-  override def plannedRows: Option[Long] = in(nextRows)
+  override def plannedRows: Option[Long] = in(if (keepsState) None else nextRows)
+
+  override def hideRows(): Unit = in {
+    keepsState = true
+  }
 
   override def description: String = in(s"$toString [files=${batch.resultFiles}, bytes=${batch.resultBytes}]")
 
@@ -201,6 +208,10 @@ private object IcebergStream {
     resultRecords = rowsOf(tasks),
     resultBytes = tasks.iterator.map(_.length).sum
   )
+
+  /** Returns an upper bound of the number of rows; absent if files must be read to count them. */
+  private def knownRows(tasks: Vector[FileScanTask]): Option[Long] =
+    if (tasks.forall(_.hasLiveRecords)) Some(rowsOf(tasks)) else None
 
   private def rowsOf(tasks: Vector[FileScanTask]): Long = tasks.iterator.map(_.liveRecords).sum
 }

@@ -1,9 +1,13 @@
 package iceberglite.spark.stream.source
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2Relation
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
+
+import iceberglite.spark.rules.ComputeStreamedChanges
 
 /** Streaming reads of tables whose columns change while a query runs. */
 class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
@@ -117,5 +121,34 @@ class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
     reader.planInputPartitions(first, end)
     reader.latestOffset(end, reader.getDefaultReadLimit)
     assert(scan.estimateStatistics().numRows().getAsLong == 3L)
+  }
+
+  test("the statistics of a micro-batch of deletes are unknown if the deleted rows are not counted in metadata") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
+      "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
+    append(t, 0 until 4)
+    sql(s"DELETE FROM $t WHERE id = 1")
+    val scan = scanOf(s"$t.changes", oneFile)
+    val reader = streamOf(scan)
+    val limit = reader.getDefaultReadLimit
+    val inserted = reader.latestOffset(reader.initialOffset(), limit)
+    assert(scan.estimateStatistics().numRows().getAsLong == 4L)
+    val deleted = reader.latestOffset(inserted, limit)
+    assert(!scan.estimateStatistics().numRows().isPresent)
+    reader.planInputPartitions(inserted, deleted)
+    assert(!scan.estimateStatistics().numRows().isPresent && !scan.estimateStatistics().sizeInBytes().isPresent)
+  }
+
+  test("the statistics of a micro-batch are unknown if the query keeps the rows of earlier ones") {
+    val scan = scanOf(numbers(0 until 2))
+    val reader = streamOf(scan)
+    reader.latestOffset(reader.initialOffset(), reader.getDefaultReadLimit)
+    val relation = StreamingDataSourceV2Relation(Nil, scan, reader, None, None, None, None)
+    val rule = new ComputeStreamedChanges(spark)
+    rule(relation)
+    assert(scan.estimateStatistics().numRows().getAsLong == 2L)
+    rule(Aggregate(Nil, Nil, relation))
+    assert(!scan.estimateStatistics().numRows().isPresent)
   }
 }
