@@ -99,7 +99,10 @@ final private[iceberglite] class IcebergScan(
 
   override def outputOrdering(): Array[SortOrder] = in(grouping.fold(Array.empty[SortOrder])(_.reportedOrder))
 
-  override def toBatch: Batch = in(new IcebergBatch(this, runtimeFilter, None, session))
+  override def toBatch: Batch = in {
+    streams.foreach(_.rejectForBatch())
+    new IcebergBatch(this, runtimeFilter, None, session)
+  }
 
   /**
    * Returns a batch that reads only some files of the scan.

@@ -132,6 +132,7 @@ final class IcebergScanBuilder(
    * rows itself.
    */
   override def pushAggregation(aggregation: Aggregation): Boolean = in {
+    query.streams.foreach(_.rejectForBatch())
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
     if (settings.aggregatePushDown && !columns.exists(files.widened.areUsedIn)) {
       aggregateScan = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)

@@ -46,4 +46,11 @@ private[iceberglite] trait StreamSource {
 
   /** @param checkpoint the directory in which Spark stores the metadata of the source */
   def streamOf(scan: IcebergScan, checkpoint: String): ScanStream
+
+  /**
+   * Rejects the options that only streams have, when the scan is read as a batch.
+   *
+   * @throws iceberglite.spec.IcebergError.Unsupported if such an option is set and would be ignored
+   */
+  def rejectForBatch(): Unit
 }

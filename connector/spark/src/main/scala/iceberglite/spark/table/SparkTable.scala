@@ -31,6 +31,7 @@ import iceberglite.spark.catalog.TableDescription
 import iceberglite.spark.changelog.{ChangelogTable, CommitRange}
 import iceberglite.spark.conf.{
   BranchWriteInfo,
+  ChangeStreamOptions,
   RangeOptions,
   StatementOptions,
   StatementWriteInfo,
@@ -136,6 +137,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val range = RangeOptions.ofAppends(options)
+    if (range.isDefined) ChangeStreamOptions.rejectForOtherReads(options, name)
     val latest = if (range.isEmpty) current() else CommitRange.withAllSnapshots(current())
     val selection = selectedTravel(options)
     val appended = range.map(CommitRange.of(latest.metadata, selection, _))

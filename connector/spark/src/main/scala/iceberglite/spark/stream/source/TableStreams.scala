@@ -56,6 +56,8 @@ final private[iceberglite] class TableStreams(
     }
   }
 
+  override def rejectForBatch(): Unit = ChangeStreamOptions.rejectForOtherReads(options, table.name)
+
   private def withoutExtensions(option: SparkOption[_], advice: String): Unsupported =
     Unsupported(s"option ${option.key} for a stream of ${table.name} in a session without the SQL extensions", advice)
 }

@@ -1,5 +1,6 @@
 package iceberglite.spark.stream.source
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
@@ -92,6 +93,22 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
     assert(sorted("SELECT * FROM counted_changes") == sorted("SELECT _change_type, count(*) FROM seen GROUP BY 1"))
     assert(query.recentProgress.map(_.numInputRows).sum == rows(s"SELECT * FROM $t.changes").size)
     assert(query.recentProgress.flatMap(_.sources).forall(_.description.contains("stream of changes")))
+  }
+
+  test("a batch read rejects the options of streams of changes") {
+    val t = numbers(0 until 1)
+    def frame(table: String, options: (String, String)*): DataFrame = spark.read.options(options.toMap).table(table)
+    def rejected(key: String)(query: => Any): Unit = {
+      val error = intercept[Exception](query).getMessage
+      assert(error.contains(s"option $key for a read of $t") && error.contains("create_changelog_view"), error)
+    }
+    Seq(t, s"$t.changes").foreach { name =>
+      rejected("net-changes")(frame(name, net).collect())
+      rejected("identifier-columns")(frame(name, byId).collect())
+      rejected("net-changes")(frame(name, net).count())
+    }
+    val first = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0).toString
+    rejected("net-changes")(frame(t, net, "start-snapshot-id" -> first).collect())
   }
 
   test("options that contradict each other or the table are rejected") {
