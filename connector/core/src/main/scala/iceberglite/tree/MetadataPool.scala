@@ -77,6 +77,17 @@ object MetadataPool extends MetadataPool {
     }
 
     /**
+     * Returns when the operation has ended, successfully or not.
+     *
+     * @throws InterruptedException if the thread is interrupted while another thread runs the operation, which continues
+     */
+    def awaitInterruptibly(): Unit = {
+      task.run()
+      try task.get()
+      catch { case _: ExecutionException => () }
+    }
+
+    /**
      * Returns when the operation has ended.
      *
      * @throws Throwable if the operation failed: the exception of the operation itself

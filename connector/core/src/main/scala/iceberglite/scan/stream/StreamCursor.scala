@@ -44,8 +44,12 @@ final private[stream] class StreamCursor(start: StreamPosition, end: Option[Long
     batch.result
   }
 
-  /** Reads the steps of the next batch and keeps them, so that [[take]] need not read them. */
-  def prepare(from: StreamOffset, limit: StreamLimit): Unit = {
+  /**
+   * Reads the steps of the next batch and keeps them, so that [[take]] need not read them.
+   *
+   * @param isClosed whether the stream has ended, so that no more steps are read
+   */
+  def prepare(from: StreamOffset, limit: StreamLimit, isClosed: () => Boolean): Unit = {
     val batch = new StreamBatchBuilder(from, limit)
     val later = unread.map { step =>
       ready.enqueue(step)
@@ -55,7 +59,7 @@ final private[stream] class StreamCursor(start: StreamPosition, end: Option[Long
       case _: StreamStep.Blocked => false
       case _: StreamStep.Files => true
     }
-    while (batch.isOpen && readable.hasNext) batch.add(readable.next())
+    while (!isClosed() && batch.isOpen && readable.hasNext) batch.add(readable.next())
   }
 
   private def hasStep: Boolean = {

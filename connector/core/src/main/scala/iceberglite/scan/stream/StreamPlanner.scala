@@ -19,6 +19,9 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   private var cursor: Option[StreamCursor] = None
   private var preparation: Option[MetadataPool.Submitted] = None
 
+  /** Whether the stream has ended. Another thread than that of the preparation sets it. */
+  @volatile private var closed = false
+
   /**
    * Returns the next batch; absent if there is nothing to read.
    *
@@ -53,15 +56,22 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   def prepare(state: StreamState, from: StreamOffset, limit: StreamLimit): Unit = {
     awaitPreparation()
     if (!isAtHead(state, from.position)) preparation = Some(MetadataPool.submit {
-      withCursor(state, from.position)(_.prepare(from, limit))
+      withCursor(state, from.position)(_.prepare(from, limit, () => closed))
     })
   }
 
-  /** Waits for the end of the preparation, whose thread uses the fields of this object. */
-  private def awaitPreparation(): Unit = {
-    preparation.foreach(_.awaitQuietly())
+  /**
+   * Waits for the end of the preparation, whose thread uses the fields of this object.
+   *
+   * @throws InterruptedException if the thread is interrupted. The next call continues to wait
+   */
+  private[stream] def awaitPreparation(): Unit = {
+    preparation.foreach(_.awaitInterruptibly())
     preparation = None
   }
+
+  /** Ends the preparation of a batch after the commit that it reads now, without waiting for it. */
+  def close(): Unit = closed = true
 
   /** Calls a function with the steps after a position. After a failure, the steps are read again. */
   private def withCursor[A](state: StreamState, position: StreamPosition)(use: StreamCursor => A): A = {
@@ -98,13 +108,12 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
    *
    * @throws ValidationFailed if the offsets are those of another table
    */
-  def tasks(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] = {
-    awaitPreparation()
+  def tasks(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] =
     planned.filter(b => b.from.position == from.position && b.to == to).fold {
+      awaitPreparation()
       Seq(from, to).foreach(requireSameTable(state, _))
       replan(state, from, to)
     }(_.tasks)
-  }
 
   /** Plans a batch again. The commits of the batch are read even if they were rolled back after the first run. */
   private def replan(state: StreamState, from: StreamOffset, to: StreamOffset): Vector[FileScanTask] = {

@@ -1,7 +1,11 @@
 package iceberglite.scan.stream
 
+import java.io.{ByteArrayInputStream, InputStream}
+import java.util.concurrent.CountDownLatch
+
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.catalog.FileIOWrapper
 import iceberglite.scan.stream.StreamContent.Appends
 import iceberglite.scan.stream.StreamPosition.{After, Empty}
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
@@ -11,7 +15,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
 import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.RollbackToSnapshot
-import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.{InMemoryIO, ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable.{file, nameOf}
 
 /** Tests which files a planner reads when it plans several batches, and batches that are planned in advance. */
@@ -59,6 +63,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     val first = p.next(state(t), fromEmpty, oneFile).get
     p.prepare(state(t), first.to, StreamLimit(files = Some(3)))
     assert(p.tasks(state(t), fromEmpty, first.to) == first.tasks, "the batch that is being processed is still known")
+    p.awaitPreparation()
     t.append(file("d"))
     var second = Option.empty[StreamBatch]
     val reads = readsDuring(t) { second = p.next(state(t), first.to, StreamLimit(files = Some(3))) }
@@ -73,9 +78,58 @@ class StreamPreparationSuite extends AnyFunSuite {
     val first = p.next(state(t), fromEmpty, oneFile).get
     val reads = readsDuring(t) {
       p.prepare(state(t), first.to, oneFile)
-      p.tasks(state(t), fromEmpty, first.to) // waits for the preparation
+      p.awaitPreparation()
     }
     assert(reads <= 4, "the manifest lists and manifests of at most two commits")
+  }
+
+  test("the preparation of a batch ends when the stream is closed") {
+    var read = 0L
+    val steps = Iterator.continually[StreamStep] {
+      read += 1
+      StreamStep.Files(Vector.empty, After(read))
+    }
+    val cursor = new StreamCursor(Empty, None, steps)
+    cursor.prepare(fromEmpty, StreamLimit.Unlimited, () => read >= 3)
+    assert(read == 3)
+  }
+
+  /** Storage whose reads wait for [[release]] after [[block]]. */
+  final private class BlockedReads(files: InMemoryIO) extends FileIOWrapper(files) {
+    private val (begun, released) = (new CountDownLatch(1), new CountDownLatch(1))
+    @volatile private var blocked = false
+
+    override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+
+    override def read(path: String): Array[Byte] = {
+      if (blocked) {
+        begun.countDown()
+        released.await()
+      }
+      files.read(path)
+    }
+
+    def block(): Unit = blocked = true
+    def awaitRead(): Unit = begun.await()
+    def release(): Unit = released.countDown()
+  }
+
+  test("a planned batch is known while the next one is prepared, and a thread that waits for it can be interrupted") {
+    val t = testTable()
+    Seq("a", "b").foreach(name => t.append(file(name)))
+    val storage = new BlockedReads(t.io)
+    val known = StreamState(t.tree.copy(io = storage), t.metadata.currentSnapshot)
+    val p = planner()
+    val first = p.next(known, fromEmpty, oneFile).get
+    storage.block()
+    try {
+      p.prepare(known, first.to, oneFile)
+      storage.awaitRead()
+      assert(p.tasks(known, fromEmpty, first.to) == first.tasks)
+      Thread.currentThread.interrupt()
+      intercept[InterruptedException](p.next(known, first.to, oneFile))
+    } finally storage.release()
+    assert(names(p.next(known, first.to, oneFile)) == Vector("b"))
   }
 
   test("after a rollback, the commits that were read in advance are not returned") {

@@ -163,7 +163,10 @@ final private[source] class IcebergStream(
     }
   }
 
-  override def stop(): Unit = in(tag.foreach(_.release()))
+  override def stop(): Unit = in {
+    planner.close()
+    tag.foreach(_.release())
+  }
 
   /** Returns how far the query is behind the table, for the progress of the query. */
   override def metrics(latestConsumed: Optional[Offset]): util.Map[String, String] = in {
