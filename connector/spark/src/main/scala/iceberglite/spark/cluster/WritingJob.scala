@@ -63,9 +63,21 @@ private[iceberglite] object WritingJob {
     try work
     catch {
       case e: Throwable =>
-        if (!context.isStopped) awaitTasks(tasks, _.jobsWith(tag))
+        if (!context.isStopped) {
+          val marker = emptyJob(context)
+          awaitTasks(tasks, _.jobsWith(tag) ++ marker)
+        }
         throw e
     } finally context.removeSparkListener(tasks)
+  }
+
+  /**
+   * Begins a job without tasks, and returns its id. When a listener has seen its end, the listener has also seen the
+   * starts of all earlier jobs: Spark calls listeners later, in the order of the events.
+   */
+  private def emptyJob(context: SparkContext): Seq[Int] = {
+    val nothing = (_: Iterator[Int]) => ()
+    context.submitJob[Int, Unit, Unit](context.emptyRDD[Int], nothing, Nil, (_, _) => (), ()).jobIds
   }
 
   private def awaitTasks(tasks: RunningTasks, jobs: RunningTasks => Set[Int]): Unit =

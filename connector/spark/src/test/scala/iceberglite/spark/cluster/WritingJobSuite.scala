@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.collection.JavaConverters._
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.iceberglite.TaskCommit
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -62,6 +63,28 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     reset()
     val error = intercept[SparkException](runUntilCancelled(2))
     assert(ended.get == 1 && error.getMessage.contains("the first error"))
+  }
+
+  test("failed work waits for the tasks of its jobs, also if listeners are late") {
+    reset()
+    val context = spark.sparkContext
+    val late = new SparkListener {
+      override def onJobStart(event: SparkListenerJobStart): Unit = Thread.sleep(300)
+    }
+    val write = (_: Iterator[Int]) => WritingJobSuite.task(0)
+    context.addSparkListener(late)
+    try {
+      val error = intercept[IllegalStateException](WritingJob.awaitingTasks[Unit](context, "late-listeners") {
+        context.addJobTag("late-listeners")
+        val job =
+          try context.submitJob[Int, Unit, Unit](context.parallelize(Seq(0), 1), write, Seq(0), (_, _) => (), ())
+          finally context.removeJobTag("late-listeners")
+        assert(started.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+        job.cancel()
+        throw new IllegalStateException("the work failed")
+      })
+      assert(ended.get == 1 && error.getMessage == "the work failed")
+    } finally context.removeSparkListener(late)
   }
 }
 
