@@ -218,11 +218,14 @@ class TableHealthSuite extends AnyFunSuite {
   test("a rewrite is reported as skipped if no group of files fits into max-bytes, and else with the number of files") {
     def reportOf(runner: Recorder): StepReport =
       due(maintenance(neglected, runner, "max-bytes" -> "3100").run()).find(_.step.action == RewriteDataFiles).get
-    val none = reportOf(new Recorder {
+    class Unchanged(message: Option[String]) extends Recorder {
       override def run(a: MaintenanceAction, table: Table, o: MaintenanceOptions, limit: StepLimits): StepResult =
-        if (a == RewriteDataFiles) StepResult(0, 0, 0) else super.run(a, table, o, limit)
-    })
+        if (a == RewriteDataFiles) StepResult(0, 0, 0, message) else super.run(a, table, o, limit)
+    }
+    val none = reportOf(new Unchanged(None))
     assert(none.status == StepStatus.Skipped && none.message.exists(_.contains("3000 bytes of the option max-bytes")))
+    val late = reportOf(new Unchanged(Some("max-seconds have passed")))
+    assert(late.status == StepStatus.Skipped && late.message.contains("max-seconds have passed"))
     val some = reportOf(new Recorder)
     val files = some.step.filesBefore.get
     assert(some.status == StepStatus.Done && some.message.exists(_.contains(s"1 of $files files")) && files > 1)

@@ -131,7 +131,8 @@ final class TableMaintenance(
       failure.foreach(logFailure(step, _))
       limits.maxBytes.filter(_ => result.filesBefore == 0 && failure.isEmpty) match {
         case Some(bytes) =>
-          skipped(step, Some(s"No group of files fits into the $bytes bytes of the option max-bytes that are left"))
+          val none = s"No group of files fits into the $bytes bytes of the option max-bytes that are left"
+          skipped(step, result.message.orElse(Some(none)))
         case None => reportOf(step, limits, result, failure, seconds)
       }
     } catch {
