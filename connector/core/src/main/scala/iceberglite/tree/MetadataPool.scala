@@ -79,7 +79,8 @@ object MetadataPool extends MetadataPool {
     /**
      * Returns when the operation has ended, successfully or not.
      *
-     * @throws InterruptedException if the thread is interrupted while another thread runs the operation, which continues
+     * @throws InterruptedException if the thread is interrupted while another thread runs the operation. The operation
+     *   continues
      */
     def awaitInterruptibly(): Unit = {
       task.run()

@@ -19,8 +19,8 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
   def plannedRows: Option[Long]
 
   /**
-   * Makes [[plannedRows]] unknown, because operators of the query return rows of earlier batches: Spark would derive the
-   * number of their rows from that of the batch.
+   * Makes [[plannedRows]] unknown, because operators of the query return rows of earlier batches: Spark would derive
+   * the number of their rows from that of the batch.
    */
   def hideRows(): Unit
 

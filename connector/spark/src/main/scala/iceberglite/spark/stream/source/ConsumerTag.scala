@@ -32,8 +32,8 @@ final private[source] class ConsumerTag(
         throw ValidationFailed(
           s"Two queries that read ${table.current.name} have the consumer-id ${consumer.id}: this query moved the " +
             s"tag ${consumer.tag} to snapshot ${moves.expected.mkString(" or ")}, and it refers to snapshot " +
-            s"${tag.snapshotId} now. Each query needs its own consumer-id. Set another id for one of the queries, and " +
-            "start this query again"
+            s"${tag.snapshotId} now. Each query needs its own consumer-id. Set another id for one of the queries, " +
+            "and start this query again"
         )
       case _ => ()
     }

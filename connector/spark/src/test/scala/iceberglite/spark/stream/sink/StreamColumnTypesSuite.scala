@@ -76,7 +76,8 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
       stream.add(Seq(2L -> "abcde"))
     }
     assert(read(t) == Seq("[1,abc]", "[2,abcde]"))
-    assert(messages(intercept[StreamingQueryException](new TestStream().into(t)(Seq(3L -> "abcdef")))).contains("LENGTH"))
+    val tooLong = messages(intercept[StreamingQueryException](new TestStream().into(t)(Seq(3L -> "abcdef"))))
+    assert(tooLong.contains("EXCEED_LIMIT_LENGTH"), tooLong)
   }
 
   test("each micro-batch follows the properties that another program has set since the last one", Slow) {
