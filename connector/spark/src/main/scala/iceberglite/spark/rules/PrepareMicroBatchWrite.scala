@@ -62,11 +62,12 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 
   private def withLengthChecks(query: LogicalPlan, table: SparkTable): LogicalPlan = {
     val columns = CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema)
-    val declared = columns.flatMap(column => CharVarcharUtils.getRawType(column.metadata).map(column.name -> _))
+    val declared = for (column <- columns.fields.toSeq; rawType <- CharVarcharUtils.getRawType(column.metadata).toSeq)
+      yield column.name -> rawType
     val checks = query.output.map { value =>
       declared.find(column => conf.resolver(column._1, value.name)).filterNot(_ => conf.charVarcharAsString)
         .map(column => checked(value, column._2)).filterNot(_ eq value)
-        .fold[NamedExpression](value)(Alias(_, value.name)())
+        .fold[NamedExpression](value)(check => Alias(check, value.name)())
     }
     if (checks == query.output) query else Project(checks, query)
   }
