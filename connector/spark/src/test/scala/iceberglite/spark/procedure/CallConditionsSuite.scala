@@ -48,6 +48,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
   private def valueOf(parameter: Parameter[_]): String = parameter.parameterType match {
     case ParameterType.Text if parameter.name.endsWith("prefix") => s"'file:/${parameter.name}'"
     case ParameterType.Text => s"'$ns.none'"
+    case ParameterType.Texts if parameter.name == "changes" => "array('DROP COLUMN x')"
     case ParameterType.Texts => s"array('$ns.none')"
     case ParameterType.Id | ParameterType.Count => "7"
     case ParameterType.Time => "current_timestamp()"
