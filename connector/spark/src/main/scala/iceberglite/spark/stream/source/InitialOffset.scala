@@ -18,6 +18,7 @@ import iceberglite.spec.IcebergError.StorageFailed
  * @param checkpoint the directory in which Spark stores the metadata of the source
  */
 final private[source] class InitialOffset(checkpoint: String, conf: Configuration) {
+
   /** The checkpoint of the query, which contains the numbered directories of its sources in a directory `sources`. */
   val query: String = {
     val source = new Path(checkpoint)
