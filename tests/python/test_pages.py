@@ -19,7 +19,7 @@ def test_the_code_of_a_page_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code = page.read_text(encoding="utf-8")
-    created = set(re.findall(r"^CREATE (?:TABLE|VIEW)(?: IF NOT EXISTS)? (\w+)\.\w+", code, re.MULTILINE))
+    created = set(re.findall(r"^CREATE (?:TABLE|VIEW)(?: IF NOT EXISTS)? (\w+)\.\w+(?![\w.])", code, re.MULTILINE))
     try:
         assert pages.run_page(page, spark) > 0, "a page without code that runs"
     finally:
