@@ -80,14 +80,17 @@ private[iceberglite] object WritingJob {
     context.submitJob[Int, Unit, Unit](context.emptyRDD[Int], nothing, Nil, (_, _) => (), ()).jobIds
   }
 
-  private def awaitTasks(tasks: RunningTasks, jobs: RunningTasks => Set[Int]): Unit =
+  private def awaitTasks(tasks: RunningTasks, jobs: RunningTasks => Set[Int]): Unit = {
+    // An interrupt before the wait is one of the reasons to wait.
+    val wasInterrupted = Thread.interrupted()
     try
       if (!tasks.awaitEnd(jobs, TimeUnit.SECONDS.toNanos(MaxWaitSeconds)))
         log.warn(s"Tasks of a failed job are still running after $MaxWaitSeconds seconds, and may leave orphan files")
     catch {
-      // A second interrupt ends the wait.
+      // An interrupt during the wait ends it.
       case _: InterruptedException => Thread.currentThread.interrupt()
-    }
+    } finally if (wasInterrupted) Thread.currentThread.interrupt()
+  }
 }
 
 /** Records which jobs have ended and how many of their tasks are running. */

@@ -25,6 +25,9 @@ private[error] object Fault {
   /** Another writer commits first; only commits are counted as calls. */
   case object Conflict extends Fault
 
+  /** The test stops the statement, for example by cancelling its jobs, and then the call takes effect. */
+  final case class Stopped(stop: () => Unit) extends Fault
+
   val ofAnyCall: Seq[Fault] = Seq(Refused, AnswerLost, Outage)
 }
 
@@ -121,6 +124,9 @@ private[error] object FaultyFileSystem extends Faults {
       isNested.set(true)
       try next() match {
           case None => call
+          case Some(Fault.Stopped(stop)) =>
+            stop()
+            call
           case Some(fault) =>
             if (fault == Fault.AnswerLost) call
             throw new IOException(s"caused by the test, at $path")

@@ -24,6 +24,9 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
   private val random = new Random(Sampling.seed)
   private lazy val root = newDirectory()
 
+  /** The way in which statements are stopped; absent if they are not stopped. */
+  private var stop = Option.empty[Stop]
+
   /** A session whose session catalog and whose catalog `target` use the database and the storage that can fail. */
   private lazy val session: SparkSession = {
     val created = spark.newSession()
@@ -75,11 +78,11 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
       statement: String
   ): (Option[Throwable], Int) = {
     faults.arm(fault, call)
-    val error = Try(s.sql(statement)).failed.toOption
+    val error = Try(stop.fold(s.sql(statement))(_.run(s.sparkContext)(s.sql(statement)))).failed.toOption
     (error, faults.disarm())
   }
 
-  private def assertCondition(error: Throwable): Unit = error match {
+  private def assertCondition(error: Throwable): Unit = if (stop.isEmpty) error match {
     case e: SparkThrowable => assert(e.getErrorClass != null && e.getSqlState != null, e)
     case e => fail("the error is not an error of Spark", e)
   }
@@ -161,5 +164,23 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
 
   test("if any storage or database call fails in snapshot or migrate, no table is lost, and a rerun completes", Slow) {
     checkAll(runs)
+  }
+
+  test("if snapshot or migrate is stopped at any call, no table is lost, and a second call completes the work", Slow) {
+    inSession(session) { s =>
+      for ((name, run) <- runs; way <- Stop.all) {
+        stop = Some(way)
+        try {
+          val total = run(s, FaultyFileSystem, Fault.Refused, Int.MaxValue)
+          val calls = random.shuffle((1 to total).toVector)
+          Sampling.recordSkipped(math.max(0, total - callsPerFault), total, s"points of ${way.name}, $name")
+          calls.take(callsPerFault).foreach { call =>
+            withClue(s"$name, ${way.name} at call $call of $total: ") {
+              run(s, FaultyFileSystem, way.fault(s.sparkContext), call)
+            }
+          }
+        } finally stop = None
+      }
+    }
   }
 }

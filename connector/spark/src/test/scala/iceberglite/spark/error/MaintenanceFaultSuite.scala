@@ -1,53 +1,21 @@
 package iceberglite.spark.error
 
-import java.nio.file.Paths
-
 import scala.util.Random
 
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.Identifier
-import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
-import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.Sampling
-import iceberglite.spark.session.LiteCatalog
-import iceberglite.table.{ReachableFiles, Table}
+import iceberglite.table.ReachableFiles
 
 /**
  * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have the rows
  * from before or after the call and all files that it references. Except after calls that may leave files, the table
  * must not keep files that nothing references.
  */
-class MaintenanceFaultSuite extends AnyFunSuite with ErrorBoundaryFixture with Eventually {
-  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
-
+class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
   private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 4
   private val random = new Random(Sampling.seed)
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    tableFacts
-    ()
-  }
-
-  private def rowsOf(session: SparkSession, table: String): Seq[String] = inSession(session) { s =>
-    s.sql(s"REFRESH TABLE faulty.db.$table")
-    s.sql(s"SELECT * FROM faulty.db.$table").collect().map(_.toString).toSeq.sorted
-  }
-
-  private def load(session: SparkSession, name: String): Table =
-    session.sessionState.catalogManager.catalog("faulty").asInstanceOf[LiteCatalog]
-      .sharedTable(Identifier.of(Array("db"), name)).current
-
-  /** Returns the names of files of a table that no version of its metadata references. */
-  private def unreferenced(table: Table): Set[String] = {
-    val directory = Paths.get(table.location.replaceFirst("^ofs://wh", ""))
-    val files = below(directory).map(_.getFileName.toString)
-      .filter(name => !name.startsWith(".") && Seq(".parquet", ".avro", ".puffin", ".stats").exists(name.endsWith))
-    files.toSet -- ReachableFiles.of(table.io, table.version).map(_.split('/').last)
-  }
 
   private def check(
       name: String,

@@ -36,6 +36,11 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       s"rewrite_data_files(table => '%s', sort_order => 'hilbert(id, n)', options => map($withDeletes))",
       rewriteDeaths
     ),
+    (
+      "zorder",
+      s"rewrite_data_files(table => '%s', sort_order => 'zorder(id, n)', options => map($withDeletes))",
+      rewriteDeaths
+    ),
     ("deletes", "rewrite_position_delete_files(table => '%s', options => map('rewrite-all', 'true'))", rewriteDeaths),
     ("manifests", "rewrite_manifests('%s')", commitDeaths),
     ("statistics", "compute_table_stats('%s')", commitDeaths),
@@ -45,7 +50,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       "rewrite_table_path(table => '%s', source_prefix => '%p', target_prefix => 'ofs://dying/elsewhere')",
       Seq(CrashPoint.BeforeCommit, CrashPoint.WhileMetadataIsCopied)
     ),
-    ("convert", "convert_equality_deletes('%s')", commitDeaths),
+    ("convert", "convert_equality_deletes('%s')", rewriteDeaths),
     ("clone", "clone(source_table => '%s', table => '%s_clone')", commitDeaths),
     (
       "expire",
@@ -120,7 +125,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
       val table = s"dying.${c.table}"
       c.name.takeWhile(_ != '_') match {
         case "binpack" => assert(result.head.getInt(0) == (if (isCommitted) DataFiles - 2 else DataFiles))
-        case "sort" | "hilbert" => assert(result.head.getInt(0) == (if (isCommitted) 0 else DataFiles))
+        case "sort" | "hilbert" | "zorder" => assert(result.head.getInt(0) == (if (isCommitted) 0 else DataFiles))
         case "deletes" => assert(rows(s"SELECT * FROM $table.delete_files").size == DataFiles)
         case "manifests" => assert(rows(s"SELECT * FROM $table.manifests").size == 2)
         case "statistics" => assert(result.size == 1)
