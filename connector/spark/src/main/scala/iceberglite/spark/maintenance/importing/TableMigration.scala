@@ -105,8 +105,11 @@ final private[iceberglite] class TableMigration private (
   private def orRestore(change: => Long): Long =
     try change
     catch {
-      case NonFatal(e) =>
-        restore(e)
+      case e @ (NonFatal(_) | _: InterruptedException) =>
+        // An interrupt of the statement must not stop the restoration of the table's name.
+        val wasInterrupted = Thread.interrupted()
+        try restore(e)
+        finally if (wasInterrupted) Thread.currentThread.interrupt()
         throw e
     }
 
