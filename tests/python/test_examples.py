@@ -80,6 +80,20 @@ def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path
     assert re.search(r"back at the tag \(\d+\): {'apple': 3, 'pear': 4}", completed.stdout)
 
 
+@pytest.mark.slow
+def test_the_continuous_feed_keeps_two_tables_equal_beside_compaction_and_expiration(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "04_continuous_feed.py"), "--warehouse", str(tmp_path / "wh")]
+    completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
+    compared = re.search(r"(\d+) orders, 0 missing in the target, 0 surplus in the target", completed.stdout)
+    assert compared is not None, completed.stdout
+    assert int(compared.group(1)) > 500
+    maintained = re.search(r"rewrote (\d+) files and expired (\d+) snapshots", completed.stdout)
+    assert maintained is not None
+    assert all(int(number) > 0 for number in maintained.groups()), completed.stdout
+    assert "consumer orders-feed is" in completed.stdout
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a standalone master and two workers on the loopback address; return the master's URL."""
