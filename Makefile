@@ -9,6 +9,7 @@ SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 WAREHOUSE ?= warehouse
 FUZZ ?= 200
 SOAK ?= 10
+KILLS ?= 200
 HISTORY ?=
 V4 ?=
 V4_HEAP ?= 12g
@@ -79,10 +80,11 @@ fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) tim
 	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz* *Damaged*' \
 	  'spark/testOnly *Fuzz*'
 
-soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, also with the trees of version 4, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
+soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, also with the trees of version 4, then streams whose drivers die KILLS (200) times, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
 	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
 	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite iceberglite.sim.CompactorSuite' \
 	  'rootTree/testOnly iceberglite.tree.RootSimulationSuite'
+	@$(if $(HISTORY),,ICEBERG_LITE_STREAM_KILLS=$(KILLS) $(SBT) 'spark/testOnly iceberglite.spark.stream.sink.DyingStreamSuite')
 	@$(if $(HISTORY),,$(PY) connector/bench/compaction.py --jar $(BUNDLED) --minutes $(SOAK) $(if $(PEER),--peer $(PEER)))
 
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin

@@ -9,13 +9,20 @@ import iceberglite.spark.rowlevel.{CrashPoint, Death, DriverFixture}
 
 /**
  * Kills the drivers of streaming queries at different points of their third micro-batch, and continues the queries with
- * their checkpoints. Each row must be written exactly once.
+ * their checkpoints. Each row must be written exactly once. `make soak` sets the number of kills with
+ * `ICEBERG_LITE_STREAM_KILLS`.
  */
 class DyingStreamSuite extends AnyFunSuite with DriverFixture {
 
-  private def create(mode: String, namespace: String): (Case, FileStream) = {
+  private val streamsPerDeath: Int =
+    sys.env.get("ICEBERG_LITE_STREAM_KILLS").fold(2)(_.toInt / CrashPoint.ofStatements.size)
+
+  /** The number of streams of a process, whose tasks never release their slots. */
+  private val streamsPerProcess = 8
+
+  private def create(mode: String, namespace: String, number: Int): (Case, FileStream) = {
     val version = if (mode == "update") 3 else 2
-    val c = Case(namespace, mode, version, "stream", "")
+    val c = Case(namespace, s"$mode$number", version, "stream", "")
     val columns = if (mode == "append") "id BIGINT, p STRING" else "p STRING, n BIGINT"
     sql(
       s"CREATE TABLE dying.${c.table} ($columns) USING iceberg PARTITIONED BY (p) " +
@@ -37,16 +44,21 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     else rows.groupBy(_._2).map { case (p, group) => s"[$p,${group.size}]" }.toSeq.sorted
   }
 
-  /** The streams of all drivers, which run and die in one process, by the point of death. */
+  /** The streams of all drivers, by the point of death. The streams of a group run and die in one process. */
   private lazy val killed: Map[CrashPoint, Seq[(Case, FileStream)]] = {
-    val streams = CrashPoint.ofStatements.zipWithIndex.map { case (death, index) =>
+    val streams = for {
+      (death, index) <- CrashPoint.ofStatements.zipWithIndex
       // Each of the other two modes is tested with a death before and a death in or after the commit.
-      death -> Seq("append", Seq("complete", "update")(index % 2)).map(create(_, namespaces(index)))
+      modes = Seq("append", Seq("complete", "update")(index % 2))
+      number <- 0 until streamsPerDeath
+    } yield death -> create(modes(number % modes.size), namespaces(index), number)
+    streams.grouped(streamsPerProcess).foreach { group =>
+      val deaths = group.map { case (death, (c, stream)) =>
+        Death(death, directoryOf(c.table).toString, stream.toString)
+      }
+      kill(deaths, "iceberglite.spark.stream.sink.DyingStream")
     }
-    val deaths = for ((death, ofDeath) <- streams; (c, stream) <- ofDeath)
-      yield Death(death, directoryOf(c.table).toString, stream.toString)
-    kill(deaths, "iceberglite.spark.stream.sink.DyingStream")
-    streams.toMap
+    streams.groupBy(_._1).map { case (death, ofDeath) => death -> ofDeath.map(_._2) }
   }
 
   CrashPoint.ofStatements.foreach { death =>
