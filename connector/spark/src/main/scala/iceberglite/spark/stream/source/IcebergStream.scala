@@ -111,8 +111,15 @@ final private[source] class IcebergStream(
     lastLimit = IcebergReadLimit.of(limit)
     val next = planner.next(state, from, lastLimit)
     nextRows = next.flatMap(b => IcebergStream.knownRows(b.tasks))
+    if (next.isDefined && from.position.snapshotId.isEmpty) protectHistory(state)
     next.map(b => IcebergOffset(b.to)).orNull
   }
+
+  /** Moves the tag to the oldest snapshot, for a query that began with an empty table and has no position yet. */
+  private def protectHistory(state: StreamState): Unit = for {
+    head <- state.head
+    oldest <- state.metadata.ancestors(head).toVector.lastOption
+  } moveTag(StreamPosition.After(oldest.snapshotId))
 
   /** Returns the offset after all available rows, for the progress of the query; null for an empty table. */
   override def reportLatestOffset(): Offset = in {

@@ -38,6 +38,17 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(missing.contains("The table has no consumer etl"), missing)
   }
 
+  test("a query that begins with an empty table protects the first snapshot when it plans to read it") {
+    val t = numbers()
+    val reader = sourceOf(t, "consumer-id" -> "etl")
+    val first = reader.initialOffset()
+    append(t, 0 until 1)
+    append(t, 1 until 2)
+    assert(Option(reader.latestOffset(first, reader.getDefaultReadLimit)).isDefined)
+    expire(t)
+    assert(snapshots(t).size == 2)
+  }
+
   test("a commit between the selection of the last and of the first snapshot is left to the next query") {
     val t = numbers(0 until 1)
     Seq("current", "now").foreach { from =>
