@@ -26,6 +26,8 @@ FAILURE = 1
 FINDINGS = 3
 INTERRUPTED = 130
 
+_DEFAULT_CATALOG = "spark.sql.defaultCatalog"
+
 
 def pairs(values: Optional[Sequence[str]], option: str) -> dict[str, str]:
     """Split `KEY=VALUE` arguments.
@@ -158,6 +160,7 @@ class Catalog:
 
         settings = self._settings(needs_catalog=needs_catalog)
         running = SparkSession.getActiveSession()
+        default = None if running is None else running.conf.get(_DEFAULT_CATALOG, None)
         builder = SparkSession.builder.appName("iceberg-lite").config("spark.ui.showConsoleProgress", "false")
         for key, value in self.spark_settings.items():
             builder = builder.config(key, value)
@@ -173,6 +176,10 @@ class Catalog:
         finally:
             if running is None:
                 spark.stop()
+            elif default is None:
+                running.conf.unset(_DEFAULT_CATALOG)
+            else:
+                running.conf.set(_DEFAULT_CATALOG, default)
 
     def _settings(self, *, needs_catalog: bool) -> Optional[CatalogSettings]:
         """Return the settings of the catalog; None if none is needed, and none is named or configured."""

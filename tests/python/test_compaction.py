@@ -23,7 +23,7 @@ def test_no_row_is_lost_or_duplicated_by_compaction_beside_a_writer() -> None:
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in completed.stdout.splitlines() if "| iceberg-lite |" in line]
     assert [row[0].strip() for row in rows] == ["2", "3"]
-    for _, _, statements, _, compactions, _, _, wrong in rows:
+    for _, _, statements, _, _, compactions, _, _, _, wrong in rows:
         assert int(statements) > 0, completed.stdout
         assert int(compactions) > 0, completed.stdout
         assert wrong.strip() == "none"
