@@ -34,7 +34,7 @@ def main() -> None:
     """Build, check and describe the artefacts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--maven", type=Path, required=True, help="the Maven repository with the published module")
-    parser.add_argument("--wheel", type=Path, required=True, help="the wheel")
+    parser.add_argument("--wheel", type=Path, required=True, help="the wheel, in dist/")
     options = parser.parse_args()
     require_settings(ROOT / "project" / "release.properties")
     require_changelog(ROOT / "CHANGELOG.md")
@@ -43,10 +43,9 @@ def main() -> None:
     artefacts = [copied(path, dist) for path in module_files(folder)]
     for jar in (path for path in artefacts if path.suffix == ".jar"):
         require_licence(jar)
-    wheel = options.wheel if options.wheel.parent == dist else copied(options.wheel, dist)
-    require_working_wheel(wheel)
+    require_working_wheel(options.wheel)
     require_working_module(options.maven)
-    write_checksums([*artefacts, wheel], dist / "SHA256SUMS")
+    write_checksums([*artefacts, options.wheel], dist / "SHA256SUMS")
     print(f"The artefacts of {VERSION} are in {dist.relative_to(ROOT)}/. RELEASING.md describes how to publish them")
 
 

@@ -218,7 +218,7 @@ def _overlaps(ranges: Sequence[tuple[Any, Any]]) -> list[float]:
         return []
     lower, upper = sorted(r[0] for r in ranges), sorted(r[1] for r in ranges)
     others = len(ranges) - 1
-    # A range does not overlap the ranges that end before its begin, and those that begin after its end.
+    # A range does not overlap the ranges that end before its begin, or those that begin after its end.
     return [
         (others - bisect_left(upper, low) - (len(ranges) - bisect_right(lower, high))) / others for low, high in ranges
     ]

@@ -142,7 +142,8 @@ def test_names_are_escaped_and_the_page_loads_nothing(html: Path) -> None:
     assert HOSTILE in [row[0] for row in found.tables["columns"]]
     # In the plot of clustering, the name is text, and neither a formula nor an element.
     drawing = re.search(r'data-plot="clustering".*?</svg>', source, re.DOTALL)
-    assert drawing is None or "&lt;script" in drawing.group()
+    assert drawing is not None
+    assert "&lt;script" in drawing.group()
     ids = re.findall(r'\sid="([^"]*)"', source)
     assert len(ids) == len(set(ids))
 
