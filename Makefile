@@ -10,6 +10,7 @@ WAREHOUSE ?= warehouse
 FUZZ ?= 200
 SOAK ?= 10
 KILLS ?= 200
+SPARKS ?= 3.5.0 3.5.9
 HISTORY ?=
 V4 ?=
 V4_HEAP ?= 12g
@@ -42,7 +43,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak matrix model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -73,7 +74,7 @@ bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 a
 	  'bench/runMain iceberglite.bench.version4.Version4Bench --json $(CURDIR)/build/v4.json $(V4)'
 
 plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
-	@$(PY) -m pip install --quiet --editable '.[bench]' && $(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots
+	@$(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots
 
 fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, from SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
@@ -86,6 +87,12 @@ soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK
 	  'rootTree/testOnly iceberglite.tree.RootSimulationSuite'
 	@$(if $(HISTORY),,ICEBERG_LITE_STREAM_KILLS=$(KILLS) $(SBT) 'spark/testOnly iceberglite.spark.stream.sink.DyingStreamSuite')
 	@$(if $(HISTORY),,$(PY) connector/bench/compaction.py --jar $(BUNDLED) --minutes $(SOAK) $(if $(PEER),--peer $(PEER)))
+
+matrix: $(BUNDLED) | check ## run tests/matrix/smoke.py with each PySpark of SPARKS (3.5.0 3.5.9)
+	@set -e; for version in $(SPARKS); do venv=build/matrix/$$version; \
+	  test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
+	  $$venv/bin/pip install --quiet "pyspark==$$version" setuptools; folder=$$(mktemp -d); \
+	  env -u SPARK_HOME $$venv/bin/python tests/matrix/smoke.py $(BUNDLED) $$folder; rm -rf $$folder; done
 
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin
 	@$(PY) tests/model/check.py $(SPIN)

@@ -10,11 +10,10 @@ from typing import Any, Generic, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_iceberg.call import identifier
+from pyspark_iceberg.metadata.names import quoted
 
 T = TypeVar("T")
 
-_SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETRIZED = re.compile(r"(\w+)\[(\d+)\]")
 _NAMES_IN_SQL = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
 
@@ -158,7 +157,7 @@ class Columns:
 
     def _sql(self, field: Mapping[str, Any]) -> str:
         columns = ", ".join(
-            ".".join(map(_quoted, self._paths.get(source, (str(source),)))) for source in _sources(field)
+            ".".join(map(quoted, self._paths.get(source, (str(source),)))) for source in _sources(field)
         )
         transform = field["transform"]
         if transform == "identity":
@@ -185,10 +184,6 @@ def _paths(kind: Any, parent: tuple[str, ...]) -> Iterator[tuple[int, tuple[str,
         if part in kind:
             yield kind[f"{part}-id"], (*parent, part)
             yield from _paths(kind[part], (*parent, part))
-
-
-def _quoted(part: str) -> str:
-    return part if _SIMPLE_NAME.fullmatch(part) else identifier(part)
 
 
 def _plain(value: object) -> object:

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from pyspark_iceberg.call import milliseconds
+from pyspark_iceberg.call import milliseconds, setting
 from pyspark_iceberg.writes import key_columns
 
 
@@ -135,7 +135,7 @@ class TableStreams:
         reader = self._spark.readStream
         for name, value in {**values, **(options or {})}.items():
             if value is not None:
-                reader = reader.option(name, str(value).lower() if isinstance(value, bool) else str(value))
+                reader = reader.option(name, setting(value))
         return reader.table(self.name)
 
     def write_stream(

@@ -51,14 +51,7 @@ def _has_bounds(recorded: dict[str, Row], name: str) -> bool:
 def _measured(table: Table, paths: list[str], columns: list[StructField]) -> DataFrame:
     """Count the rows of each file, and compute the bounds of columns. With `_deleted`, deleted rows are included."""
     rows = table._spark.table(table.name).where(F.col("_file").isin(paths))
-    measures = (
-        [F.count("*").alias("n"), F.count_if("_deleted").alias("deleted")]
-        if hasattr(F, "count_if")
-        else [
-            F.count("*").alias("n"),
-            F.sum(F.when(F.col("_deleted"), 1).otherwise(0)).alias("deleted"),
-        ]
-    )
+    measures = [F.count("*").alias("n"), F.max("_deleted").alias("deleted")]
     for i, field in enumerate(columns):
         value = F.col(identifier(field.name))
         measures.append(F.sum(F.when(value.isNull(), 1).otherwise(0)).alias(f"nulls{i}"))

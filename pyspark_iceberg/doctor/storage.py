@@ -31,7 +31,6 @@ def check_files(table: Table) -> Result:
     compared = recorded.join(_listed(table), "key", "left").cache()
     try:
         total = compared.count()
-        missing = [r["path"] for r in compared.where("actual IS NULL").collect()]
         wrong = [
             (r["path"], r["bytes"], r["actual"])
             for r in compared.where("actual IS NOT NULL AND bytes IS NOT NULL AND actual <> bytes").collect()
@@ -40,12 +39,12 @@ def check_files(table: Table) -> Result:
     finally:
         compared.unpersist()
     absent = []
-    for path in missing:
+    for path, size in sizes.items():
         actual = _size(table, path)
         if actual is None:
             absent.append(path)
-        elif sizes[path] is not None and actual != sizes[path]:
-            wrong.append((path, sizes[path], actual))
+        elif size is not None and actual != size:
+            wrong.append((path, size, actual))
     return outcome(_FILES, f"{total:,} files of all snapshots", _findings(table, absent, wrong))
 
 

@@ -10,7 +10,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def name_parts(name: str) -> list[str]:
     """Split a name at its dots, except dots inside backticks."""
-    return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
+    return [escaped.replace("``", "`") or plain for escaped, plain in _PART.findall(name)] or [name]
 
 
 def identifier(name: str) -> str:
@@ -24,6 +24,11 @@ def identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def quoted(part: str) -> str:
+    """Return the part of a name, with backticks if it needs them."""
+    return part if _PLAIN.fullmatch(part) else identifier(part)
+
+
 def qualified(catalog: str, name: str) -> str:
     """Return the name in Spark of a table of a catalog; parts are quoted with backticks if they need it.
 
@@ -32,5 +37,4 @@ def qualified(catalog: str, name: str) -> str:
         name: the name of the table without the catalog. Its first part is a namespace, even if a catalog has the same
             name.
     """
-    parts = (catalog, *name_parts(name))
-    return ".".join(part if _PLAIN.fullmatch(part) else identifier(part) for part in parts)
+    return ".".join(map(quoted, (catalog, *name_parts(name))))

@@ -6,15 +6,15 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import Row
 
     from pyspark_iceberg.table import Table
 
 _CONTENT = ("data", "position deletes", "equality deletes")
-_SECTION = "# Detailed Table Information"
 # Entries of SHOW TBLPROPERTIES that describe the state of the table.
 _STATE = ("current-snapshot-id", "format", "format-version", "identifier-fields", "sort-order")
 
@@ -27,7 +27,7 @@ class SparkSource:
 
     def table(self) -> TableInfo:
         """Return the description of the table."""
-        table = self._table
+        table, described = self._table, self._table.describe_table()
         properties = table.properties
         columns = [
             Column(f.name, f.dataType.simpleString(), not f.nullable, f.metadata.get("comment"))
@@ -35,13 +35,13 @@ class SparkSource:
         ]
         return TableInfo(
             table.name,
-            table.location,
-            table.format_version,
+            described.location,
+            described.format_version,
             columns,
-            [str(field) for field in table.partitioning],
+            [str(field) for field in Columns(described.schema).partitioning(described.partition_spec)],
             properties.get("sort-order"),
             {key: value for key, value in properties.items() if key not in _STATE},
-            table.current_snapshot_id,
+            described.current_snapshot_id,
         )
 
     def snapshots(self) -> list[SnapshotInfo]:
@@ -60,7 +60,7 @@ class SparkSource:
 
     def files(self, snapshot_id: int) -> list[FileInfo]:
         """Return the live files of a snapshot."""
-        rows = self._at("files", snapshot_id)
+        rows = self._table._spark.read.option("snapshot-id", str(snapshot_id)).table(f"{self._table.name}.files")
         wanted = (
             "content",
             "file_path",
@@ -78,10 +78,6 @@ class SparkSource:
             ManifestInfo("deletes" if row["content"] else "data", row["path"], row["length"], _live_files(row))
             for row in self._table.metadata("manifests").collect()
         ]
-
-    def _at(self, kind: str, snapshot_id: int) -> DataFrame:
-        name = f"{self._table.name}.{kind}"
-        return self._table._spark.read.option("snapshot-id", str(snapshot_id)).table(name)
 
 
 def _live_files(row: Row) -> int:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -106,12 +107,12 @@ class Facts:
         """The current snapshot and its ancestors, oldest first."""
         return ancestors(self.snapshots, self.table.current_snapshot_id)[::-1]
 
-    @property
+    @cached_property
     def data_files(self) -> list[FileInfo]:
         """The data files."""
         return [file for file in self.files if file.content == "data"]
 
-    @property
+    @cached_property
     def delete_files(self) -> list[FileInfo]:
         """The delete files and deletion vectors."""
         return [file for file in self.files if file.content != "data"]
@@ -142,7 +143,7 @@ class Facts:
         """The number of data files below 75 % of the target size."""
         return sum(1 for file in self.data_files if file.bytes < SMALL * self.target_bytes)
 
-    @property
+    @cached_property
     def partitions(self) -> list[PartitionFacts]:
         """The partitions, largest first."""
         groups: dict[str, list[FileInfo]] = defaultdict(list)

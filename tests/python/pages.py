@@ -71,13 +71,12 @@ def statements_of(code: str) -> Iterator[str]:
         yield rest
 
 
-def run_page(page: Path, spark: SparkSession, names: dict[str, Any] | None = None) -> int:
+def run_page(page: Path, spark: SparkSession) -> int:
     """Run the blocks of a page.
 
     Args:
         page: the path of the page.
         spark: the session of the SQL statements, and the value of `spark` in Python.
-        names: additional names in the namespace of Python.
 
     Returns:
         The number of blocks that ran.
@@ -85,7 +84,7 @@ def run_page(page: Path, spark: SparkSession, names: dict[str, Any] | None = Non
     Raises:
         AssertionError: a block failed, or its output differs; the message contains the page and the line.
     """
-    namespace: dict[str, Any] = {"spark": spark, "__name__": page.stem, **(names or {})}
+    namespace: dict[str, Any] = {"spark": spark, "__name__": page.stem}
     runs: dict[str, Callable[[str], str]] = {
         "sql": lambda code: _run_sql(code, namespace["spark"]),
         "python": lambda code: _run_python(code.replace(SESSION, "spark"), namespace, page),
@@ -130,9 +129,7 @@ def _run_sql(code: str, spark: SparkSession) -> str:
 def _shown(columns: list[str], rows: list[list[str]]) -> str:
     widths = [max(len(cell) for cell in cells) for cells in zip(columns, *rows)]
     line = "+" + "+".join("-" * width for width in widths) + "+"
-    formatted = [
-        "|" + "|".join(cell.rjust(width) for cell, width in zip(row, widths)) + "|" for row in [columns, *rows]
-    ]
+    formatted = [_line(row, widths) for row in [columns, *rows]]
     return "\n".join([line, formatted[0], line, *formatted[1:], line])
 
 
