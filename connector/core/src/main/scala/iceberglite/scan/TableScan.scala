@@ -75,7 +75,7 @@ final case class TableScan(
         (matching, found, assignDeletes(found, allDeletes.index), allDeletes)
     }
     val planned = report(data, read, found, tasks).copy(deletes = indexed.report)
-    ScanPlan(tasks, bound, if (tasks.exists(_.deletes.nonEmpty)) planned.withDeletesOf(tasks) else planned, kept)
+    ScanPlan(tasks, bound, planned.withDeletesOf(tasks), kept)
   }
 
   /**

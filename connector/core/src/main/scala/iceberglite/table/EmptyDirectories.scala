@@ -7,7 +7,7 @@ import iceberglite.tree.MetadataPool
 /**
  * Removes the empty directories of a table that was dropped or whose creation failed, because a file-system catalog
  * would list them as a namespace. Files are never removed, because another writer may create a table in the same
- * directory concurrently. In object stores, nothing is removed, because they have no directories.
+ * directory concurrently.
  */
 private[iceberglite] object EmptyDirectories {
 
@@ -43,7 +43,7 @@ private[iceberglite] object EmptyDirectories {
   /**
    * Removes the directories that the deletion of files has emptied: the directories of these files, and the directories
    * above them, up to the table's directory. Other directories are not listed, and are kept even if they are empty.
-   * Directories below symbolic links are kept, too.
+   * Directories below symbolic links are kept, too. Does nothing on S3, which has no directories.
    *
    * @param top the table's directory
    * @param owned a directory is removed only if the table may delete files in it

@@ -3,7 +3,11 @@ package iceberglite.tree
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, Metrics, PartSummary}
 
 /** Metrics whose statistics are decoded values in memory, and not the encoded values of a manifest. */
-private[tree] trait DecodedMetrics extends Metrics
+private[tree] trait DecodedMetrics extends Metrics {
+
+  /** Returns the estimated size of the statistics in a manifest, in bytes. */
+  def encodedBytes: Long
+}
 
 /**
  * Estimates the sizes of manifest entries. [[ManifestCache]] uses the estimated size on the heap. A commit uses the
@@ -46,6 +50,9 @@ private[tree] object EntrySizeEstimates {
   /** Returns the estimated heap size of the entries of a part with their metrics, in bytes. */
   def maxHeapBytes(part: FilePart): Long = minHeapBytes(part) + part.length * Inflation
 
+  /** Returns the estimated heap size of the entries of a part whose metrics are all decoded, in bytes. */
+  def maxDecodedBytes(part: FilePart): Long = minHeapBytes(part) + part.length * DecodedInflation
+
   private def heapBytes(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)
@@ -70,6 +77,7 @@ private[tree] object EntrySizeEstimates {
   def encodedBytes(file: ContentFile): Long = {
     val metricsBytes = file.metrics match {
       case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum
+      case m: DecodedMetrics => m.encodedBytes
       case _ => ReadMetrics
     }
     60L + file.path.length / 4 + metricsBytes

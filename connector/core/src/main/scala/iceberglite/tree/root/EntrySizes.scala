@@ -10,7 +10,10 @@ private[root] object EntrySizes {
 
   /** Returns the estimated size of an entry in bytes. */
   def of(e: ContentEntry): Long =
-    EntryBytes + inlineBytes(e) + ColumnBytes * e.stats.byId.size + boundBytes(e)
+    EntryBytes + inlineBytes(e) + statsBytes(e.stats.byId.values)
+
+  /** Returns the estimated size of the statistics of a file in bytes. */
+  def statsBytes(stats: Iterable[FieldStats]): Long = ColumnBytes * stats.size + stats.iterator.map(longBounds).sum
 
   def of(entries: Iterable[ContentEntry]): Long = entries.iterator.map(of(_)).sum
 

@@ -89,7 +89,7 @@ final private[root] class LeafRewriter(
 
   private def writeGroup(group: Vector[Source], by: ManifestRewrite): Vector[ContentEntry] = {
     val order = by.order(table.specs.of(group.head.part))
-    val heapBytes = group.iterator.map(source => EntrySizeEstimates.maxHeapBytes(source.part)).sum
+    val heapBytes = group.iterator.map(source => EntrySizeEstimates.maxDecodedBytes(source.part)).sum
     if (heapBytes <= maxHeapBytes) writeSorted(table.pool.map(group)(_.live().toVector).flatten, order)
     else writeRanges(group, order, heapBytes)
   }

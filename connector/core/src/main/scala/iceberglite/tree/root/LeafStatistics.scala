@@ -27,7 +27,13 @@ final private[root] class LeafStatistics(
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the statistics of the column are damaged
    */
-  def of(id: Int, row: Int): FieldStats = decoded.getOrElse(id, load(id))(row)
+  def of(id: Int, row: Int): FieldStats = decoded.get(id) match {
+    case Some(files) => files(row)
+    case None if columns.byId.contains(id) =>
+      prepare(Set(id))
+      decoded(id)(row)
+    case None => FieldStats.Empty
+  }
 
   /** Returns the metrics of the file at a position of the leaf. @param specId the partition spec of the file */
   def metrics(row: Int, specId: Int): Metrics = new LeafMetrics(this, row, columns.identities(specId))
@@ -37,29 +43,15 @@ final private[root] class LeafStatistics(
    * one.
    */
   lazy val allIds: Vector[Int] = {
-    decode(columns.all.filterNot(c => decoded.contains(c.id)))
-    columns.all.map(_.id)
+    val ids = columns.all.map(_.id)
+    prepare(ids.toSet)
+    ids
   }
 
   /** Decodes the statistics of the given columns together, if they have not been decoded yet. */
   def prepare(ids: Set[Int]): Unit = {
     def isMissing(c: StatsColumn): Boolean = ids(c.id) && !decoded.contains(c.id)
     if (ids.exists(id => columns.byId.get(id).exists(isMissing))) synchronized(decode(columns.all.filter(isMissing)))
-  }
-
-  private def load(id: Int): Array[FieldStats] = synchronized {
-    decoded.getOrElse(
-      id, {
-        decode(columns.all.filter(_.id == id))
-        decoded.getOrElseUpdate(id, Array.fill(rowCount)(FieldStats.Empty))
-      }
-    )
-  }
-
-  private lazy val rowCount: Int = RootManifests.guard(path) {
-    val rows = open(StructType(Vector.empty))
-    try rows.size
-    finally rows.close()
   }
 
   private def decode(wanted: Vector[StatsColumn]): Unit = if (wanted.nonEmpty) RootManifests.guard(path) {

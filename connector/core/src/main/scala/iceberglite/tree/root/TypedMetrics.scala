@@ -39,6 +39,8 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
   final override def lowerBounds: Option[Map[Int, ByteBuffer]] = all(_.lower.map(SingleValue.encode))
   final override def upperBounds: Option[Map[Int, ByteBuffer]] = all(_.upper.map(SingleValue.encode))
 
+  final override def encodedBytes: Long = EntrySizes.statsBytes(allStats.map(_._2))
+
   /** Returns these metrics without the metrics of other files of the same leaf, which would stay in memory. */
   final def detached: Metrics = EntryMetrics.of(allStats.toMap)
 

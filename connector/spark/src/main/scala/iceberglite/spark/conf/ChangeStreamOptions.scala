@@ -71,7 +71,7 @@ object StreamedChanges {
     } else if (isNet) throw InvalidArgument(
       s"option ${ChangeStreamOptions.NetChanges}",
       "true",
-      s"Net changes have no updates; remove this option or ${ChangeStreamOptions.IdentifierColumns}"
+      s"Net changes have no updates; remove this option, or set ${ChangeStreamOptions.ComputeUpdates} to false"
     )
     else Updates(identifiers)
   }

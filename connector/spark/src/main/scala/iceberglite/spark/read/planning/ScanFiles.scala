@@ -103,7 +103,8 @@ final private[iceberglite] case class ScanFiles(
   def isServerPlanned: Boolean = serverScan.isDefined
 
   /** Returns the files of this scan, planned by Spark. */
-  def plannedBySpark: ScanFiles = copy(source = source.copy(planner = None), existingPlan = None)
+  def plannedBySpark: ScanFiles =
+    if (source.planner.isEmpty) this else copy(source = source.copy(planner = None), existingPlan = None)
 
   /** The access to the files: with the credentials of the plan, or that of the table. */
   def io: FileIO = if (isServerPlanned) plan.io.getOrElse(table.io) else table.io

@@ -46,8 +46,9 @@ final private[iceberglite] class TableStreams(
         )
         ChangeStreamOptions.rejectForOtherReads(options, table.name)
         new IcebergStream(scan, followed, settings, initial)
-      case TableStreams.Changes(view) =>
+      case TableStreams.Changes(viewOf) =>
         RangeOptions.rejectForStream(options, table.name)
+        val view = viewOf()
         if (view.isDefined && !BucketingSettings.hasExtensions(session)) throw withoutExtensions(
           ChangeStreamOptions.all.find(o => options.containsKey(o.key)).getOrElse(ChangeStreamOptions.ComputeUpdates),
           "Configure spark.sql.extensions"
@@ -73,7 +74,8 @@ private[iceberglite] object TableStreams {
   /**
    * The changes of commits, with the columns of a changelog.
    *
-   * @param view how the rows of a micro-batch are computed; absent for each deleted and inserted row
+   * @param viewOf returns how the rows of a micro-batch are computed; absent for each deleted and inserted row. It is
+   *   called for streams only, because batch reads reject the options of the view
    */
-  final case class Changes(view: Option[ChangeView]) extends Content
+  final case class Changes(viewOf: () => Option[ChangeView]) extends Content
 }

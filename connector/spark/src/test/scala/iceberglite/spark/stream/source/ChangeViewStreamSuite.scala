@@ -105,6 +105,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
     Seq(t, s"$t.changes").foreach { name =>
       rejected("net-changes")(frame(name, net).collect())
       rejected("identifier-columns")(frame(name, byId).collect())
+      rejected("identifier-columns")(frame(name, "identifier-columns" -> "nosuch").collect())
       rejected("net-changes")(frame(name, net).count())
     }
     val first = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0).toString
