@@ -1,5 +1,7 @@
 package iceberglite.data
 
+import scala.annotation.nowarn
+
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
@@ -47,11 +49,16 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
 
   protected def map(place: P, key: W, value: W): W
 
-  /** Returns the writer of a field that the file does not contain, or `None` if the values of the field are ignored. */
-  protected def unstored(f: F, name: String): Option[W]
+  /**
+   * Returns the writer of a field that the file does not contain, or `None` if the values of the field are ignored, which
+   * is the default.
+   */
+  @nowarn("cat=unused-params") // unused by default
+  protected def unstored(f: F, name: String): Option[W] = None
 
-  /** Returns the writer of a field that takes its values from the source of the field. */
-  protected def fromSource(f: F, writer: W): W
+  /** Returns the writer of a field that may take its values from another source than the row, which is the default. */
+  @nowarn("cat=unused-params") // unused by default
+  protected def fromSource(f: F, writer: W): W = writer
 
   /**
    * Returns the writers of the fields of a row or a struct, each with the index of its values.

@@ -33,18 +33,9 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
 
   scenarios.foreach { scenario =>
     test(s"the documented statements of ${scenario.name} have the listed results", Slow) {
-      val directory = newDirectory("documented")
-      val settings = SharedSession.catalogConf(
-        CatalogName,
-        classOf[SparkCatalog].getName,
-        "type" -> "jdbc",
-        "uri" -> s"jdbc:sqlite:$directory/catalog.db",
-        "warehouse" -> directory.toUri.toString,
-        "jdbc.schema-version" -> "V1"
-      )
-      val session = SharedSession.liteExtensions.newSession()
-      settings.foreach { case (key, value) => session.conf.set(key, value) }
-      Seq(s"CREATE NAMESPACE $CatalogName.db", s"USE $CatalogName.db").foreach(session.sql)
+      val session = ScenarioRunner
+        .sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, newDirectory("documented"))
+      session.sql(s"USE $CatalogName.db")
       new ScenarioRunner(session).run(scenario, Map("catalog" -> CatalogName))
     }
 

@@ -21,18 +21,7 @@ class JobSuite extends AnyFunSuite with SharedSession {
   ).foreach { case (engine, configuration) =>
     test(s"the script of a job runs unchanged with $engine") {
       val (session, catalogClass) = configuration()
-      val directory = newDirectory("job")
-      val settings = SharedSession.catalogConf(
-        CatalogName,
-        catalogClass,
-        "type" -> "jdbc",
-        "uri" -> s"jdbc:sqlite:$directory/catalog.db",
-        "warehouse" -> directory.toUri.toString,
-        "jdbc.schema-version" -> "V1"
-      )
-      val ownSession = session.newSession()
-      settings.foreach { case (key, value) => ownSession.conf.set(key, value) }
-      ownSession.sql(s"CREATE NAMESPACE $CatalogName.db")
+      val ownSession = ScenarioRunner.sessionWithCatalog(session, catalogClass, newDirectory("job"))
       new ScenarioRunner(ownSession).run(job, Map("catalog" -> CatalogName))
     }
   }

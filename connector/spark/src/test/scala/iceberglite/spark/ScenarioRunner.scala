@@ -1,5 +1,7 @@
 package iceberglite.spark
 
+import java.nio.file.Path
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
@@ -61,6 +63,21 @@ object ScenarioRunner {
 
   /** The name of every catalog in the scenarios. */
   val CatalogName = "cat"
+
+  /** Returns a new session with a JDBC catalog of the given class, which has the namespace `db`. */
+  def sessionWithCatalog(base: SparkSession, catalogClass: String, directory: Path): SparkSession = {
+    val session = base.newSession()
+    SharedSession.catalogConf(
+      CatalogName,
+      catalogClass,
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:$directory/catalog.db",
+      "warehouse" -> directory.toUri.toString,
+      "jdbc.schema-version" -> "V1"
+    ).foreach { case (key, value) => session.conf.set(key, value) }
+    session.sql(s"CREATE NAMESPACE $CatalogName.db")
+    session
+  }
 
   def placeholder(name: String): String = "$" + s"{$name}"
 }

@@ -371,7 +371,7 @@ private[catalog] object RestTables {
 
   /** The header that requests credentials for a table's files. */
   val Delegation: Vector[(String, String)] = Vector("X-Iceberg-Access-Delegation" -> "vended-credentials")
-  private val TokenKey = "token"
+  val TokenKey: String = "token"
   private val FormatVersionKey = "format-version"
 
   /** The server's settings for a table whose creation is staged. */

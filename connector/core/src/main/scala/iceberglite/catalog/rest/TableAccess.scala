@@ -43,7 +43,7 @@ private[catalog] object TableAccess {
     val renewal = settings.expiresMs.filter(_ => server.has(Endpoint.LoadCredentials)).fold(Map.empty[String, String]) {
       expiresMs =>
         val catalog = server.settings
-        val token = table.config.get("token")
+        val token = table.config.get(RestTables.TokenKey)
         val request = CredentialRequest(catalog.catalog, catalog.properties, name, path, token, planId, vended)
         CredentialRenewal.settings(name, classOf[RestCredentials], request.json, expiresMs)
     }
@@ -107,7 +107,7 @@ final private[rest] case class VendedCredentials(
   /** Adds the settings of a credential to those of the table. Keys of two identities are not mixed. */
   private def merged(credential: Credential): Map[String, String] = {
     val replaced =
-      if (credential.config.contains(S3Settings.AccessKey)) S3Settings.IdentityKeys + ExpiresAtMs else Set.empty[String]
+      if (credential.config.contains(S3Settings.AccessKey)) ReplacedKeys else Set.empty[String]
     config -- replaced ++ credential.config
   }
 
@@ -135,7 +135,10 @@ final private[rest] case class VendedCredentials(
 }
 
 private[rest] object VendedCredentials {
-  val ExpiresAtMs = "s3.session-token-expires-at-ms"
+  private val ExpiresAtMs = "s3.session-token-expires-at-ms"
+
+  /** The settings that the keys of another identity replace. */
+  val ReplacedKeys: Set[String] = S3Settings.IdentityKeys + ExpiresAtMs
 
   /** Returns the settings that a server sent with a table, as far as they concern its storage. */
   def of(table: LoadedTable): VendedCredentials = VendedCredentials(

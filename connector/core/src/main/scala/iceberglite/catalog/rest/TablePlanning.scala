@@ -34,7 +34,7 @@ final private[catalog] class TablePlanning(environment: Environment) {
       def access(planId: Option[String], credentials: Vector[Credential]): Option[FileIO] =
         if (credentials.isEmpty) None
         else TableAccess.renewed(name, path, server, withCredentials(table, credentials), io, planId).io
-      Some(new RestScanPlanning(name, path, server, environment, table.config.get("token"), access))
+      Some(new RestScanPlanning(name, path, server, environment, table.config.get(RestTables.TokenKey), access))
     }
   }
 
@@ -48,7 +48,7 @@ final private[catalog] class TablePlanning(environment: Environment) {
     val replacesKeys = TableAccess.credentialFor(credentials, location).isEmpty && credentials.exists { c =>
       c.config.contains(S3Settings.AccessKey) && bucket.isDefined && S3Settings.bucketOf(c.prefix) == bucket
     }
-    val replaced = if (replacesKeys) S3Settings.IdentityKeys + VendedCredentials.ExpiresAtMs else Set.empty[String]
+    val replaced = if (replacesKeys) VendedCredentials.ReplacedKeys else Set.empty[String]
     table.copy(config = table.config -- replaced, credentials = credentials)
   }
 

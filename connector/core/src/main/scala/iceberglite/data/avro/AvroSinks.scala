@@ -32,13 +32,6 @@ private[avro] object AvroSinks extends AvroTraversal[RecordField, Array[AnyRef]]
   /** @throws Unsupported if an element, key or value has the type unknown */
   def ofFields(fields: Vector[NestedField]): AvroRowFields[Array[AnyRef]] = of(RecordField.of(fields))
 
-  override protected def unstored(f: RecordField, name: String): Option[AvroField[Array[AnyRef]]] = None
-
-  override protected def fromSource(
-      f: RecordField,
-      writer: AvroField[Array[AnyRef]]
-  ): AvroField[Array[AnyRef]] = writer
-
   override protected def leaf(f: RecordField, t: PrimitiveType, place: AvroPlace): AvroSink = t match {
     case BooleanType => sink(place)((v, out) => out.writeBoolean(v.asInstanceOf[Boolean]))
     case IntType | LongType | DateType | TimeType | TimestampType | TimestampTzType | TimestampNsType |

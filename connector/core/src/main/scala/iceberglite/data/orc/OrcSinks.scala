@@ -38,13 +38,6 @@ private[orc] object OrcSinks {
     Builder.of(RecordField.of(schema.fields), vectors)
 
   private object Builder extends OrcTraversal[RecordField, Array[AnyRef]](RecordSource) {
-    override protected def unstored(f: RecordField, name: String): Option[OrcField[Array[AnyRef]]] = None
-
-    override protected def fromSource(
-        f: RecordField,
-        writer: OrcField[Array[AnyRef]]
-    ): OrcField[Array[AnyRef]] = writer
-
     override protected def leaf(f: RecordField, t: PrimitiveType, place: OrcPlace): OrcSink = (t, place.vector) match {
       case (BooleanType, vector: LongColumnVector) => new Booleans(place, vector)
       case (IntType | LongType | DateType | TimeType, vector: LongColumnVector) => new Numbers(place, vector)

@@ -19,10 +19,5 @@ private[parquet] object RecordShredder {
   final private class Builder(file: MessageType)
       extends ShredderBuilder[RecordField, Array[AnyRef]](file, RecordSource) {
     override protected def leaf(f: RecordField, column: LeafColumn): RecordLeaf = RecordLeaf.of(f.field, column)
-    override protected def unstored(f: RecordField, name: String): Option[RecordLeaf] = None
-    override protected def fromSource(
-        f: RecordField,
-        shredder: FieldShredder[Array[AnyRef]]
-    ): FieldShredder[Array[AnyRef]] = shredder
   }
 }

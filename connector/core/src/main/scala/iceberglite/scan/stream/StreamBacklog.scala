@@ -24,8 +24,7 @@ object StreamBacklog {
    */
   def after(state: StreamState, offset: StreamOffset): StreamBacklog = {
     // The snapshots before the offset are not visited: there may be very many of them.
-    val newestFirst = state.head.iterator.flatMap(state.metadata.ancestors)
-    val (newer, rest) = newestFirst.span(s => !offset.position.snapshotId.contains(s.snapshotId))
+    val (newer, rest) = state.newestFirst.span(s => !offset.position.snapshotId.contains(s.snapshotId))
     val unread = newer.toVector
     offset.position match {
       case _: After => of(unread)

@@ -15,6 +15,9 @@ import iceberglite.tree.TreeTable
  */
 final case class StreamState(table: TreeTable, head: Option[Snapshot]) {
   def metadata: TableMetadata = table.metadata
+
+  /** Returns the snapshots of the branch, newest first. */
+  def newestFirst: Iterator[Snapshot] = head.iterator.flatMap(metadata.ancestors)
 }
 
 /** Finds the commits that follow a position of a stream. Remembers the last result, because positions advance. */
@@ -69,14 +72,13 @@ private[stream] object StreamHistory {
   }
 
   /** Returns the snapshots of the branch, newest first. */
-  def of(state: StreamState): Vector[Snapshot] =
-    state.head.fold(Vector.empty[Snapshot])(state.metadata.ancestors(_).toVector)
+  def of(state: StreamState): Vector[Snapshot] = state.newestFirst.toVector
 
   /** Returns the snapshots after the given one, newest first. */
   private def search(state: StreamState, snapshotId: Long): Vector[Snapshot] = {
     val newer = Vector.newBuilder[Snapshot]
     var isFound = state.head.exists(_.snapshotId == snapshotId)
-    val newestFirst = state.head.iterator.flatMap(state.metadata.ancestors)
+    val newestFirst = state.newestFirst
     while (!isFound && newestFirst.hasNext) {
       val snapshot = newestFirst.next()
       newer += snapshot

@@ -42,6 +42,13 @@ class LeafStatisticsSuite extends AnyFunSuite {
     assert(c.nullValueCounts.contains(Map(1 -> 0L, 2 -> 2L)))
   }
 
+  test("the estimated size of an entry that was read from a leaf grows with its statistics") {
+    val file = newTable().live.head.file
+    val sizes = Seq(Metrics.Empty, file.metrics.only(Set(1)), file.metrics)
+      .map(metrics => EntrySizeEstimates.encodedBytes(file.copy(metrics = metrics)))
+    assert(sizes(1) < sizes(2) && sizes(2) == sizes(1) + 18 + 2 * TestTable.nameOf(file).length)
+  }
+
   test("the retained metrics of one column and the serialized metrics are those of the file") {
     val b = metricsOf(newTable())("b")
     val kept = b.only(Set(1))

@@ -1,6 +1,6 @@
 package iceberglite.spark.error
 
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.Files
 import java.nio.file.attribute.FileTime
 import java.time.{Duration, Instant}
 
@@ -11,7 +11,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.table.{ReachableFiles, Table}
 
 /**
  * Stops each maintenance procedure at different calls to the storage, on the driver and in tasks, in the ways in which
@@ -24,13 +23,6 @@ class MaintenanceCancellationSuite extends AnyFunSuite with MaintenanceFixture {
 
   private def stoppable(c: Case, stop: Stop): Case =
     c.copy(label = s"${c.label}, ${stop.name}")(session => stop.run(session.sparkContext)(c.run(session)))
-
-  private def directoryOf(table: Table): Path = Paths.get(table.location.replaceFirst("^ofs://wh", ""))
-
-  private def assertReadable(table: Table): Unit = {
-    assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
-    ()
-  }
 
   /** Tasks may end later than the statement. */
   private def awaitTasks(): Unit = {

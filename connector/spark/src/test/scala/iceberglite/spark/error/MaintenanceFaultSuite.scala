@@ -6,7 +6,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.table.ReachableFiles
 
 /**
  * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have the rows
@@ -29,7 +28,7 @@ class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
     withClue(s"${c.label}, $fault at call $call of ${result.calls}: ") {
       assert(expected(rowsOf(result.session, name)))
       val table = load(result.session, name)
-      assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
+      assertReadable(table)
       // The storage is down when the procedure tries to delete its files. A commit tries only once to delete a manifest
       // that it does not need any more.
       if (fault != Fault.Outage && !leavesFiles)

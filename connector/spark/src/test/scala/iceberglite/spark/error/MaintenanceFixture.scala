@@ -1,6 +1,6 @@
 package iceberglite.spark.error
 
-import java.nio.file.Paths
+import java.nio.file.{Path, Paths}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
@@ -30,10 +30,17 @@ private[error] trait MaintenanceFixture extends ErrorBoundaryFixture with Eventu
     session.sessionState.catalogManager.catalog("faulty").asInstanceOf[LiteCatalog]
       .sharedTable(Identifier.of(Array("db"), name)).current
 
+  protected def directoryOf(table: Table): Path = Paths.get(table.location.replaceFirst("^ofs://wh", ""))
+
+  /** Checks that all files that a table references exist. */
+  protected def assertReadable(table: Table): Unit = {
+    assert(ReachableFiles.of(table.io, table.version).forall(table.io.exists))
+    ()
+  }
+
   /** Returns the names of files of a table that no version of its metadata references. */
   protected def unreferenced(table: Table): Set[String] = {
-    val directory = Paths.get(table.location.replaceFirst("^ofs://wh", ""))
-    val files = below(directory).map(_.getFileName.toString)
+    val files = below(directoryOf(table)).map(_.getFileName.toString)
       .filter(name => !name.startsWith(".") && Seq(".parquet", ".avro", ".puffin", ".stats").exists(name.endsWith))
     files.toSet -- ReachableFiles.of(table.io, table.version).map(_.split('/').last)
   }

@@ -116,10 +116,8 @@ final private[source] class IcebergStream(
   }
 
   /** Moves the tag to the oldest snapshot, for a query that began with an empty table and has no position yet. */
-  private def protectHistory(state: StreamState): Unit = for {
-    head <- state.head
-    oldest <- state.metadata.ancestors(head).toVector.lastOption
-  } moveTag(StreamPosition.After(oldest.snapshotId))
+  private def protectHistory(state: StreamState): Unit =
+    state.newestFirst.toVector.lastOption.foreach(oldest => moveTag(StreamPosition.After(oldest.snapshotId)))
 
   /** Returns the offset after all available rows, for the progress of the query; null for an empty table. */
   override def reportLatestOffset(): Offset = in {

@@ -10,21 +10,9 @@ import iceberglite.spark.SharedSession
 class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
   private val changes = "streaming-changes" -> "true"
 
-  private def changed(mode: String): String = {
-    val t = newTable()
-    val modes = Seq("delete", "update", "merge").map(s => s"'write.$s.mode' = '$mode'").mkString(", ")
-    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '3', $modes)")
-    append(t, 0 until 5)
-    append(t, 5 until 8)
-    sql(s"DELETE FROM $t WHERE id = 2")
-    t
-  }
-
   private def change(t: String): Unit = {
     SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id IN (3, 6)")
-    sql(
-      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
-    )
+    compact(t)
     append(t, 8 until 9)
     sql(s"DELETE FROM $t WHERE id >= 0")
     ()
@@ -32,7 +20,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(s"a stream of changes returns the rows of the metadata table changes, also after a restart ($mode)") {
-      val t = changed(mode)
+      val t = withDeletedRow(mode)
       val checkpoint = newCheckpoint()
       val first = read(stream(t, changes), checkpoint)
       change(t)
@@ -43,7 +31,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
     }
 
   test("a stream of changes can begin with the rows of the current snapshot", Slow) {
-    val t = changed("merge-on-read")
+    val t = withDeletedRow("merge-on-read")
     val checkpoint = newCheckpoint()
     def columns(frame: DataFrame): DataFrame = frame.select("id", "_change_type", "_change_ordinal")
     val current = columns(stream(t, changes, "stream-from" -> "current"))
@@ -53,7 +41,7 @@ class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
   }
 
   test("the option streaming-changes is supported for all forms of a streaming read", Slow) {
-    val t = changed("copy-on-write")
+    val t = withDeletedRow("copy-on-write")
     val expected = sorted(s"SELECT * FROM $t.changes")
     assert(read(stream(t, changes)) == expected)
     assert(read(spark.readStream.format("iceberg-lite").options(Map(changes)).load(t)) == expected)

@@ -17,17 +17,10 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
 
   /** Creates a table with updates, deletes, a compaction, and rows that commits rewrite without changing them. */
   private def changed(mode: String): String = {
-    val t = newTable()
-    val modes = Seq("delete", "update", "merge").map(s => s"'write.$s.mode' = '$mode'").mkString(", ")
-    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '3', $modes)")
-    append(t, 0 until 5)
-    append(t, 5 until 8)
-    sql(s"DELETE FROM $t WHERE id = 2")
+    val t = withDeletedRow(mode)
     SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id IN (3, 6)")
     SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'newer' WHERE id = 6")
-    sql(
-      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
-    )
+    compact(t)
     append(t, 2 until 3)
     t
   }

@@ -80,6 +80,24 @@ private[source] trait StreamFixture extends SharedSession { self: Suite =>
     table
   }
 
+  /** Creates a table of version 3 by two appends and a DELETE. @param mode the mode of all row-level statements */
+  protected def withDeletedRow(mode: String): String = {
+    val t = newTable()
+    val modes = Seq("delete", "update", "merge").map(s => s"'write.$s.mode' = '$mode'").mkString(", ")
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('format-version' = '3', $modes)")
+    append(t, 0 until 5)
+    append(t, 5 until 8)
+    sql(s"DELETE FROM $t WHERE id = 2")
+    t
+  }
+
+  protected def compact(t: String): Unit = {
+    sql(
+      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
+    )
+    ()
+  }
+
   /** Appends rows as one file. */
   protected def append(table: String, ids: Range): Unit = {
     sql(s"INSERT INTO $table SELECT id, concat('n', id) FROM range(${ids.start}, ${ids.end}, 1, 1)")

@@ -105,9 +105,7 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     val t = numbers(0 until 3, 3 until 5)
     val checkpoint = newCheckpoint()
     assert(read(stream(t), checkpoint) == texts(0 until 5))
-    sql(
-      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
-    )
+    compact(t)
     append(t, 5 until 6)
     assert(read(stream(t), checkpoint) == texts(5 until 6))
   }
