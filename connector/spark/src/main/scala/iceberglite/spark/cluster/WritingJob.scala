@@ -6,6 +6,7 @@ import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.concurrent.Await
 import scala.concurrent.duration.Duration
+import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
@@ -44,10 +45,8 @@ private[iceberglite] object WritingJob {
       try Await.result(job, Duration.Inf)
       catch {
         case e: Throwable =>
-          if (!context.isStopped) {
-            job.cancel()
-            awaitTasks(tasks, _ => job.jobIds.toSet)
-          }
+          job.cancel()
+          awaitTasks(context, tasks, e)(job.jobIds.toSet)
           throw e
       }
     } finally context.removeSparkListener(tasks)
@@ -63,33 +62,39 @@ private[iceberglite] object WritingJob {
     try work
     catch {
       case e: Throwable =>
-        if (!context.isStopped) {
-          val marker = emptyJob(context)
-          awaitTasks(tasks, _.jobsWith(tag) ++ marker)
-        }
+        awaitTasks(context, tasks, e)(tasks.jobsWith(tag))
         throw e
     } finally context.removeSparkListener(tasks)
   }
 
   /**
-   * Begins a job without tasks, and returns its id. When a listener has seen its end, the listener has also seen the
-   * starts of all earlier jobs: Spark calls listeners later, in the order of the events.
+   * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: who stops a
+   * statement often cancels its jobs first and interrupts its thread a moment later.
    */
-  private def emptyJob(context: SparkContext): Seq[Int] = {
-    val nothing = (_: Iterator[Int]) => ()
-    context.submitJob[Int, Unit, Unit](context.emptyRDD[Int], nothing, Nil, (_, _) => (), ()).jobIds
-  }
-
-  private def awaitTasks(tasks: RunningTasks, jobs: RunningTasks => Set[Int]): Unit = {
-    // An interrupt before the wait is one of the reasons to wait.
-    val wasInterrupted = Thread.interrupted()
-    try
-      if (!tasks.awaitEnd(jobs, TimeUnit.SECONDS.toNanos(MaxWaitSeconds)))
+  private def awaitTasks(context: SparkContext, tasks: RunningTasks, error: Throwable)(jobs: => Set[Int]): Unit =
+    try {
+      val deadline = System.nanoTime + TimeUnit.SECONDS.toNanos(MaxWaitSeconds)
+      // The scheduler may report the start of a task after the end of its cancelled job, so ask it for both.
+      val haveEnded = context.isStopped || awaitScheduler(context, tasks, deadline) &&
+        tasks.await(tasks.haveEnded(jobs), deadline) && awaitScheduler(context, tasks, deadline) &&
+        tasks.await(tasks.areIdle(jobs), deadline)
+      if (!haveEnded)
         log.warn(s"Tasks of a failed job are still running after $MaxWaitSeconds seconds, and may leave orphan files")
-    catch {
-      // An interrupt during the wait ends it.
-      case _: InterruptedException => Thread.currentThread.interrupt()
-    } finally if (wasInterrupted) Thread.currentThread.interrupt()
+    } catch {
+      // Spark begins no job while its context stops.
+      case NonFatal(e) => error.addSuppressed(e)
+    }
+
+  /**
+   * Waits until the listener has received all events that are in the queue of Spark's scheduler now. The scheduler
+   * handles events in their order, so the start of a new job follows them.
+   */
+  private def awaitScheduler(context: SparkContext, tasks: RunningTasks, deadline: Long): Boolean = {
+    val nothing = (_: Iterator[Int]) => ()
+    val marker =
+      context.submitJob[Int, Unit, Unit](context.parallelize(Seq(0), 1), nothing, Seq(0), (_, _) => (), ())
+    try tasks.await(marker.jobIds.forall(tasks.hasBegun), deadline)
+    finally marker.cancel()
   }
 }
 
@@ -104,6 +109,7 @@ final private class RunningTasks extends SparkListener {
     stages(event.jobId) = event.stageIds
     val text = Option(event.properties).flatMap(p => Option(p.getProperty("spark.job.tags")))
     tags(event.jobId) = text.fold(Set.empty[String])(_.split(',').toSet)
+    notifyAll()
   }
 
   /** Returns the jobs with a job tag that have begun. */
@@ -123,20 +129,35 @@ final private class RunningTasks extends SparkListener {
     notifyAll()
   }
 
-  /** Waits until jobs and their tasks have ended. @return whether they ended within the time */
-  def awaitEnd(jobs: RunningTasks => Set[Int], nanos: Long): Boolean =
-    synchronized(await(jobs, System.nanoTime + nanos))
+  def hasBegun(job: Int): Boolean = synchronized(stages.contains(job))
+
+  def haveEnded(jobs: Set[Int]): Boolean = synchronized(jobs.subsetOf(ended))
+
+  /** Whether no task of the jobs is running. */
+  def areIdle(jobs: Set[Int]): Boolean = synchronized(jobs.forall(stages.getOrElse(_, Nil).forall(running(_) == 0)))
+
+  /**
+   * Waits until a condition on these records holds. An interrupt does not end the wait; the thread is interrupted
+   * afterwards.
+   *
+   * @param deadline when to stop waiting, by `System.nanoTime`
+   * @return whether the condition holds
+   */
+  def await(condition: => Boolean, deadline: Long): Boolean =
+    synchronized(await(() => condition, deadline, wasInterrupted = false))
 
   @tailrec
-  private def await(jobs: RunningTasks => Set[Int], deadline: Long): Boolean = {
+  private def await(condition: () => Boolean, deadline: Long, wasInterrupted: Boolean): Boolean = {
     val left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime)
-    if (hasEnded(jobs(this)) || left <= 0) hasEnded(jobs(this))
-    else {
-      wait(left)
-      await(jobs, deadline)
-    }
+    if (condition() || left <= 0) {
+      if (wasInterrupted) Thread.currentThread.interrupt()
+      condition()
+    } else await(condition, deadline, isInterruptedWithin(left) || wasInterrupted)
   }
 
-  private def hasEnded(jobs: Set[Int]): Boolean =
-    jobs.subsetOf(ended) && jobs.forall(stages.getOrElse(_, Nil).forall(running(_) == 0))
+  private def isInterruptedWithin(millis: Long): Boolean =
+    try {
+      wait(millis)
+      false
+    } catch { case _: InterruptedException => true }
 }

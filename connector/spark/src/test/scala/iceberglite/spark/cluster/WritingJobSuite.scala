@@ -40,7 +40,7 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     run(partitions, WritingJobSuite.task(_))((_, _) => ())
 
   private def reset(): Unit = {
-    started.set(new CountDownLatch(1))
+    Seq(started, cancelled, release).foreach(_.set(new CountDownLatch(1)))
     Seq(ended, denied).foreach(_.set(0))
   }
 
@@ -57,6 +57,29 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
     val (thrown, endedTasks) = error.get
     assert(thrown.isInstanceOf[InterruptedException] && endedTasks == 1 && denied.get == 1)
+  }
+
+  test("an interrupt that follows the cancellation of the job does not end the wait for its tasks") {
+    reset()
+    val context = spark.sparkContext
+    val error = new AtomicReference[(Throwable, Int, Boolean)]
+    val caller = new Thread(() => {
+      context.setJobGroup("cancelled-first", "a job that is cancelled")
+      try run(1, WritingJobSuite.slowToEnd(_))((_, _) => ())
+      catch { case e: Throwable => error.set((e, ended.get, Thread.currentThread.isInterrupted)) }
+    })
+    caller.start()
+    assert(started.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+    context.cancelJobGroup("cancelled-first")
+    assert(cancelled.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+    (1 to 10).foreach { _ =>
+      caller.interrupt()
+      Thread.sleep(10)
+    }
+    release.get.countDown()
+    caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
+    val (_, endedTasks, isInterrupted) = error.get
+    assert(endedTasks == 1 && isInterrupted)
   }
 
   test("after a task has failed, no other task is running any more") {
@@ -92,8 +115,18 @@ private object WritingJobSuite {
   private val TimeoutSeconds = 60L
 
   /** Tasks run in this JVM, so they share these objects. */
-  private val started = new AtomicReference(new CountDownLatch(1))
+  private val Seq(started, cancelled, release) = Seq.fill(3)(new AtomicReference(new CountDownLatch(1)))
   private val (ended, denied) = (new AtomicInteger, new AtomicInteger)
+
+  /** A task that sees its cancellation and ends later. */
+  private def slowToEnd(partition: Int): Unit = {
+    started.get.countDown()
+    while (!TaskContext.get.isInterrupted) Thread.`yield`()
+    cancelled.get.countDown()
+    release.get.await(TimeoutSeconds, TimeUnit.SECONDS)
+    ended.addAndGet(partition + 1)
+    ()
+  }
 
   private def task(partition: Int): Unit =
     if (partition == 0) {
