@@ -43,7 +43,7 @@ final private[iceberglite] class AvroBlocks(
 
   /**
    * The position of the current block's first record: the number of records before it in the file. It is valid only if
-   * the part tracks positions.
+   * the part tracks positions, or begins at the start of the file.
    */
   def firstRecord: Long = recordsSeen - records
 

@@ -76,7 +76,7 @@ object AvroCodec {
   /**
    * Returns the codec of a setting.
    *
-   * @param level compression level; if absent, the codec's default
+   * @param level compression level; if absent, or if not between 0 and 9 for gzip, the codec's default level applies
    */
   def of(compression: AvroCompression, level: Option[Int]): AvroCodec = compression match {
     case AvroCompression.Uncompressed => Uncompressed

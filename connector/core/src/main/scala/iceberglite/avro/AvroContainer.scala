@@ -34,7 +34,7 @@ private[iceberglite] object AvroContainer {
    */
   val MaxExpansion = 250L
 
-  /** Maximum length of an encoded number (a varint). */
+  /** Maximum length of an encoded number (a varint), in bytes. */
   val MaxNumberBytes = 10
 }
 

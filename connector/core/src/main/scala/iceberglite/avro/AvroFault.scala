@@ -6,8 +6,8 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
- * Describes an error in the bytes of an Avro file. It is converted to `UnreadableFile` before it reaches callers
- * outside of this package.
+ * An error in the bytes of an Avro file. The readers of files convert it to `UnreadableFile`, which names the file,
+ * before it reaches users.
  */
 final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 

@@ -89,9 +89,7 @@ final private[iceberglite] class AvroRow(size: Int) {
     objects(column.slot).asInstanceOf[AvroRow]
   }
 
-  /**
-   * Returns where a value that was skipped and is decoded later starts and ends in the Avro block: `start << 32 | end`.
-   */
+  /** Returns the start and the end of a skipped value in the Avro block, as `start << 32 | end`. */
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
   /** Returns the decoder for a skipped value; [[range]] returns the positions of the value. */

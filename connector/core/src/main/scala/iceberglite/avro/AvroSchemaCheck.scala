@@ -18,7 +18,7 @@ private[iceberglite] object AvroSchemaCheck {
 
   /**
    * Rejects recursive schemas, and schemas that have too many nodes after references to named types are replaced by the
-   * types. No decoder can be created for such schemas.
+   * types. A decoder has an object for each of these nodes.
    *
    * @throws AvroFault if the schema is rejected; the message describes the problem
    */

@@ -21,11 +21,11 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
   /**
    * Moves to a position in the file, which must not be less than the number of bytes consumed so far. If the file is
-   * shorter than the position, moves to the end of the file.
+   * shorter than the position, either no bytes remain, or the storage reports an error.
    */
   def seek(target: Long): Unit
 
-  /** Returns whether the buffered bytes are the last bytes of the file. */
+  /** Returns whether the end of the file has been reached, so that no bytes follow the buffered bytes. */
   def isAtEnd: Boolean
 
   /** The number of bytes consumed so far. */

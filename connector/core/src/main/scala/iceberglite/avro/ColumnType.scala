@@ -9,7 +9,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.ListType
 
-/** Writes and reads the values of columns of one type. Columns with a special layout have their own subclasses. */
+/** Writes and reads the values of columns of one type. Types with a special layout have their own subclasses. */
 abstract private[iceberglite] class ColumnType[V] {
   def icebergType(version: FormatVersion): Type
 
@@ -80,8 +80,10 @@ private[iceberglite] object ColumnType {
       else mismatch(schema, column)
   }
 
+  /** Returns the type of a list of required longs. */
   def longs(elementId: Int): ColumnType[Vector[Long]] = new Numbers[Long](elementId, Int64)(v => v, v => v)
 
+  /** Returns the type of a list of required ints. */
   def ints(elementId: Int): ColumnType[Vector[Int]] = new Numbers[Int](elementId, Int32)(_.toLong, _.toInt)
 
   /** A list whose elements are required numbers. */

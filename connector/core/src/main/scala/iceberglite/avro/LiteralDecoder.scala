@@ -20,6 +20,7 @@ private[iceberglite] object LiteralDecoder {
   private val MicrosOfDay = 86400000000L
   private val NanosOfDay = 86400000000000L
 
+  /** Returns a decoder that skips every value and returns `None`. */
   def skipping(schema: AvroSchema): AvroInput => Option[Literal] = {
     val skipper = FieldDecoder.skipper(schema)
     in => {

@@ -72,11 +72,16 @@ trait Catalog extends Committer with AutoCloseable {
   /**
    * Drops a table.
    *
-   * @param purge whether to delete the table's files too. A purge is rejected if the table property `gc.enabled` is
-   *   false
+   * @param purge whether to delete the table's files too; a file-system catalog always deletes files. The deletion of
+   *   files is rejected if the table property `gc.enabled` is false
    * @return false if the table does not exist
    */
   def drop(id: TableIdentifier, purge: Boolean): Boolean
+  /**
+   * Renames a table; its files are not moved.
+   *
+   * @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the new name exists
+   */
   def rename(from: TableIdentifier, to: TableIdentifier): Unit
 
   /** Registers an existing metadata file as a table. */
@@ -134,6 +139,7 @@ trait Catalog extends Committer with AutoCloseable {
     )
   }
 
+  /** Returns the newest version of a table; `None` if the table does not exist. */
   protected def loadIfExists(id: TableIdentifier): Option[TableVersion]
 
   /** Sends reports to the server of the catalog; absent if the catalog does not send them. */

@@ -24,8 +24,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private val versions = new VersionedTable(io, location, table)
 
   /**
-   * Drops the table. A table whose metadata is damaged can be dropped, but not with PURGE. Its data files are then
-   * kept.
+   * Drops the table. A table whose metadata is damaged can be dropped only without PURGE, and its data files are kept.
    *
    * @return false if the table does not exist
    * @throws ValidationFailed if the directory may contain files of other tables
@@ -40,8 +39,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
-      // Once the version files are deleted, another writer can create the table again. Its metadata files must be kept.
-      // Therefore only the metadata files that were listed before that point are deleted.
+      // Once the version files are deleted, another writer can create the table again. The metadata files of the new
+      // table must be kept. Therefore only the metadata files that were listed before that point are deleted.
       io.delete(TableLocations.inside(metadata, MetadataFiles.VersionHint))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { remaining =>

@@ -11,7 +11,8 @@ import iceberglite.table._
 
 /**
  * A catalog of tables in directories below a warehouse directory. A namespace is a directory, and a table is a
- * directory that contains `metadata/`. The file system must support exclusive creation of files.
+ * directory whose subdirectory `metadata` contains metadata files. The file system must support exclusive creation of
+ * files.
  *
  * @param warehouse the warehouse directory, without a trailing slash
  */
@@ -129,8 +130,8 @@ final class HadoopCatalog(
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
   /**
-   * Rejects any location other than the default location, because this catalog finds a table only in the directory with
-   * the table's name.
+   * Rejects another location than the table's directory, and the property `write.metadata.path`, because this catalog
+   * finds the metadata of a table only in the directory with the table's name.
    */
   private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)

@@ -44,6 +44,7 @@ final private[catalog] class MetricsReports(
     }
   )
 
+  /** Creates a report and queues it for delivery. If the queue is full, the report is dropped. */
   def submit(id: TableIdentifier, report: => MetricsReport): Unit = if (receivers.nonEmpty) {
     val created = report
     try executor.execute(() => receivers.foreach(deliver(_, id, created)))
@@ -58,7 +59,7 @@ final private[catalog] class MetricsReports(
     try receiver(id, report)
     catch {
       case _: InterruptedException => Thread.currentThread.interrupt()
-      // Also errors, for example if a class is missing. An uncaught error would end the thread.
+      // Errors, for example a missing class, are caught too, because an uncaught error would end the thread.
       case error: Throwable =>
         val message = Redaction(s"Could not report metrics of ${report.table}: $error")
         if (hasFailed.getAndSet(true)) log.debug(message)
@@ -87,8 +88,8 @@ private[catalog] object MetricsReports {
   private val IdleSeconds = 10L
   private[catalog] val CloseSeconds = 10L
 
-  private val PeerPackage = "org.apache.iceberg."
-  private val PeerLogging = PeerPackage + "metrics.LoggingMetricsReporter"
+  private val IcebergPackage = "org.apache.iceberg."
+  private val IcebergLogging = IcebergPackage + "metrics.LoggingMetricsReporter"
 
   /**
    * Returns the reporter that the catalog property `metrics-reporter-impl` names.
@@ -97,7 +98,7 @@ private[catalog] object MetricsReports {
    */
   def reporter(catalog: String, properties: Map[String, String]): Option[MetricsReporter] =
     CatalogProperty.MetricsReporterImpl.in(properties).map { className =>
-      val reporter = if (className == PeerLogging) new LoggingMetricsReporter else load(catalog, className)
+      val reporter = if (className == IcebergLogging) new LoggingMetricsReporter else load(catalog, className)
       reporter.initialize(properties.asJava)
       reporter
     }
@@ -107,7 +108,7 @@ private[catalog] object MetricsReports {
       InvalidArgument(s"${CatalogProperty.MetricsReporterImpl.key} of catalog $catalog", className, reason)
     val contract = s"It must be a class that implements ${classOf[MetricsReporter].getName} and has a constructor " +
       "without parameters"
-    if (className.startsWith(PeerPackage)) throw invalid(s"$contract. Classes of Apache Iceberg are not loaded")
+    if (className.startsWith(IcebergPackage)) throw invalid(s"$contract. Classes of Apache Iceberg are not loaded")
     val loader = Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
     try {
       // Code of the class must not run before it is known to be a reporter.

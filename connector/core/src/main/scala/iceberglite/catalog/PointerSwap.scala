@@ -12,7 +12,10 @@ import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** The operations on the metadata to which a pointer refers: the metadata of a table or of a view. */
 private[catalog] trait PointerTarget[V] {
+  /** Returns the location of the metadata file. */
   def location(state: V): String
+
+  /** Returns the bytes of the metadata file. */
   def contents(state: V): Array[Byte]
   def properties(state: V): Map[String, String]
 

@@ -86,8 +86,8 @@ final private[catalog] class VersionedTable(
   )
 
   /**
-   * Withdraws a new table, i.e. deletes its metadata file, if a writer with another codec or a view was faster. The
-   * writer of the view checks too, so that at most one of the two files remains.
+   * Withdraws a new table, i.e. deletes its metadata file, if another writer concurrently created the table with
+   * another codec, or a view with the same name. That writer checks too, so that at most one of the two files remains.
    */
   private def withdrawNew(number: Int, path: String): Unit = {
     withdrawIfDuplicate(number, path)

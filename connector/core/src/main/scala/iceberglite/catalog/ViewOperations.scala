@@ -138,7 +138,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     CatalogProperty.ViewDefault.in(catalog.properties) ++ properties ++
       CatalogProperty.ViewOverride.in(catalog.properties)
 
-  /** Adds a UUID to a view of the early form of the specification, because other engines require it. */
+  /** Adds the assignment of a UUID if the view has none, because other engines require a UUID. */
   private def withUuid(base: ViewState, updates: ViewMetadata => Vector[ViewUpdate]): Vector[ViewUpdate] =
     (if (base.metadata.uuid.isEmpty) Vector(AssignUuid(environment.uuid())) else Vector.empty) ++ updates(base.metadata)
 

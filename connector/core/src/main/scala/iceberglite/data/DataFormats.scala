@@ -16,6 +16,7 @@ object DataFormats {
 
   def find(format: FileFormat): Option[DataFormat] = all.find(_.format == format)
 
+  /** Returns the implementation of a format. @throws Unsupported if data files cannot have this format */
   def of(format: FileFormat): DataFormat = find(format).getOrElse(
     throw Unsupported(s"data files of format ${format.name}", s"Supported: ${all.map(_.format.name).mkString(", ")}")
   )

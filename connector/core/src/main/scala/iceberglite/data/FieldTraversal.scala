@@ -17,7 +17,7 @@ private[iceberglite] trait FieldPlace {
 
 /**
  * Creates the writers of the fields of rows by traversing structs, lists and maps. Each file format implements this
- * class once, and calls the result for each row.
+ * class once. The created writers are used for all rows of a file.
  *
  * @tparam F the description of a field of the rows
  * @tparam P the place of a field in a file
@@ -56,7 +56,7 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   @nowarn("cat=unused-params") // unused by default
   protected def unstored(f: F, name: String): Option[W] = None
 
-  /** Returns the writer of a field that may take its values from another source than the row, which is the default. */
+  /** Returns the writer of a field whose values may come from another source than the row. By default, they do not. */
   @nowarn("cat=unused-params") // unused by default
   protected def fromSource(f: F, writer: W): W = writer
 

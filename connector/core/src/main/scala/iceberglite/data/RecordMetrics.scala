@@ -13,9 +13,9 @@ import iceberglite.spec.types.{Literal, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`). Used for Avro files,
- * which have no statistics, and for ORC files. ORC's own statistics have no bounds of binary columns, and the bounds of
- * floating point columns do not exclude NaN.
+ * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`). This class is used for
+ * Avro files, which have no statistics, and for ORC files, whose own statistics have no bounds of binary columns and do
+ * not exclude NaN from the bounds of floating point columns.
  *
  * Columns in lists and maps are omitted, as in Apache Iceberg, because their counts do not refer to rows.
  */

@@ -15,7 +15,7 @@ private[iceberglite] trait RowField[F <: RowField[F]] {
   /** Whether the file contains the field. */
   def isStored: Boolean
 
-  /** The index of the value in a row or in the enclosing struct. Not used for the parts of lists and maps. */
+  /** The index of the value in a row or in the enclosing struct. It is not used for the parts of lists and maps. */
   def ordinal: Int
 
   /** The number of fields of a struct in the rows, including fields that are not written. */

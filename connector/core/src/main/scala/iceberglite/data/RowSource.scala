@@ -26,6 +26,7 @@ private[iceberglite] trait RowSource[V] {
 
   def keys(map: Pairs): Entries
 
+  /** Returns the values of a map. */
   def mapped(map: Pairs): Entries
 
   def count(entries: Entries): Int

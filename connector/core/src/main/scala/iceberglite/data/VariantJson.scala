@@ -76,8 +76,8 @@ object VariantJson {
 }
 
 /**
- * The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. Positions (`offset`) are
- * relative to the first byte of the variant.
+ * The bytes of the metadata or of the value of a variant. Numbers are little-endian, and reads beyond the end are
+ * rejected. Positions (`offset`) are relative to the first of these bytes.
  */
 final private class VariantBytes(buffer: ByteBuffer) {
   private val start = buffer.position()
@@ -150,6 +150,7 @@ final private class VariantNames(bytes: VariantBytes) {
   private def offset(id: Int): Int = bytes.unsigned(offsets + id * width, width)
 }
 
+/** Converts the value of a variant to JSON text. */
 final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 

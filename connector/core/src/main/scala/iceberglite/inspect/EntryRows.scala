@@ -58,7 +58,8 @@ private[inspect] object EntryLayout {
 }
 
 /**
- * Converts entries to the requested rows of a metadata table. Serializable, because executors convert entries.
+ * Converts entries to the requested rows of a metadata table. The class is serializable, because executors convert
+ * entries.
  *
  * @param table the columns of the table, for `readable_metrics`
  */

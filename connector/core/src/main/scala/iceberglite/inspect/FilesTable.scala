@@ -85,7 +85,7 @@ private[inspect] object FileScope {
     override protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])] =
       snapshot.toVector.map(MetadataTree.at(_, table.tree())).map(files => files -> files.parts)
 
-    /** Returns the entries of the live files of the snapshot, one part of the tree after the other. */
+    /** Returns the entries of the snapshot's tree, including those that are not live, one part after the other. */
     def entries(table: Table, snapshot: Option[Snapshot]): Iterator[ManifestEntry] =
       parts(table, snapshot, ManifestContent.all, EntryLayout.LiveFiles).iterator.flatMap { case (files, part) =>
         files.entries(part)

@@ -42,8 +42,8 @@ trait MetadataTable {
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 
   /**
-   * Divides the requested rows into groups that Spark tasks can produce. Absent for a small metadata table, whose rows
-   * the driver produces.
+   * Divides the requested rows into groups that Spark tasks can produce. The result is absent for a small metadata
+   * table, whose rows the driver produces.
    */
   @nowarn("cat=unused-params") // unused by default
   def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = None

@@ -8,7 +8,7 @@ import iceberglite.tree.UnifiedPartition
 
 /**
  * The column `partition` of metadata tables. It is a struct with the partition fields of all partition specs of the
- * table. Serializable, because executors produce rows.
+ * table. The class is serializable, because executors produce rows.
  */
 final class PartitionStruct(metadata: TableMetadata) extends Serializable {
   private val unified = new UnifiedPartition(metadata)

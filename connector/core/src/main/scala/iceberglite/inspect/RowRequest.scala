@@ -10,7 +10,8 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The rows and columns of a metadata table that a query needs. Serializable, so that executors can produce rows.
+ * The rows and columns of a metadata table that a query needs. The class is serializable, so that executors can produce
+ * rows.
  *
  * @param columns the names of top-level columns, in the order of the rows to return
  * @param filter a condition on the rows, bound to the columns of the metadata table
@@ -107,7 +108,7 @@ final private[inspect] class RequestedRows(schema: Schema, request: RowRequest) 
   }
 }
 
-/** A group of rows of a metadata table that any machine can produce. The size of a group in memory is bounded. */
+/** A group of rows of a metadata table, which the driver or an executor can produce. */
 trait MetadataRows extends Serializable {
 
   /** The number of bytes to read. */

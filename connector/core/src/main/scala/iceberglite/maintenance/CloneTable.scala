@@ -119,7 +119,10 @@ object CloneTable {
       "Clone a later snapshot"
     )
 
-  /** The ids of the clone's expressions would differ from those in the manifests of the source. */
+  /**
+   * Rejects a table with expressions of format version 4, because the ids of the clone's expressions would differ from
+   * those in the manifests of the source.
+   */
   private def requireNoExpressions(source: Table): Unit =
     if (source.metadata.expressions.exists(_.transform != Identity)) throw Unsupported(
       s"cloning ${source.name}, a table of format version ${source.metadata.formatVersion} with a partition transform",

@@ -74,8 +74,8 @@ object LiveEqualityDeletes {
 }
 
 /**
- * Finds the deleted rows of data files and writes their positions to new delete files. Serializable, so that Spark
- * tasks can run the conversion.
+ * Finds the deleted rows of data files and writes their positions to new delete files. The class is serializable, so
+ * that Spark tasks can run the conversion.
  *
  * @param schema schema of the table
  * @param files writes the new delete files. A new deletion vector contains all deleted rows of its data file, including

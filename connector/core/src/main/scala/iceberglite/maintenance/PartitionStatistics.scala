@@ -96,7 +96,7 @@ object PartitionStatistics {
 
   /**
    * Sums the manifest entries of a snapshot, in any order. Entries of deleted files are not counted, but they determine
-   * when a partition was last updated. Not thread-safe.
+   * when a partition was last updated. The class is not thread-safe.
    */
   final class Sums(unified: UnifiedPartition, snapshotOf: Long => Option[Snapshot]) {
     private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionStatisticsSum]

@@ -15,7 +15,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.Cleanup
 
 /**
- * Writes positions of deleted rows to new delete files. Serializable, so that Spark tasks can write them.
+ * Writes positions of deleted rows to new delete files. The class is serializable, so that Spark tasks can write files.
  *
  * @param usesVectors whether to write deletion vectors and not position delete files
  * @param format format of position delete files

@@ -23,7 +23,7 @@ import iceberglite.table._
 /**
  * A catalog of tables and views in a Hive Metastore. A parameter of the Metastore's table contains the location of the
  * newest metadata file (spec: "Metastore Tables"), as in Apache Iceberg's HiveCatalog. Namespaces are the Metastore's
- * databases; tables of other formats are ignored.
+ * databases. Tables of other formats cannot be loaded, and are listed only if `list-all-tables` is true.
  *
  * @param warehouse the parent of databases without an explicit location; if absent, the Metastore chooses the location
  */

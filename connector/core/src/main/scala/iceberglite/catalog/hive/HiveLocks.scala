@@ -205,8 +205,8 @@ private[hive] object AcquiredLock {
   private val NoTransaction = 0L
 
   /**
-   * The time in milliseconds for which a confirmation of the lock is valid. It is shorter than the lock timeout of any
-   * Metastore.
+   * The time in milliseconds for which a confirmation of the lock is valid. It is much shorter than the default lock
+   * timeout of a Metastore, which is five minutes.
    */
   private val FreshMs = 2000L
 }

@@ -108,6 +108,7 @@ final private[catalog] class HiveNamespaces(
    * Returns the directory in which the tables of a database are created.
    *
    * @throws NotFound if the database does not exist
+   * @throws InvalidArgument if neither the database nor the catalog has a location
    */
   def location(name: String): String =
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(

@@ -60,6 +60,7 @@ private[hive] object HiveParameters {
     if (settings.keepStatistics) withEngine else withEngine - StatisticsAccurate + NoStatistics
   }
 
+  /** Returns a view's new parameters. @param before as for [[ofTable]] */
   def ofView(
       before: Map[String, String],
       base: Option[ViewState],

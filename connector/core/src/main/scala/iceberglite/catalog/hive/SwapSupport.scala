@@ -9,16 +9,16 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.TableIdentifier
 
 /**
- * Tests whether a Metastore supports compare-and-swap of a table parameter. Hive supports it in 2.3.10 and from 4.0 on.
+ * Tests whether a Metastore supports compare-and-swap of a table parameter, as Hive 2.3.10 and Hive 4.0 and later do.
  * The test is needed because the version that a Metastore reports does not show whether it supports compare-and-swap.
  */
 final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   @volatile private var isSupported = false
 
   /**
-   * Tests once whether the Metastore supports compare-and-swap, with an update that every Metastore rejects. The update
+   * Tests whether the Metastore supports compare-and-swap, with an update that every Metastore rejects. The update
    * changes the partition keys, which is not allowed, and expects a parameter value that the table does not have. Only
-   * a Metastore that supports compare-and-swap reports the value as the reason.
+   * a Metastore that supports compare-and-swap reports the value as the reason. A positive result is not tested again.
    *
    * @throws Unsupported if the Metastore does not support compare-and-swap, so that commits without the lock would
    *   overwrite each other

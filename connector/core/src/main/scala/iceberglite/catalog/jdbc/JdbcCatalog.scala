@@ -33,10 +33,10 @@ final class JdbcCatalog private (
     warehouse: String,
     val io: FileIO,
     protected val environment: Environment,
-    session: JdbcPool
+    pool: JdbcPool
 ) extends Catalog with ViewCatalog {
   private val databaseTables = new JdbcTables(
-    session,
+    pool,
     name,
     JdbcProperty.InitTables.flag(name, properties),
     JdbcProperty.schemaVersion(name, properties)
@@ -47,17 +47,17 @@ final class JdbcCatalog private (
    * session instead.
    */
   private val storedName = CatalogProperty.StoredName.in(properties).getOrElse(name)
-  private val rows = new JdbcRows(session, databaseTables, storedName)
-  private val namespaces = new JdbcNamespaces(session, databaseTables, storedName)
+  private val rows = new JdbcRows(pool, databaseTables, storedName)
+  private val namespaces = new JdbcNamespaces(pool, databaseTables, storedName)
   private val tables = new PointerTables(io, environment, warehouse)
   private val views = new PointerViews(io, environment, warehouse)
   private val locations = CatalogProperty.ownedLocations(properties)
   private val strict = JdbcProperty.StrictMode.flag(name, properties)
 
-  override def toString: String = s"catalog $name in $session"
+  override def toString: String = s"catalog $name in $pool"
 
   private def allNamespaces(): Vector[Vector[String]] =
-    session.withRetries("list namespaces")(rows.namespaces() ++ namespaces.all()).distinct.map(JdbcNames.levels)
+    pool.withRetries("list namespaces")(rows.namespaces() ++ namespaces.all()).distinct.map(JdbcNames.levels)
 
   override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = {
     val all = allNamespaces()
@@ -74,7 +74,7 @@ final class JdbcCatalog private (
   }
 
   private def propertiesOf(namespace: Vector[String]): Map[String, String] =
-    session.withRetries("read namespace properties")(namespaces.properties(JdbcNames.join(namespace)))
+    pool.withRetries("read namespace properties")(namespaces.properties(JdbcNames.join(namespace)))
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
     def alreadyExists =
@@ -82,7 +82,7 @@ final class JdbcCatalog private (
     val checkedNamespace = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw alreadyExists
     var attempts = 0
-    val created = session.withRetries("create a namespace") {
+    val created = pool.withRetries("create a namespace") {
       attempts += 1
       namespaces.create(checkedNamespace, properties, isRetry = attempts > 1)
     }
@@ -91,13 +91,13 @@ final class JdbcCatalog private (
 
   override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
     requireNamespace(namespace)
-    session.withRetries("change a namespace")(namespaces.alter(JdbcNames.join(namespace), set, remove))
+    pool.withRetries("change a namespace")(namespaces.alter(JdbcNames.join(namespace), set, remove))
   }
 
   override def dropNamespace(namespace: Vector[String]): Boolean =
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
-      val kinds = if (session.withRetries("look for views")(rows.canStoreViews)) RowKind.all else Seq(RowKind.Table)
+      val kinds = if (pool.withRetries("look for views")(rows.canStoreViews)) RowKind.all else Seq(RowKind.Table)
       val contents = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
       if (contents.nonEmpty) {
         throw ValidationFailed(
@@ -105,7 +105,7 @@ final class JdbcCatalog private (
             contents.sorted.mkString(", ")
         )
       }
-      session.withRetries("drop a namespace")(namespaces.delete(JdbcNames.join(namespace)))
+      pool.withRetries("drop a namespace")(namespaces.delete(JdbcNames.join(namespace)))
       true
     }
 
@@ -136,7 +136,7 @@ final class JdbcCatalog private (
     if (purge) dropAndPurge(id)
     else {
       var attempts = 0
-      session.withRetries("drop a table") {
+      pool.withRetries("drop a table") {
         attempts += 1
         rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, None) > 0 || attempts > 1
       }
@@ -154,7 +154,7 @@ final class JdbcCatalog private (
       PurgeTable.requireGcEnabled(fullName(id), version)
       val owned = ownership(id, version)
       val expectedLocation = Some(version.metadataLocation)
-      val dropped = session.withRetries("drop a table", idempotent = false) {
+      val dropped = pool.withRetries("drop a table", idempotent = false) {
         rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, expectedLocation)
       }
       if (dropped == 0) dropAndPurge(id)
@@ -216,7 +216,7 @@ final class JdbcCatalog private (
   }
 
   private def otherRows(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
-    session.withRetries("look for other tables")(found).filterNot { row =>
+    pool.withRetries("look for other tables")(found).filterNot { row =>
       row.catalog == storedName && row.namespace == JdbcNames.join(id.namespace) && row.name == id.name
     }
 
@@ -253,7 +253,7 @@ final class JdbcCatalog private (
   override def dropView(id: TableIdentifier): Boolean = viewLocation(id) match {
     case None => false
     case Some(location) =>
-      val dropped = session.withRetries("drop a view", idempotent = false) {
+      val dropped = pool.withRetries("drop a view", idempotent = false) {
         rows.delete(RowKind.View, JdbcNames.join(id.namespace), id.name, Some(location))
       }
       // If no row was deleted, the view was changed or dropped concurrently. In this case, the drop is repeated, even
@@ -268,13 +268,13 @@ final class JdbcCatalog private (
 
   override def close(): Unit =
     try super.close()
-    finally session.close()
+    finally pool.close()
 
   private def renameRow(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
     JdbcNames.checkNewName(kind, to)
     requireNamespace(to.namespace)
     val location = pointer[String](kind, from, identity).read().getOrElse(throw notFound(kind, from))
-    val count = session.withRetries(s"rename a ${kind.noun}") {
+    val count = pool.withRetries(s"rename a ${kind.noun}") {
       try rows.rename(kind, JdbcNames.join(from.namespace), from.name, JdbcNames.join(to.namespace), to.name)
       catch {
         case e: SQLException if SqlState.isDuplicate(e) =>
@@ -293,7 +293,7 @@ final class JdbcCatalog private (
   private def pointer[V](kind: RowKind, id: TableIdentifier, locationOf: V => String): JdbcPointer[V] = {
     val joinedNamespace = JdbcNames.join(id.namespace)
     new JdbcPointer(
-      session,
+      pool,
       rows,
       kind,
       joinedNamespace,
@@ -310,7 +310,7 @@ final class JdbcCatalog private (
 
   private def viewLocation(id: TableIdentifier): Option[String] = if (canStoreViews) viewPointer(id).read() else None
 
-  private def canStoreViews: Boolean = session.withRetries("look for views")(rows.canStoreViews)
+  private def canStoreViews: Boolean = pool.withRetries("look for views")(rows.canStoreViews)
 
   private def requireViews(): Unit = if (!canStoreViews) {
     throw Unsupported(
@@ -326,7 +326,7 @@ final class JdbcCatalog private (
   }
 
   private def names(kind: RowKind, namespace: Vector[String]): Vector[String] =
-    session.withRetries(s"list ${kind.noun}s")(rows.names(kind, JdbcNames.join(namespace)))
+    pool.withRetries(s"list ${kind.noun}s")(rows.names(kind, JdbcNames.join(namespace)))
 
   private def requireIfStrict(namespace: Vector[String]): Unit = if (strict) requireNamespace(namespace)
 
@@ -365,12 +365,12 @@ object JdbcCatalog extends CatalogFamily {
       throw InvalidArgument(s"uri of catalog $name", uri.takeWhile(c => c != ':' && c != '/') + "...", reason)
     }
     val warehouse = CatalogProperty.Warehouse.require(name, properties, "file:///data/warehouse")
-    val session = new JdbcPool(
+    val pool = new JdbcPool(
       url,
       CatalogProperty.clients(name, properties),
       JdbcProperty.retryable(properties),
       environment
     )
-    new JdbcCatalog(name, properties, Warehouse.of(warehouse), io, environment, session)
+    new JdbcCatalog(name, properties, Warehouse.of(warehouse), io, environment, pool)
   }
 }

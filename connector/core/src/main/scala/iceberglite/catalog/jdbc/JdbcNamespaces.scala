@@ -7,14 +7,14 @@ import java.sql.SQLException
  * [[JdbcNamespaces.Exists]]. Most methods evaluate `tables.schemaVersion`, because its first evaluation creates the
  * catalog tables if they are missing.
  */
-final private[catalog] class JdbcNamespaces(session: JdbcPool, tables: JdbcTables, catalog: String) {
+final private[catalog] class JdbcNamespaces(pool: JdbcPool, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 
   /** Returns the namespaces that have at least one property. */
   def all(): Vector[String] = {
     val _ = tables.schemaVersion
-    session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
+    pool.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 
   /** Returns the properties without the marker property. */
@@ -22,7 +22,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcPool, tables: JdbcTable
 
   private def storedProperties(namespace: String): Map[String, String] = {
     val _ = tables.schemaVersion
-    session.query(
+    pool.query(
       s"SELECT property_key, property_value FROM $Namespaces WHERE $ThisNamespace",
       catalog,
       namespace
@@ -40,14 +40,14 @@ final private[catalog] class JdbcNamespaces(session: JdbcPool, tables: JdbcTable
     val _ = tables.schemaVersion
     val requested = properties + Exists
     try {
-      session.inTransaction(statements => insert(statements, namespace, requested))
+      pool.inTransaction(statements => insert(statements, namespace, requested))
       true
     } catch { case e: SQLException if SqlState.isDuplicate(e) => isRetry && storedProperties(namespace) == requested }
   }
 
   def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
     val _ = tables.schemaVersion
-    session.inTransaction { statements =>
+    pool.inTransaction { statements =>
       // The keys have the same order in all transactions, to avoid deadlocks.
       (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>
         statements.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace AND property_key = ?", catalog, namespace, key)
@@ -68,7 +68,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcPool, tables: JdbcTable
     }
 
   def delete(namespace: String): Unit = {
-    session.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace", catalog, namespace)
+    pool.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace", catalog, namespace)
     ()
   }
 }

@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
  * @param locationOf returns the location of the metadata file of a version of the table or view
  */
 final private[catalog] class JdbcPointer[V](
-    session: JdbcPool,
+    pool: JdbcPool,
     rows: JdbcRows,
     kind: RowKind,
     namespace: String,
@@ -23,7 +23,7 @@ final private[catalog] class JdbcPointer[V](
 ) extends Pointer[V] {
 
   override def read(): Option[String] =
-    session.withRetries(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
+    pool.withRetries(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
 
   override def create(next: V): PointerMove = resultOf(next) {
     try rows.insert(kind, namespace, name, locationOf(next)) > 0
@@ -43,7 +43,7 @@ final private[catalog] class JdbcPointer[V](
         try move
         catch {
           case failure: NoConnection if failure.isTransient =>
-            session.awaitServer()
+            pool.awaitServer()
             move
         }
       if (hasMoved) Succeeded else Conflict
@@ -53,13 +53,13 @@ final private[catalog] class JdbcPointer[V](
       case tooLong: SQLException if SqlState.isTooLong(tooLong) =>
         val reason = s"The location is too long for the catalog database (${tooLong.getMessage})"
         throw InvalidArgument("metadata location", locationOf(next), s"$reason. Choose another location for $fullName")
-      case error: Exception => throw session.toIcebergError(s"commit $fullName", error)
+      case error: Exception => throw pool.toIcebergError(s"commit $fullName", error)
     }
 
   /** Rejects a new table with the name of a view, and a new view with the name of a table. */
   private def rejectOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.canStoreViews).foreach { other =>
-      if (session.withRetries(s"look for a ${other.noun}")(rows.location(other, namespace, name)).isDefined) {
+      if (pool.withRetries(s"look for a ${other.noun}")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(
           other.objectKind,
           fullName,

@@ -26,7 +26,7 @@ private[catalog] object RowKind {
  * ignored. The methods evaluate `tables.schemaVersion`, because its first evaluation creates the catalog tables if they
  * are missing.
  */
-final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, catalog: String) {
+final private[catalog] class JdbcRows(pool: JdbcPool, tables: JdbcTables, catalog: String) {
   import JdbcRows._
   import JdbcTables.Tables
 
@@ -34,7 +34,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
 
   private def conditionFor(kind: RowKind): String = if (canStoreViews) s" AND ${kind.condition}" else ""
 
-  def location(kind: RowKind, namespace: String, name: String): Option[String] = session.query(
+  def location(kind: RowKind, namespace: String, name: String): Option[String] = pool.query(
     s"SELECT metadata_location FROM $Tables WHERE $ThisRow${conditionFor(kind)}",
     catalog,
     namespace,
@@ -49,7 +49,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
    */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (canStoreViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
-    session.update(
+    pool.update(
       s"INSERT INTO $Tables (catalog_name, table_namespace, table_name, metadata_location, " +
         s"previous_metadata_location$column) VALUES (?, ?, ?, ?, NULL$value)",
       catalog,
@@ -60,7 +60,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
   }
 
   /** Updates the metadata location of a row. @return 0 if the current location is not `from` */
-  def swap(kind: RowKind, namespace: String, name: String, from: String, to: String): Int = session.update(
+  def swap(kind: RowKind, namespace: String, name: String, from: String, to: String): Int = pool.update(
     s"UPDATE $Tables SET metadata_location = ?, previous_metadata_location = ? " +
       s"WHERE $ThisRow AND metadata_location = ?${conditionFor(kind)}",
     to,
@@ -78,14 +78,14 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
    */
   def delete(kind: RowKind, namespace: String, name: String, expectedLocation: Option[String]): Int = {
     val locationCondition = expectedLocation.fold("")(_ => " AND metadata_location = ?")
-    session.update(
+    pool.update(
       s"DELETE FROM $Tables WHERE $ThisRow$locationCondition${conditionFor(kind)}",
       Vector(catalog, namespace, name) ++ expectedLocation: _*
     )
   }
 
   def rename(kind: RowKind, namespace: String, name: String, newNamespace: String, newName: String): Int =
-    session.update(
+    pool.update(
       s"UPDATE $Tables SET table_namespace = ?, table_name = ? WHERE $ThisRow${conditionFor(kind)}",
       newNamespace,
       newName,
@@ -94,7 +94,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
       name
     )
 
-  def names(kind: RowKind, namespace: String): Vector[String] = session.query(
+  def names(kind: RowKind, namespace: String): Vector[String] = pool.query(
     s"SELECT table_name FROM $Tables WHERE catalog_name = ? AND table_namespace = ?${conditionFor(kind)}",
     catalog,
     namespace
@@ -113,7 +113,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
 
   private def select(condition: String, values: String*): Vector[Row] = {
     val _ = tables.schemaVersion
-    session.query(
+    pool.query(
       s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE $condition",
       values: _*
     )(row => Row(row.getString(1), row.getString(2), row.getString(3), row.getString(4)))
@@ -122,7 +122,7 @@ final private[catalog] class JdbcRows(session: JdbcPool, tables: JdbcTables, cat
   /** Returns the namespaces with a table or a view. */
   def namespaces(): Vector[String] = {
     val _ = tables.schemaVersion
-    session.query(s"SELECT DISTINCT table_namespace FROM $Tables WHERE catalog_name = ?", catalog)(_.getString(1))
+    pool.query(s"SELECT DISTINCT table_namespace FROM $Tables WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 }
 

@@ -10,10 +10,11 @@ import iceberglite.spec.ObjectKind
  * Iceberg's JdbcCatalog.
  *
  * @param createMissing whether missing tables are created; if not, a missing table is an error
- * @param requested the schema version that the user configured; `None` keeps the schema version of existing tables
+ * @param requested the schema version that the user configured; `None` keeps the schema version of existing tables, and
+ *   creates new tables with version V1
  */
 final private[catalog] class JdbcTables(
-    session: JdbcPool,
+    pool: JdbcPool,
     catalog: String,
     createMissing: Boolean,
     requested: Option[JdbcSchemaVersion]
@@ -51,13 +52,13 @@ final private[catalog] class JdbcTables(
   /** Creates a table or column. Ignores the failure if another process created it concurrently. */
   private def createUnlessExists(table: String, column: String)(statement: String): Unit =
     try {
-      session.update(statement)
+      pool.update(statement)
       ()
     } catch { case e: SQLException => if (!columnExists(table, column)) throw e }
 
   private def columnExists(table: String, column: String): Boolean =
     try {
-      session.query(s"SELECT $column FROM $table WHERE 1 = 0")(_ => ())
+      pool.query(s"SELECT $column FROM $table WHERE 1 = 0")(_ => ())
       true
     } catch { case e: SQLException if SqlState.isMissing(e) => false }
 }

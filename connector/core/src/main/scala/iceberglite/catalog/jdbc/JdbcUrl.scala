@@ -16,7 +16,10 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
 
   val isSqlite: Boolean = text.startsWith("jdbc:sqlite:")
 
-  /** Returns the URL without its parameters and its user, because these may contain a password. */
+  /**
+   * Returns the parts of the URL that contain no password: the URL without its parameters or, if it may contain a user,
+   * only its first two parts, such as `jdbc:oracle:***`.
+   */
   override def toString: String = {
     val withoutParameters = text.takeWhile(c => c != '?' && c != ';')
     if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else withoutParameters

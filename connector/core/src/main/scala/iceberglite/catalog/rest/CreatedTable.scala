@@ -14,7 +14,8 @@ private[catalog] object CreatedTable {
    * Checks that the table has the requested format version and columns. The server may assign other field ids.
    *
    * @param table the name of the table, for messages
-   * @throws ValidationFailed if the format version, or a column's name, type, nullability or default is different
+   * @throws ValidationFailed if the format version, a column's name, type, nullability or default, or the identifier
+   *   fields are different
    */
   def check(table: String, requested: TableMetadata, created: TableMetadata): Unit = {
     val version =
@@ -43,7 +44,10 @@ private[catalog] object CreatedTable {
     else Vector(SetProperties(renumbered), RemoveProperties(stale))
   }
 
-  /** Returns the fields at every depth and their defaults, without comments and independent of the ids. */
+  /**
+   * Returns the fields at every depth with their defaults, and the identifier fields. Comments are omitted, and the
+   * fields are renumbered, so that the result does not depend on the field ids.
+   */
   private def definitionOf(schema: Schema): (Vector[(String, Option[DefaultValue])], Set[Int]) = {
     val (numbered, _) = FreshIds.of(schema, None)
     (Schema.fieldsOf(numbered.asStruct).map(f => (f.toString, f.writeDefault)), numbered.identifierFieldIds)

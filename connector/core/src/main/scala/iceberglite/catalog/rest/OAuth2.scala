@@ -158,7 +158,7 @@ private[catalog] object OAuth2 {
    * The expiration of a token.
    *
    * @param atMs the time of the expiration, in milliseconds since 1970
-   * @param lifetimeMs the lifetime of the token when it was issued
+   * @param lifetimeMs the remaining lifetime, in milliseconds, when this process received the token
    */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)
 

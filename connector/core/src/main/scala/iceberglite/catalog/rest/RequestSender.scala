@@ -26,7 +26,10 @@ private[catalog] object RetryMode {
    */
   case object IfUnavailable extends RetryMode
 
-  /** The request must not be retried if the server may have processed it. */
+  /**
+   * The request must not be retried if the server may have processed it. After status 503, it is retried only if the
+   * server requests a retry with `Retry-After`.
+   */
   case object IfNotProcessed extends RetryMode
 }
 

@@ -117,8 +117,8 @@ final class RestCatalog private (
   }
 
   /**
-   * Drops a table. By default, a purge deletes the table's files in this process. If `rest-catalog-purge` is set, the
-   * server deletes the files.
+   * Drops a table. By default, a purge deletes the table's files in this process. If the property `rest-catalog-purge`
+   * is true, the server deletes the files.
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val versionToPurge = if (purge) loadIfExists(id) else None

@@ -44,7 +44,7 @@ final private[catalog] case class RestFailure(
   /** Whether the catalog sent the response, and not a proxy. */
   def isFromCatalog: Boolean = errorType.nonEmpty
 
-  /** Returns an advice, with the message of the server if it has one. */
+  /** Returns the advice, followed by the server's message if there is one. */
   def withMessage(advice: String): String =
     if (message.isEmpty) advice else s"$advice (the server responded: $message)"
 }
@@ -70,6 +70,7 @@ final private[catalog] class RestClient private (
   /** The address of the server, for messages. */
   def address: String = RestSettings.redacted(settings.server)
 
+  /** Sends a request and returns its outcome, without converting a rejection to an error. */
   def exchange(request: RestRequest): Outcome = {
     val uri = URI.create(s"${settings.server}${request.path}${RestPaths.query(request.query)}")
     val call =
@@ -106,7 +107,7 @@ final private[catalog] class RestClient private (
 
   /**
    * Whether a rejection does not show whether a change was applied: an earlier attempt may have succeeded and be the
-   * reason for the rejection. A request that may always be retried has no such effect.
+   * reason for the rejection. A request with `RetryMode.Always` is never uncertain, because it is idempotent.
    */
   def isUncertain(request: RestRequest, errorResponse: RestFailure): Boolean = errorResponse.earlierOutcomeUnknown &&
     request.endpoint.isChange && !request.retryMode.contains(RetryMode.Always)

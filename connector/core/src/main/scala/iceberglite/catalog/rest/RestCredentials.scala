@@ -7,7 +7,8 @@ import iceberglite.storage.{CredentialSource, VendedSettings}
 import iceberglite.table.Environment
 
 /**
- * A request for new credentials of a table (REST OpenAPI description: `loadCredentials`), which any process can send.
+ * A request for new credentials of a table (REST OpenAPI description: `loadCredentials`). It contains everything that a
+ * process without the catalog, such as an executor, needs to send the request.
  *
  * @param catalog the name of the catalog, for messages
  * @param properties the properties of the catalog, including those of the server and the user's secrets

@@ -20,8 +20,9 @@ import iceberglite.tree.MetadataPool
  * @param table the name of the table, for messages
  * @param path the path of the table on the server
  * @param token the token that the server issued with the table
- * @param access returns the access to files with the credentials of a plan; absent if there are no credentials
- * @param maxParts the maximum number of parts of one plan
+ * @param access creates the `FileIO` for the files of a plan from the plan's id and credentials. Returns `None` if
+ *   there are no credentials
+ * @param maxParts the maximum number of plan tasks of one plan
  */
 final private[rest] class RestScanPlanning(
     table: String,
@@ -37,7 +38,7 @@ final private[rest] class RestScanPlanning(
   private val timeoutMs = server.settings.number(RestProperty.PlanningTimeoutMs, 1)
   private val maxRetries = server.settings.number(RestProperty.PlanningRetries, 0)
 
-  /** Returns a planner with another maximum number of parts of one plan. */
+  /** Returns a planner with another maximum number of plan tasks of one plan. */
   private[rest] def limitedTo(parts: Int): RestScanPlanning =
     new RestScanPlanning(table, path, server, environment, token, access, parts)
 
@@ -80,7 +81,7 @@ final private[rest] class RestScanPlanning(
     }
   }
 
-  /** Fetches all parts of a plan. A part may refer to further parts. */
+  /** Fetches the files of all plan tasks. The response for a plan task may contain further plan tasks. */
   private def fetchAll(first: PlannedFiles, json: ScanPlanJson): Vector[PlannedFiles] = {
     @tailrec def next(parts: Vector[PlannedFiles], pending: Vector[String], known: Set[String]): Vector[PlannedFiles] =
       if (pending.isEmpty) parts
@@ -147,7 +148,7 @@ private[rest] object RestScanPlanning {
   private val MaxWaitMs = 60000L
   private val MaxDoublings = 6
 
-  /** A plan with more parts is regarded as endless. Servers return about a hundred or more files in each part. */
+  /** A plan with more plan tasks is regarded as endless. Servers return a hundred or more files for each plan task. */
   private val MaxParts = 100000
 
   private def describe(error: ErrorResponse): String =

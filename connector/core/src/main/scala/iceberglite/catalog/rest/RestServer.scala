@@ -43,6 +43,11 @@ final private[catalog] class RestServer private (
     } else request
   }
 
+  /**
+   * Sends a request that must succeed; see [[RestClient.send]].
+   *
+   * @throws Unsupported if the server does not have the endpoint
+   */
   def send(request: RestRequest)(errors: PartialFunction[RestFailure, IcebergError] = PartialFunction.empty)
       : RestResponse =
     client.send(prepare(request))(errors)

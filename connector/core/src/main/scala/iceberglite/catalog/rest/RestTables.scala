@@ -123,6 +123,7 @@ final private[catalog] class RestTables(
    * @param location the location that the user requested
    * @throws CommitStateUnknown if the server may have created the table
    * @throws Unsupported if this client cannot access the files of the table. The table is then dropped again
+   * @throws InvalidArgument if a setting that the server sent is invalid. The table is then dropped again
    * @throws ValidationFailed if the server created the table with another format version or other columns
    */
   def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
@@ -140,11 +141,14 @@ final private[catalog] class RestTables(
           throw unusable
       }
     CreatedTable.check(name(id), draft, created.metadata)
-    withDeclaredTypes(id, draft, created)
+    withColumnProperties(id, draft, created)
   }
 
-  /** Corrects the keys of the declared types if the server assigned other field ids than those in the request. */
-  private def withDeclaredTypes(id: TableIdentifier, draft: TableMetadata, created: TableVersion): TableVersion = {
+  /**
+   * Corrects the keys of the column properties (see [[iceberglite.spec.schema.FieldProperties]]), which contain field
+   * ids, if the server assigned other field ids than those in the request.
+   */
+  private def withColumnProperties(id: TableIdentifier, draft: TableMetadata, created: TableVersion): TableVersion = {
     val updates = CreatedTable.columnProperties(draft, created.metadata)
     if (updates.isEmpty) created
     else commit(id, Some(created), Change(updates, created.metadata.uuid.map(AssertTableUuid).toVector))

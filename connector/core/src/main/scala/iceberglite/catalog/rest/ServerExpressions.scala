@@ -9,8 +9,8 @@ import iceberglite.spec.update.MetadataUpdate.UpgradeFormatVersion
 import iceberglite.table.{Change, TableVersion}
 
 /**
- * Rejects tables of version 4 with partition transforms. REST servers drop the expressions of version 4, without which
- * the partition values of such a table cannot be read.
+ * Rejects tables of version 4 with partition transforms other than identity. REST servers drop the expressions of
+ * version 4, without which the partition values of such a table cannot be read.
  */
 private[catalog] object ServerExpressions {
 

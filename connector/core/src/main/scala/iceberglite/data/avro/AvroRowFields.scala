@@ -21,7 +21,7 @@ abstract private[iceberglite] class AvroField[V] {
   /** Encodes the value at an ordinal of a row, a struct or a list. The value may be null. */
   def put(values: V, ordinal: Int, out: AvroOutput): Unit
 
-  /** Counts a null of this field in the metrics. Called if an enclosing struct is null. */
+  /** Counts a null of this field in the metrics, because an enclosing struct is null. */
   def countAbsent(): Unit
 }
 
@@ -42,13 +42,13 @@ final private[iceberglite] case class AvroPlace(
 /** A field that is stored in the file. */
 abstract private[iceberglite] class AvroStoredField[V](place: AvroPlace, rows: RowSource[V]) extends AvroField[V] {
 
-  /** Encodes whether a value is present, and a null. */
+  /** Encodes whether a value is present, and counts a null. Rejects a null if the field is required. */
   final protected def putPresence(present: Boolean, out: AvroOutput): Unit = {
     if (!place.required) out.writeBranch(present) else if (!present) rows.failNull(place.name)
     if (!present) countAbsent()
   }
 
-  /** Encodes a null if the value is null. @return whether the value is not null */
+  /** Encodes whether the value is present, as [[putPresence]] does. @return whether the value is not null */
   final protected def begins(values: V, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !rows.isNull(values, ordinal)
     putPresence(present, out)

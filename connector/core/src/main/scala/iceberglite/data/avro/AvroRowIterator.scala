@@ -32,7 +32,7 @@ final private[iceberglite] class AvroRowIterator[V, A] private (
     records: DecodedRecords[A]
 ) extends Iterator[A] with AutoCloseable {
 
-  /** The position of the next row in the file. Valid only if [[AvroPart.tracksPositions]] is set. */
+  /** The position of the next row in the file. It is valid only if the part tracks positions. */
   def position: Long = records.position
 
   /** The number of decompressed bytes that have not been decoded yet. */

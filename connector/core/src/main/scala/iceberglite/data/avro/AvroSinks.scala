@@ -51,8 +51,8 @@ private[avro] object AvroSinks extends AvroTraversal[RecordField, Array[AnyRef]]
         out.writeBigEndian(v.asInstanceOf[UUID].getLeastSignificantBits)
       }
     case decimal: DecimalType => new Decimals(decimal, place)
-    // Only lists and maps: their values of this type take zero bytes, and readers reject a block with more items than
-    // bytes.
+    // Fields of type unknown are not stored, so only elements, keys and values reach this case. They would take zero
+    // bytes, and the reader rejects a block with more items than bytes.
     case UnknownType | VariantType =>
       throw Unsupported(s"a list or map whose ${f.field.name} has type $t in Avro", "Use another type")
   }

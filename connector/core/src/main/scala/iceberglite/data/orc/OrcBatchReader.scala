@@ -85,7 +85,7 @@ private[iceberglite] object OrcBatchReader {
 
   /**
    * Returns the maximum number of rows per batch. The number is limited, because the library stores all strings of a
-   * batch in one array.
+   * column of the batch in one array.
    */
   private def rowsInMemory(reader: ReaderImpl, included: Array[Boolean]): Long = {
     val statistics = reader.getOrcProtoFileStatistics

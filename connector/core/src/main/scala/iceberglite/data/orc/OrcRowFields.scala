@@ -28,7 +28,7 @@ abstract private[iceberglite] class OrcField[V] {
    */
   def put(values: V, ordinal: Int, slot: Int): Unit
 
-  /** Counts a null of this field in the metrics. Called if an enclosing struct is null. */
+  /** Counts a null of this field in the metrics, because an enclosing struct is null. */
   def countAbsent(): Unit
 }
 

@@ -87,7 +87,7 @@ private[orc] object OrcStorage {
     case _ => new Configuration(false)
   }
 
-  /** A stream with positioned reads, as the library requires. Used by a single thread. */
+  /** A stream with positioned reads, as the library requires. It is not thread-safe. */
   final private class Seeking(path: String, stream: SeekableInputStream)
       extends InputStream
       with Seekable

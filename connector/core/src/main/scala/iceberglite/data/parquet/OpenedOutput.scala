@@ -10,6 +10,7 @@ final private[parquet] class OpenedOutput(output: OutputFile) extends OutputFile
   private var closed = false
   private var position = 0L
 
+  /** Length of the file in bytes; 0 until Parquet's writer has closed the file. */
   def length: Long = position
 
   /** Returns a writer of the file that has already written the magic bytes at the start of the file. */

@@ -62,7 +62,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   private var written = file.getPos
   beginGroup()
 
-  /** Ends a row. Must be called after the values of each row. */
+  /** Ends a row. The caller must call this method after it has written the values of the row. */
   def endRow(): Unit = {
     columns.endRecord()
     rowsInGroup += 1

@@ -16,7 +16,7 @@ private[parquet] trait ValueReceiver {
 
 private[parquet] object ValueReceiver {
 
-  /** Discards the value. Used for columns that are read only to determine whether their struct is null. */
+  /** Discards the values of a column that is read only to determine whether its struct is null. */
   object Discarded extends ValueReceiver {
     override def set(value: AnyRef): Unit = ()
   }

@@ -47,8 +47,8 @@ private[maintenance] object ClusterRun {
   private val SampleSize = 256
 
   /**
-   * Files are not clustered in a column if the average file overlaps more than this multiple of the files that it would
-   * overlap in an ideal grid. For files along a Hilbert curve, the multiple is below 2.
+   * Files are not clustered in a column if the average file overlaps more files than this multiple of the number that
+   * it would overlap in an ideal grid. For files along a Hilbert curve, the multiple is below 2.
    */
   private val Tolerance = 3.0
 

@@ -17,8 +17,8 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
   require(dimensions >= 1 && bits >= 1 && bits <= java.lang.Long.SIZE)
 
   /**
-   * Returns the position of a cell on the curve, from 0 (inclusive) to 2^(`dimensions` * `bits`) (exclusive). Allocates
-   * no memory. The curve can have at most [[HilbertCurve.IndexBits]] bits in all dimensions together.
+   * Returns the position of a cell on the curve, from 0 (inclusive) to 2^(`dimensions` * `bits`) (exclusive). The curve
+   * can have at most [[HilbertCurve.IndexBits]] bits in all dimensions together.
    *
    * @param cell the coordinates, each from 0 (inclusive) to 2^`bits` (exclusive); the method overwrites them
    */
@@ -30,7 +30,7 @@ final class HilbertCurve(val dimensions: Int, val bits: Int) extends Serializabl
 
   /**
    * Replaces the coordinates of a cell by the digits of its position. The position consists of the most significant bit
-   * of each element, followed by the next bit of each element, and so on. Allocates no memory.
+   * of each element, followed by the next bit of each element, and so on.
    *
    * @param cell the coordinates as unsigned numbers of `bits` bits
    */
@@ -100,8 +100,8 @@ object HilbertCurve {
   val IndexBits = 63
 
   /**
-   * The maximum number of bits of each coordinate in the clustering key of a row. More bits do not change which files a
-   * query reads.
+   * The maximum number of bits of each coordinate in the clustering key of a row. With more bits, queries would hardly
+   * read fewer files.
    */
   private val MaxKeyBits = 12
 

@@ -6,7 +6,8 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 
 /**
- * Chooses the files of a clustered table to rewrite: the files that are not clustered yet.
+ * Chooses the files of a clustered table to rewrite: the files that are not clustered yet. The files of a partition are
+ * first divided into ranges of values: sets of files whose bounds do not overlap the bounds of other sets.
  *
  * The files of a partition that one snapshot added form a run. These files are chosen:
  *

@@ -95,9 +95,11 @@ object FileGroup {
   ): Vector[FileGroup] = options.group.divide(chosen)(_.file.fileSizeInBytes)
     .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
 
+  /** Returns whether a data file has an unsuitable size or many deletes. */
   private[compact] def isChosen(task: FileScanTask, options: RewriteOptions): Boolean =
     options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options)
 
+  /** Returns whether the number of delete files or the ratio of deleted rows reaches its threshold. */
   private[compact] def hasManyDeletes(task: FileScanTask, options: RewriteOptions): Boolean =
     task.deletes.size >= options.deleteFileThreshold || deletedRatio(task) >= options.deleteRatioThreshold
 

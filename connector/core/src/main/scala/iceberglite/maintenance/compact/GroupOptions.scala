@@ -37,7 +37,7 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
  * @param maxGroupFiles maximum number of files in a group
  * @param partialProgress the division into several commits; absent for a single commit
- * @param maxConcurrentGroups the number of groups that separate Spark jobs may rewrite at the same time
+ * @param maxConcurrentGroups the maximum number of groups that are rewritten at the same time, each by a Spark job
  */
 final case class GroupOptions(
     targetFileSize: Long,

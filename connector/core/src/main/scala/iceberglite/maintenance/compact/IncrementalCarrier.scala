@@ -18,7 +18,7 @@ trait RowMoves {
    * @param rows the rows to find, by replaced data file and position. Rows that the rewrite has not written are ignored
    * @param taken the positions in new files, by path, that earlier calls have already returned for other rows
    * @return new data files with the positions of the rows
-   * @throws iceberglite.spec.IcebergError.ValidationFailed if a row is in no new file
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a row that the rewrite has written is in no new file
    */
   def find(
       rows: Vector[(ContentFile, DeletionVector)],

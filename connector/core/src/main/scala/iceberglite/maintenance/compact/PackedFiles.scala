@@ -54,8 +54,10 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
   }
 
   /**
-   * Calls `f` for each row of a file with `end` rows that was not deleted before, with its position among the rows that
-   * were not deleted. Positions after the last row have no effect.
+   * Calls `f` for each of `rows` that was not deleted before, with its position among the rows of the file that were
+   * not deleted. Positions after the last row have no effect.
+   *
+   * @param end the number of rows in the file
    */
   private def live(rows: DeletionVector, end: Long, deleted: DeletionVector)(f: Long => Unit): Unit = {
     var from = 0L

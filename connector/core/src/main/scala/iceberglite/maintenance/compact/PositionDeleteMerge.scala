@@ -95,8 +95,8 @@ final class DeleteFindings {
 }
 
 /**
- * Merges the position deletes of groups, and drops those that apply to no live data file. Serializable, so that Spark
- * tasks can read delete files and parts of the metadata tree (manifests in format versions 1 to 3).
+ * Merges the position deletes of groups, and drops those that apply to no live data file. The class is serializable, so
+ * that Spark tasks can read delete files and parts of the metadata tree (manifests in format versions 1 to 3).
  *
  * @param groups the indexes of the groups of each partition
  */
@@ -117,7 +117,7 @@ final class PositionDeleteMerge(
         DeleteTargetKey(group, path) -> DeleteFinding.Positions(delete.dataSequenceNumber, positions)
     }
 
-  /** Returns the live data files and the deletion vectors that a part lists in the partitions of the groups. */
+  /** Returns the findings in the live entries of a part about data files in the partitions of the groups. */
   def findings(entries: Iterator[ManifestEntry]): Iterator[(DeleteTargetKey, DeleteFinding)] = for {
     entry <- entries if entry.isLive
     (path, finding) <- findingOf(entry).iterator

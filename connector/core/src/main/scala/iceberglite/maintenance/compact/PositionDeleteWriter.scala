@@ -12,7 +12,7 @@ import iceberglite.table.Table
 
 /**
  * Writes merged position deletes to new files: deletion vectors in format version 3 and later, and otherwise position
- * delete files. Serializable, so that Spark tasks can write the files.
+ * delete files. The class is serializable, so that Spark tasks can write the files.
  *
  * @param output the format of the new files
  * @param partitions the partition spec and the partition of each group

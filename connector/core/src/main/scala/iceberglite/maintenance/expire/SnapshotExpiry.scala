@@ -119,7 +119,7 @@ final class SnapshotExpiry(
   private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
       delete: (FileKind, Vector[String]) => DeletionReport
   ): ExpireResult = {
-    // The manifests are deleted last, because they list the data files that remain after a failed run.
+    // The manifests are deleted after the files that they list, so that files that remain after a failed run are found.
     val ofContent =
       files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(file.path)).grouped(BatchFiles)
         .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>

@@ -32,8 +32,8 @@ trait UnreachableFiles {
 }
 
 /**
- * Compares the files in this JVM. At most `maxCandidates` files are held in memory at a time: if there are more, the
- * parts are read several times, each time for a different subset of the paths.
+ * Compares the files in this JVM. About `maxCandidates` files at most are held in memory at a time: if there are more,
+ * the parts are read several times, each time for a different subset of the paths.
  */
 final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.MaxCandidates) extends UnreachableFiles {
 

@@ -23,6 +23,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
   private val totals = new TableFileSums
   private val positionDeletes = new PositionDeleteSums(deleteRules)
 
+  /** Sums the files of a tree. This method must be called before the methods that return sums. */
   def read(tree: SnapshotFiles): Unit = {
     parts = tree.parts
     val (deleteParts, dataParts) = parts.filter(_.hasLiveFiles).partition(_.content == ManifestContent.Deletes)

@@ -39,7 +39,7 @@ private[health] object PositionDeleteRules {
   )
 }
 
-/** Sums over the position delete files that a rewrite considers. Not thread-safe. */
+/** Sums over the position delete files that a rewrite considers. The class is not thread-safe. */
 final private[health] class PositionDeleteSums(rules: PositionDeleteRules) {
   import PositionDeleteSums._
 

@@ -15,7 +15,7 @@ import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
 
 import iceberglite.data.parquet.GuardedPages
 
-/** Reads the pages of a column chunk from its bytes. */
+/** Reads the pages of a column chunk from its bytes. Data pages of version 2 are rejected. */
 final private[copy] class ChunkPages(slice: Slice, chunk: ColumnChunkMetaData, codecs: CompressionCodecFactory)
     extends PageReader {
   private val in = new ByteArrayInputStream(slice.bytes, slice.offset, slice.length)

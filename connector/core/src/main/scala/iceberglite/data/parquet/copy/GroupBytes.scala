@@ -48,9 +48,9 @@ final private[copy] class BytesAt(bytes: Array[Byte], start: Long) {
 private[copy] object GroupBytes {
 
   /**
-   * Reads a row group with three requests: for all column chunks, for their column indexes and for their offset
-   * indexes. The two kinds of indexes are read separately, because a file contains the column indexes of all row groups
-   * before the offset indexes of all row groups.
+   * Reads a row group with at most three requests: for all column chunks, for column indexes and for offset indexes.
+   * The two kinds of indexes are read separately, because a file contains the column indexes of all row groups before
+   * the offset indexes of all row groups.
    *
    * @param indexed the column chunks whose page indexes are read
    */

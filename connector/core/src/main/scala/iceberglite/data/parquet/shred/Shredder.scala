@@ -5,7 +5,7 @@ import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWrit
 import iceberglite.data.RowSource
 import iceberglite.metrics.FloatingValues
 
-/** Shreds rows into the columns of a Parquet file. */
+/** Writes rows to the columns of a Parquet file by record shredding; see [[FieldShredder]]. */
 final private[iceberglite] class Shredder[V](fields: Array[FieldShredder[V]], ordinals: Array[Int]) {
   private val leaves: Vector[LeafShredder[V]] = fields.toVector.flatMap(_.leaves)
 
@@ -39,7 +39,7 @@ abstract private[iceberglite] class FieldShredder[V] {
   def write(values: V, ordinal: Int, repetition: Int): Unit
 
   /**
-   * Writes an absent value. Called if an enclosing field is null or empty.
+   * Writes an absent value, because an enclosing field is null or empty.
    *
    * @param level the definition level at which the enclosing field is null or empty
    */

@@ -58,7 +58,7 @@ abstract private[iceberglite] class ShredderBuilder[F <: RowField[F], V](file: M
  *
  * @param path the names in the file
  * @param definition the definition level at which the field is present
- * @param repetition the repetition level of the innermost list or map that contains the parts of the field
+ * @param repetition the number of lists and maps that contain the field
  */
 final private[iceberglite] case class ParquetPlace(
     node: ParquetType,
