@@ -130,7 +130,7 @@ final class HadoopCatalog(
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
   /**
-   * Rejects another location than the table's directory, and the property `write.metadata.path`, because this catalog
+   * Rejects a location other than the table's directory, and the property `write.metadata.path`, because this catalog
    * finds the metadata of a table only in the directory with the table's name.
    */
   private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {

@@ -63,9 +63,9 @@ final private[catalog] class HadoopViewFiles(
   }
 
   /**
-   * Deletes the metadata files. The newest file is deleted last, so that readers never see an older version. If a
-   * concurrent commit creates another file meanwhile, this file is deleted too. The writer of that file does not
-   * withdraw its commit if it checks the base before the base is deleted here; see `withdrawIfReplaced`.
+   * Deletes the metadata files. The newest file is deleted last, so that readers never see an older version. A file
+   * that a concurrent commit creates in the meantime is deleted too. Its writer does not withdraw the commit if it
+   * checks the base before the base is deleted here; see `withdrawIfReplaced`.
    *
    * @param deleted the files that were already deleted
    * @return whether files were deleted

@@ -43,7 +43,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     )
   }
 
-  /** Deletes the table's files and the directories that become empty. @return false if the table does not exist */
+  /** Drops a table and deletes its files; see [[DropDirectory]]. @return false if the table does not exist */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     rejectMetadataFile(id)

@@ -106,7 +106,7 @@ final private[catalog] class PointerSwap[V](
     /**
      * Whether an earlier attempt of this commit succeeded. An attempt succeeded if the pointer is at the new file, or
      * if another commit is based on the new file. If another commit is based on the base of this commit, all attempts
-     * failed, and no attempt can still succeed.
+     * failed, and no attempt can still succeed. In all other cases, `CommitStateUnknown` is thrown.
      */
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val current = pointer.read()

@@ -24,7 +24,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
   /**
-   * Returns the newest version. Scans forward from the version hint, or lists the directory if the hint is not usable.
+   * Returns the newest version. Scans forward from the version hint. Lists the directory if the hint is not usable, or
+   * if the version that the scan finds may not be the newest.
    */
   def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(newestByListing())
 

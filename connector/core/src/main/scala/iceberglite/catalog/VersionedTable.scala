@@ -148,7 +148,7 @@ final private[catalog] class VersionedTable(
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * Returns the highest version number. If commits delete old metadata files, the directory is listed, because a
+   * Returns the highest known version number. If commits delete old metadata files, the directory is listed, because a
    * delayed writer can reset the hint to a deleted version. If not, the number in the hint is returned.
    */
   private def highest(base: TableVersion): Option[Int] =

@@ -12,7 +12,7 @@ import iceberglite.table.{Environment, RetryPolicy, TableIdentifier, ViewChange,
 
 /**
  * The changes to the views of a catalog. After a conflict, a change is applied again to the newest state of the view,
- * so that concurrent changes of the same view lose no version.
+ * so that concurrent changes of a view do not overwrite each other.
  */
 final class ViewOperations(catalog: ViewCatalog, environment: Environment = Environment.system) {
 
@@ -138,7 +138,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
     CatalogProperty.ViewDefault.in(catalog.properties) ++ properties ++
       CatalogProperty.ViewOverride.in(catalog.properties)
 
-  /** Adds the assignment of a UUID if the view has none, because other engines require a UUID. */
+  /** Returns the updates of a view. A view without a UUID also gets one, because other engines require it. */
   private def withUuid(base: ViewState, updates: ViewMetadata => Vector[ViewUpdate]): Vector[ViewUpdate] =
     (if (base.metadata.uuid.isEmpty) Vector(AssignUuid(environment.uuid())) else Vector.empty) ++ updates(base.metadata)
 

@@ -35,7 +35,10 @@ object VariantJson {
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).fields
 
-  /** Converts a shredded value, i.e. a value that a writer stored in a typed column outside of the variant encoding. */
+  /**
+   * Returns the JSON text of a primitive value. The value can also be a shredded value, i.e. a value that a writer
+   * stored in a typed column outside of the variant encoding.
+   */
   def of(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => v.toString

@@ -52,8 +52,8 @@ object CloneTable {
    * @throws InvalidArgument if an argument is not valid, for example if the new table would have files in directories
    *   of the source
    * @throws NotFound if the source has no such snapshot, branch or tag
-   * @throws Unsupported if the source is encrypted, or if the catalog does not preserve the ids of columns, partition
-   *   specs and sort orders
+   * @throws Unsupported if the source is encrypted or has partition transforms in format version 4, if the snapshot has
+   *   no manifest list, or if the catalog does not preserve the ids of columns, partition specs and sort orders
    */
   def apply(source: Table, options: CloneOptions, summary: Map[String, String] = Map.empty)(
       stage: TableCreation => StagedTable

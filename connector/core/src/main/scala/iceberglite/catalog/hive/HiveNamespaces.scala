@@ -162,10 +162,10 @@ private[catalog] object HiveNamespaces {
   private val Location = "location"
   private val Comment = "comment"
 
-  /** The namespace property with the owner in Spark. */
+  /** Spark's key for the owner of a namespace. */
   private val Owner = "owner"
 
-  /** The namespace property with the owner in Apache Iceberg. */
+  /** Apache Iceberg's key for the owner of a namespace. */
   private val IcebergOwner = "hive.metastore.database.owner"
   private val OwnerType = "hive.metastore.database.owner-type"
   private val ReservedKeys = Set(Location, Comment, Owner, IcebergOwner, OwnerType)

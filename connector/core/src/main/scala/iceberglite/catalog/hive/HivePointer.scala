@@ -130,7 +130,7 @@ private[catalog] object HivePointer {
   private def isIncompatible(error: InvalidOperationException): Boolean =
     HiveFailure.text(error).contains("types incompatible")
 
-  /** Returns the error if another kind of object has the name. */
+  /** Returns the error for a name that an existing table of the Metastore has. */
   private[hive] def alreadyExists(table: Table, name: String): IcebergError = {
     val existingKind = HiveKind.all.find(_.matches(table)).fold[ObjectKind](ObjectKind.ForeignTable)(_.objectKind)
     AlreadyExists(existingKind, name, "Drop the existing object first, or choose another name")

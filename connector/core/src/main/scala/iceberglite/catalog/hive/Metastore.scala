@@ -9,7 +9,7 @@ import iceberglite.spec.Place
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, TableIdentifier}
 
-/** The operations on a Hive Metastore that a catalog needs. Only this package uses Hive's classes. */
+/** The operations on a Hive Metastore that a catalog needs. Only this package uses the Metastore's client library. */
 final private[catalog] class Metastore private (
     connections: HiveConnections,
     objects: HiveObjects,

@@ -14,7 +14,7 @@ import com.amazonaws.{DefaultRequest, SignableRequest}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** Signs requests with AWS Signature Version 4. This is the only class that needs the AWS SDK. */
+/** Signs requests with AWS Signature Version 4. This is the only class of the package that uses the AWS SDK. */
 final private[catalog] class AwsSigner(settings: RestSettings, environment: Environment) {
   import AwsSigner._
 

@@ -12,7 +12,7 @@ import scala.collection.JavaConverters._
 /**
  * Receives the body of a response, and aborts the response if the body is too long.
  *
- * @param maxBytes maximum length of the body
+ * @param maxBytes maximum length of the body in bytes
  */
 final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[Array[Byte]] {
   private val result = new CompletableFuture[Array[Byte]]

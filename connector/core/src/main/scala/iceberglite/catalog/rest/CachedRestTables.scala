@@ -8,6 +8,7 @@ import iceberglite.table.{TableIdentifier, TableVersion}
  * server responds without the metadata.
  *
  * @param capacity maximum number of tables; the least recently used table is removed first
+ * @param expirationMs the time in milliseconds after which a cached table is no longer used
  */
 final private[catalog] class CachedRestTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
   import CachedRestTables.Entry

@@ -128,7 +128,7 @@ final private[catalog] class RestTables(
    */
   def create(id: TableIdentifier, draft: TableMetadata, location: Option[String]): TableVersion = {
     val server = lazyServer()
-    // A retry after an attempt that created the table gets status 409, whose outcome is then reported as unknown.
+    // If an attempt that created the table is retried, the server returns status 409, and the outcome is unknown.
     val request =
       creation(server, id, draft, location, staged = false).copy(retryMode = Some(RetryMode.IfUnavailable))
     val response =

@@ -30,8 +30,8 @@ final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
  * Apache Iceberg. These options determine the groups of files that are rewritten together.
  *
  * @param targetFileSize the desired size of a new file, in bytes
- * @param minFileSize the size in bytes below which a file is rewritten
- * @param maxFileSize the size in bytes above which a file is rewritten
+ * @param minFileSize the size in bytes below which a file is chosen for a rewrite
+ * @param maxFileSize the size in bytes above which a file is chosen for a rewrite
  * @param minInputFiles the minimum number of files for which a group is rewritten regardless of its total size
  * @param rewriteAll whether all files are rewritten
  * @param maxGroupSize maximum size of a group in bytes, unless a single file is larger
@@ -73,7 +73,7 @@ final case class GroupOptions(
     math.min(files, GroupOptions.MaxOutputFiles).toInt
   }
 
-  /** Returns whether a file of this size is rewritten. */
+  /** Returns whether a file of this size is chosen for a rewrite; [[reasonFor]] then decides about its group. */
   def isChosen(size: Long): Boolean = rewriteAll || size < minFileSize || size > maxFileSize
 
   /** Divides files into groups within the limits of these options, in the order of the files. */

@@ -7,7 +7,7 @@ package iceberglite.maintenance.compact
  * @param addedFiles the number of data files that replace them
  * @param rewrittenBytes the size of the replaced data files in bytes
  * @param failedFiles the number of data files whose rewrite failed, which is possible only with partial progress
- * @param removedDeleteFiles the number of delete files that were removed, because they apply to no remaining file
+ * @param removedDeleteFiles the number of delete files that were removed, because they apply to no data file
  */
 final case class RewriteResult(
     rewrittenFiles: Int,

@@ -7,7 +7,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
 
 /**
  * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. A file may be deleted
- * only if no remaining snapshot and no remaining statistics refer to it. No file is deleted because of its name.
+ * only if no remaining snapshot and no remaining statistics refer to it.
  *
  * @param roots paths of the manifest lists of expired snapshots
  * @param manifests paths of other metadata files that only expired trees have

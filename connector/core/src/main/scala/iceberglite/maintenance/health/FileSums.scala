@@ -44,7 +44,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
     ()
   }
 
-  /** @param clustered the files of a clustered table; absent for other tables */
+  /** Returns the sums of the data files. @param clustered the files of a clustered table; absent for other tables */
   def data(clustered: Option[ClusteredFiles]): DataFileHealth = {
     val groups = partitions.toVector.groupBy { case ((specId, _), _) => specId == options.outputSpecId }
     val ownSpec = groups.getOrElse(true, Vector.empty).map(_._2)

@@ -22,7 +22,7 @@ private[copy] object CopySchema {
    * A column that is required in all old files remains required in the new files, because its pages contain no
    * definition levels.
    *
-   * @param table the schema of the table's columns in Parquet, with which rows are written to other new files
+   * @param table the Parquet schema with which rows of the table are written
    */
   def of(table: MessageType, files: Seq[MessageType]): Option[MessageType] = {
     val (inherited, own) = table.getFields.asScala.toVector.partition(isLineage)
