@@ -81,7 +81,7 @@ final case class DataTarget(
     keyValues: Map[String, String] = Map.empty
 )
 
-/** The rows of a file. A caller that stops before the last row must close the iterator. */
+/** The rows of a file. The caller must close the iterator, which closes the file. */
 trait RecordIterator extends Iterator[Record] with Closeable
 
 /** Writes the rows of one new file. The caller must end the file with [[close]] or [[abort]]. */
