@@ -129,8 +129,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   }
 
   /**
-   * Merges position delete files of several tasks. Large delete files are committed without merging, because the driver
-   * should not write many bytes.
+   * Merges position delete files of several tasks for the same data file or partition. Files that are together larger
+   * than the target size are committed without merging, because the driver should not write many bytes.
    */
   private def mergePositions(
       written: Vector[(WrittenDeletes, ContentFile)],

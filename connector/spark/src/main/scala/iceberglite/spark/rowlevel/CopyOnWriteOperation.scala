@@ -75,8 +75,8 @@ final private[iceberglite] class CopyOnWriteOperation(val statement: RowLevelSta
 
   /**
    * Returns the maximum number of tasks that write rows of an unpartitioned table, if the tasks that read rows also
-   * write them. The number is absent for a partitioned table, or if the size of the table is unknown. The number is
-   * known before Spark plans the scan.
+   * write them. The number is absent if other tasks write the rows, for a partitioned table, or if the size of the
+   * table is unknown. It can be computed before Spark plans the scan.
    */
   def maxTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {

@@ -42,8 +42,8 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   def analysis: StatementAnalysis = currentAnalysis
 
   /**
-   * Runs the statement again if only rewrites conflict with its commit; absent if this is not possible, or if this is
-   * such a run.
+   * Runs the statement again if only rewrites conflict with its commit; absent if the statement cannot be run again, or
+   * if this context belongs to such a rerun.
    */
   def rerun: Option[StatementRerun] = publishedRerun.filterNot(_ => isRerun)
 

@@ -38,8 +38,8 @@ private[rowlevel] object StatementRequirements {
     else None
 
   /**
-   * Returns the requirements of a copy-on-write statement. A DELETE or UPDATE of an unpartitioned table groups rows by
-   * the file that they come from; other statements keep the given requirements.
+   * Returns the requirements of a copy-on-write statement. With hash distribution, a DELETE or UPDATE of an
+   * unpartitioned table groups rows by the file that they come from; other statements keep the given requirements.
    */
   def byFile(statement: RowLevelStatement, mode: Option[DistributionMode], rows: RowRequirements): RowRequirements =
     if (

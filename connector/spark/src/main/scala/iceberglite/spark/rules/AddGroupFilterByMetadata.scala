@@ -9,9 +9,9 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.rowlevel.CopyOnWriteOperation
 
 /**
- * For a copy-on-write MERGE whose condition names metadata columns, adds the query that finds the files to rewrite.
- * Spark would use only the columns of the table for this query. [[PrepareRowLevelOperations]] prevents Spark from
- * adding its own query.
+ * Adds the query that finds the files to rewrite (group filter) to a copy-on-write MERGE whose condition names metadata
+ * columns. Spark would use only the columns of the table for this query. [[PrepareRowLevelOperations]] prevents Spark
+ * from adding its own query.
  */
 object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
 

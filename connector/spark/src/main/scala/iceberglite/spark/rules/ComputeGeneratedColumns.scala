@@ -84,7 +84,11 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
 
   private def isUnchanged(assignment: Assignment): Boolean = plain(assignment.value).semanticEquals(assignment.key)
 
-  /** @param value returns the new value of a generated column from the assignment and its value without null checks */
+  /**
+   * Replaces the values that are assigned to generated columns.
+   *
+   * @param value returns the new value of a generated column from the assignment and its value without null checks
+   */
   private def mapGenerated(assignments: Seq[Assignment], generated: Vector[GenerationExpression])(
       value: (Assignment, Expression, GenerationExpression) => Expression
   ): Seq[Assignment] = assignments.map {

@@ -14,8 +14,9 @@ import iceberglite.spark.stream.source.{MicroBatchResult, MicroBatchRows}
  * Computes the updates or the net changes of each micro-batch of a stream of changes. A micro-batch contains whole
  * commits, so that its rows suffice, and the query needs no state.
  *
- * If the query itself has operators with state, they return rows of earlier micro-batches, for example all groups in
- * complete mode. The streams then report no number of rows, by which Spark would choose the joins after the operators.
+ * If the query itself has operators with state, they also return rows of earlier micro-batches, for example all groups
+ * in complete mode. In this case, the streams report no row counts, because Spark would choose the joins above these
+ * operators by the row count of one micro-batch.
  */
 final class ComputeStreamedChanges(session: SparkSession) extends Rule[LogicalPlan] {
 

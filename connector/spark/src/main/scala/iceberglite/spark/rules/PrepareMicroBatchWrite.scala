@@ -45,8 +45,9 @@ object LoadMicroBatchTable extends Rule[LogicalPlan] {
  *
  *   - A query in update mode without key columns is rejected. Spark's own error does not name the option.
  *   - The lengths of `CHAR` and `VARCHAR` values are checked, and `CHAR` values are padded, as Spark does for batches.
- *   - If the sink was started with a path (`start`), the plan has no relation, and Spark finds no functions for the
- *     partition transforms by which it distributes the rows. The rule adds a relation whose catalog has these functions.
+ *   - If the query was started with a path, `start(path)`, the plan has no relation, and Spark finds no functions for
+ *     the partition transforms by which it distributes the rows. The rule adds a relation whose catalog has these
+ *     functions.
  */
 object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 

@@ -13,8 +13,8 @@ import iceberglite.spark.table.SparkTable
 /**
  * Replaces the types `CHAR` and `VARCHAR` of the columns of a streaming read by `STRING`, and pads `CHAR` values, which
  * other engines may have written without padding. Spark does this for batch reads, but cannot run a streaming read with
- * these types. As in batch reads, the columns keep their declared types as metadata, by which Spark pads the values
- * that are compared to them.
+ * these types. As in batch reads, the columns keep their declared types as metadata, from which Spark determines how to
+ * pad the values that are compared to the columns.
  */
 object ResolveStreamedTypes extends Rule[LogicalPlan] {
 

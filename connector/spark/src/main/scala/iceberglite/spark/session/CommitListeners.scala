@@ -28,9 +28,9 @@ private[iceberglite] object CommitListeners {
   }
 
   /**
-   * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of this JVM
+   * Announces that the table with a name was dropped, created or renamed. The same name in another catalog of this JVM
    * may refer to the same table, so the entries of this name are invalidated in all catalogs. If the name refers to
-   * another table, the only effect is that the metadata of that table is checked once more than necessary.
+   * another table there, the only effect is that the metadata of that table is checked once more than necessary.
    */
   def announce(name: String): Unit = forEachCache(_.invalidate(name))
 

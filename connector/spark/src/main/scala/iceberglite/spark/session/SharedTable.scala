@@ -70,7 +70,7 @@ final class SharedTable(loaded: Table) extends Committer {
 
   /**
    * Makes a version the newest version of this object, unless a newer version is known. Threads may report versions in
-   * any order. Whether a version is newer is decided by its metadata log, which lists the previous versions.
+   * any order. A version is older if the metadata log of the newest known version contains it.
    */
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version

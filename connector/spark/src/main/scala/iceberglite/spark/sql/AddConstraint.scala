@@ -80,7 +80,7 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
 
 object AddConstraint extends AlterTableStatement {
 
-  /** The number of times that the rows are checked if other commits change them. */
+  /** Maximum number of times that the rows are checked if other commits change them. */
   private val MaxAttempts = 5
 
   override val words: Seq[String] = Seq("ADD", "CONSTRAINT")

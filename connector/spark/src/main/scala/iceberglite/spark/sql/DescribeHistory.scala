@@ -43,11 +43,11 @@ object DescribeHistory extends TableStatement {
     Procedure.column(
       "parent_id",
       LongType,
-      "Snapshot that the commit changed; null for the first one",
+      "Id of the parent snapshot; null for the first snapshot",
       nullable = true
     ),
-    Procedure.column("is_current_ancestor", BooleanType, "Whether it is the current snapshot or an ancestor of it"),
-    Procedure.column("branches", names, "Branches whose newest snapshot it is"),
+    Procedure.column("is_current_ancestor", BooleanType, "Whether the snapshot is current, or an ancestor of it"),
+    Procedure.column("branches", names, "Branches whose newest snapshot is this snapshot"),
     Procedure.column("tags", names, "Tags of the snapshot"),
     Procedure.column("engine", StringType, "Engine that committed, with its version", nullable = true),
     Procedure.column("summary", entries, "Metrics of the commit, and other entries of the snapshot's summary")

@@ -108,7 +108,10 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     }
   }
 
-  /** Returns the path of the column to which an assignment assigns a value, without the table's name or alias. */
+  /**
+   * Returns the path of the column to which an assignment assigns a value, without the table's name or alias; absent if
+   * the assignment cannot add a column or widen its type.
+   */
   private def path(assigned: Assignment, target: Seq[Attribute]): Option[Seq[String]] = assigned.key match {
     case UnresolvedAttribute(parts) =>
       val qualifier = target.headOption.fold(Seq.empty[String])(_.qualifier)

@@ -11,9 +11,9 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Adds the omitted columns to an INSERT with a list of columns. Their values are the defaults of the columns, or null.
- * For tables in catalogs other than its session catalog, Spark 3.5 adds omitted columns only if the statement contains
- * DEFAULT.
+ * Adds the omitted columns to an INSERT with a list of columns or with BY NAME. Their values are the defaults of the
+ * columns, or null. For tables in catalogs other than its session catalog, Spark 3.5 adds omitted columns only if the
+ * statement contains DEFAULT.
  */
 object FillMissingColumns extends Rule[LogicalPlan] {
 

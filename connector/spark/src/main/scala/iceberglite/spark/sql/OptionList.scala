@@ -10,7 +10,7 @@ import iceberglite.spark.conf.StatementOptions
  */
 private[sql] object OptionList {
 
-  /** Parses the text after WITH. */
+  /** Parses the list, including its parentheses, at the position of the reader. */
   def read(reader: SqlReader): StatementOptions = {
     reader.expectSymbol("(")
     var options = Vector(option(reader))

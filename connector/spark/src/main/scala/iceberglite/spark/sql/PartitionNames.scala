@@ -18,12 +18,17 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.{ObjectKind, Spelling}
 
 /**
- * Checks the names of partition fields in statements about partitions of iceberg-lite tables. The parser does this,
- * because Spark resolves these names together with the table. The errors of Spark do not show the names of the fields.
+ * Checks the names of partition fields in statements about partitions of iceberg-lite tables. The parser calls this
+ * check, because Spark resolves these names together with the table, and Spark's errors do not list the names of the
+ * partition fields.
  */
 final private[sql] class PartitionNames(session: SparkSession) {
 
-  /** @return the plan */
+  /**
+   * Checks the names in a plan, and returns the plan unchanged.
+   *
+   * @throws org.apache.spark.sql.AnalysisException if the table has no partition field with one of the names
+   */
   def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case DropPartitions(table: UnresolvedTable, partitions, _, _) => check(table.multipartIdentifier, partitions)

@@ -5,10 +5,10 @@ import scala.util.Try
 import iceberglite.spec.metadata.SnapshotRef
 
 /**
- * The options of CREATE and REPLACE for a branch or tag. If an option is absent, an existing branch or tag keeps the
- * value of the option, and a new branch or tag uses the table's default.
+ * The options of CREATE and REPLACE for a branch or tag. If a retention option is absent, an existing branch or tag
+ * keeps its value, and a new branch or tag uses the table's default.
  *
- * @param snapshotId the snapshot of `AS OF VERSION`
+ * @param snapshotId the snapshot of `AS OF VERSION`; absent for the current snapshot
  * @param maxRefAgeMs the duration of `RETAIN`, in ms
  * @param minSnapshotsToKeep the number in `WITH SNAPSHOT RETENTION n SNAPSHOTS`
  * @param maxSnapshotAgeMs the duration in `WITH SNAPSHOT RETENTION`, in ms

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 
 import iceberglite.spark.view.ViewName
 
-/** Resolves the source of CREATE TABLE LIKE if it is a view of an iceberg-lite catalog. Spark resolves other sources. */
+/** Resolves the source of CREATE TABLE LIKE if it is a view of an iceberg-lite catalog. Spark resolves all others. */
 final class ResolveLikeSource(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case create @ CreateTableLike(_, _, UnresolvedTableOrView(name, _, _), _, _) =>

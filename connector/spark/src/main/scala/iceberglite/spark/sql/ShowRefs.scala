@@ -41,7 +41,7 @@ final case class ShowRefs(child: LogicalPlan, kind: RefKind, pattern: Option[Str
 object ShowRefs {
   private val columnsOfAll: Seq[StructField] = Seq(
     Procedure.column("name", StringType, "Name of the branch or tag"),
-    Procedure.column("snapshot_id", LongType, "Id of its snapshot; of a branch, the newest one"),
+    Procedure.column("snapshot_id", LongType, "Id of the snapshot; for a branch, of its newest snapshot"),
     Procedure.column("committed_at", TimestampType, "Time of the commit of the snapshot", nullable = true),
     Procedure.column(
       "max_reference_age_in_ms",

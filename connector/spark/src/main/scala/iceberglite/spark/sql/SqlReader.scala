@@ -109,9 +109,9 @@ final class SqlReader(val sql: String) {
   }
 
   /**
-   * Consumes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The returned
-   * text begins with spaces in place of the preceding text of the statement, so that the parser of the expression
-   * reports correct positions.
+   * Consumes the text up to the next comma, semicolon, or closing parenthesis or bracket that belongs to the enclosing
+   * text. The returned text begins with spaces in place of the preceding text of the statement, so that the parser of
+   * the expression reports correct positions.
    *
    * @param endsAt words that also end the expression, outside of parentheses and brackets
    */

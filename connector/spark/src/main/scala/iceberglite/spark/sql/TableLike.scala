@@ -77,7 +77,7 @@ private[sql] object TableLike {
     )
   }
 
-  /** Returns the properties of the new table: the properties of its columns, file format, distribution mode and format version. */
+  /** Returns the properties to copy: those of columns, the file format, the distribution mode and the format version. */
   private def inherited(source: TableMetadata): Map[String, String] =
     source.properties.filterKeys { key =>
       FieldProperties.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key

@@ -132,8 +132,8 @@ sealed class IcebergWriteBuilder private[iceberglite] (
 }
 
 /**
- * Builds the writes of a query with key columns, which may also be a streaming query in update mode. Spark 3.5 calls the
- * same methods for append and update mode, and tests only whether the builder has this type.
+ * Builds the writes of a query with key columns, which may also be a streaming query in update mode. Spark 3.5 calls
+ * the same methods for append and update mode; for update mode, it only requires `SupportsStreamingUpdateAsAppend`.
  */
 final class UpsertWriteBuilder private[table] (
     table: Table,

@@ -48,7 +48,7 @@ final private[iceberglite] class RerunAfterRewrite private (command: () => Logic
     next(failedRuns = 1, conflict)
   }
 
-  /** Runs the command. @return the conflict if only rewrites conflict with the commit; absent if the commit succeeded */
+  /** Runs the command. @return the conflict if only rewrites conflict with the commit; absent if the run succeeded */
   private def runOnce(): Option[ConcurrentChange] =
     try {
       Statements.run(SparkSession.active, command())
@@ -130,8 +130,8 @@ private[iceberglite] object RerunAfterRewrite {
   private def failure(table: Table, runs: Int, last: ConcurrentChange): ConcurrentChange =
     if (runs == 1) last
     else ConcurrentChange(
-      s"The statement on ${table.name} was run $runs times. Before each commit, a rewrite such as a compaction replaced " +
-        s"files that the statement reads or changes. Compact the table less often, or increase its property " +
+      s"The statement on ${table.name} was run $runs times. Before each commit, a rewrite such as a compaction " +
+        s"replaced files that the statement reads or changes. Compact the table less often, or increase its property " +
         s"${TableProperty.CommitRetries.key}. The last conflict: ${last.message}",
       ChangeScope.FilesOnly
     )

@@ -61,7 +61,7 @@ final private[table] class TablePartitions(table: Table, snapshot: Option[Snapsh
       Expression.and(all, predicate)
     }
 
-  /** Whether a file may have rows that satisfy a condition. */
+  /** Whether any data file may have rows that satisfy a condition. */
   def mayExist(condition: Expression): Boolean = liveFiles(condition).nonEmpty
 
   /** Returns a file that may have both rows that satisfy a condition and other rows. */

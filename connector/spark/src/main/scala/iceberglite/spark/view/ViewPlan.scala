@@ -35,9 +35,9 @@ private[view] object ViewPlan {
 
   /**
    * The views whose queries this thread is analyzing, outermost first. A view's query can use views of Spark's session
-   * catalog, which Spark resolves. Therefore the path cannot be passed on with the plan.
+   * catalog, which Spark resolves. Therefore, the plan cannot contain this path.
    */
-  private val around = new DynamicVariable[Seq[Step]](Nil)
+  private val enclosingViews = new DynamicVariable[Seq[Step]](Nil)
 
   /**
    * Returns the plan that replaces the name of a view in a query: the query of the view, whose columns are found by
@@ -46,12 +46,12 @@ private[view] object ViewPlan {
    * @throws org.apache.spark.sql.AnalysisException if the view refers to itself, or if views are nested too deeply
    */
   def of(session: SparkSession, view: ViewName, state: ViewState, at: UnresolvedRelation): LogicalPlan = {
-    val path = around.value :+ Step(view, Some(state.metadata))
+    val path = enclosingViews.value :+ Step(view, Some(state.metadata))
     checkPath(session, path, at)
     val version = state.metadata.currentVersion
     val query = ViewQuery.parse(session, view, version)
     val fields = SparkTypes.toSpark(state.metadata.schema)
-    val analyzed = around.withValue(path)(session.sessionState.analyzer.execute(query))
+    val analyzed = enclosingViews.withValue(path)(session.sessionState.analyzer.execute(query))
     val names = ViewColumns.queryNames(state.metadata, version, fields)
       .getOrElse(ViewColumns.queryNames(analyzed, fields))
     val plan = SubqueryAlias(view.parts, Project(columns(view, fields, names), analyzed))

@@ -16,7 +16,7 @@ private[iceberglite] object RowChangeCode {
   def isChange(value: Int): Boolean = value < 0
 }
 
-/** The numbers of changed rows of one task or of a whole statement. */
+/** The numbers of changed rows, and of rows copied unchanged, of one task or of a whole statement. */
 final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, deleted: Long, copied: Long) {
   import RowCounts._
 

@@ -55,8 +55,8 @@ final private[iceberglite] case class WriteRequest(
  * @param input the columns to store, and the sources of their values
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
- * @param check the CHECK constraints and generated columns of the table; absent if there are none, and for rows that are
- *   already in the table
+ * @param check the CHECK constraints and generated columns of the table; absent if there are none, and for rows that
+ *   are already in the table
  * @param isChecked whether the rows are checked, also against constraints that are added before the commit
  */
 final private[iceberglite] case class RowsToWrite(
@@ -132,8 +132,8 @@ final private[iceberglite] case class WritePlan(
 ) {
 
   /**
-   * Returns the plan for new or changed rows, which must satisfy the constraints of the table and have the values of its
-   * generated columns.
+   * Returns the plan for new or changed rows, which must satisfy the constraints of the table and have the values of
+   * its generated columns.
    */
   def withConstraints: WritePlan =
     copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input), isChecked = true))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.write.DataWriterFactory
 import iceberglite.table.Table
 
 /**
- * The tasks of a write and the commit of their results. Both do not depend on whether Spark runs the write as a batch or
+ * The tasks of a write and the commit of their results, which are the same whether Spark runs the write as a batch or
  * for a micro-batch of a stream.
  */
 private[iceberglite] trait WriteTasks {

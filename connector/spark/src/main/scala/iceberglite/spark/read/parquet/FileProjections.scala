@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type.StructType
  *
  * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
- * @param values provides the values that are in the table's metadata instead of the file
+ * @param values provides the values of metadata columns and of columns that a file does not contain
  * @param tableName the name of the table, for messages
  */
 final private[read] class FileProjections(
@@ -32,7 +32,8 @@ final private[read] class FileProjections(
    * Returns the columns to read from one file.
    *
    * @param file the schema of the file
-   * @throws UnreadableFile if a column of the file has the wrong type, or a required column is missing
+   * @throws UnreadableFile if a column of the file has the wrong type, or a required column without a default is
+   *   missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
     val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task))

@@ -25,7 +25,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
     case other => throw new IllegalStateException(s"$other does not contain the columns to read")
   }
 
-  /** Always throws, because Spark's vectorized reader creates no records. */
+  /** Always throws, because neither Spark's vectorized reader nor [[RowDecoder]] calls this method. */
   override def prepareForRead(
       configuration: Configuration,
       keyValueMetadata: JavaMap[String, String],
@@ -72,7 +72,7 @@ private[read] object ReadJobs {
    *
    * @param requested the columns to read, in the file's schema
    * @param readSchema the columns to read, as Spark's types
-   * @param readsWholePages whether no page is skipped
+   * @param readsWholePages whether all pages are read, even if the column index shows that a page has no matching row
    */
   final case class Key(
       requested: MessageType,

@@ -98,8 +98,8 @@ private[read] object ParquetBatches {
       jobs: ReadJobs,
       deletes: Option[FileDeletes]
   ): PreparedRead = {
-    val footerOfPart = readFooter(new Path(task.path), task, jobs.base)
-    val footer = deletes.flatMap(_.candidatePositions).fold(footerOfPart)(RowGroups.containing(footerOfPart, _))
+    val splitFooter = readFooter(new Path(task.path), task, jobs.base)
+    val footer = deletes.flatMap(_.candidatePositions).fold(splitFooter)(RowGroups.containing(splitFooter, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
@@ -192,8 +192,8 @@ private[read] object ParquetBatches {
   }
 
   /**
-   * Sets the configuration that Spark's reader needs, regardless of the session's settings. This method is called once
-   * for each scan.
+   * Sets in `base` the configuration that Spark's reader needs, regardless of the session's settings, and returns
+   * `base`. Only the verification of checksums can be configured.
    */
   def prepare(base: Configuration): Configuration = {
     base.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, false)

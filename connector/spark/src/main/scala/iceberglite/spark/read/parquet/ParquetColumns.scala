@@ -7,8 +7,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.spark.read.vector.{ListView, LongOrDefault, MapView, RowIdByPosition, RowIdOrPosition, StructView}
 
 /**
- * Creates the columns of a scan from the columns that Spark's Parquet reader fills. The columns are created once for
- * each file, because the reader reuses its vectors.
+ * Creates the columns of a scan from the columns that a Parquet reader fills. The columns are created once for each
+ * file, because the reader reuses its vectors.
  */
 private[read] object ParquetColumns {
 

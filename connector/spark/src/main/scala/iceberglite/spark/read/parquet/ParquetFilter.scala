@@ -16,7 +16,7 @@ import iceberglite.spec.expr.Expression._
  */
 final private[read] class ParquetFilter(columns: Map[Int, FilterColumn], withoutNan: Set[Int]) {
 
-  /** Converts a condition. @return absent if the filter would skip no row */
+  /** Converts a condition. @return absent if Parquet cannot evaluate any test of the condition */
   def of(condition: Expression): Option[FilterPredicate] = condition match {
     case And(l, r) => (of(l), of(r)) match {
         case (Some(a), Some(b)) => Some(FilterApi.and(a, b))

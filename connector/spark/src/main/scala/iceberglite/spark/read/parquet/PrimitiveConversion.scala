@@ -38,9 +38,9 @@ import iceberglite.spec.types.Type._
  * Converts columns of Parquet's physical and logical types to columns of a table (spec: "Parquet", and the promotions
  * of "Schema Evolution").
  *
- * Spark's reader returns times of day, timestamps in nanoseconds and UUIDs as values of their physical types. This
- * class reads timestamps in microseconds as bigints with the same values, because Spark would reject a file that
- * differs from the table in the UTC-adjusted flag.
+ * Spark's reader returns times of day, timestamps in nanoseconds and UUIDs as values of their physical types.
+ * Timestamps in microseconds are read as bigints with the same values, because Spark would reject a file that differs
+ * from the table in the UTC-adjusted flag.
  */
 private[parquet] object PrimitiveConversion {
 

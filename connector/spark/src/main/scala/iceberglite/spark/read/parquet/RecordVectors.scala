@@ -95,7 +95,7 @@ private object NodeVector {
     new NodeVector(vector, new EntriesAppender(vector, parts.head.vector, new EntryAppender(new NodeFields(parts))))
 }
 
-/** The fields of a group. */
+/** The fields of a group. An entry is one value of the group. */
 final private class NodeFields(nodes: Vector[NodeVector]) {
   private val nodeArray = nodes.toArray
   private val repeated = nodeArray.collect { case r: RepeatedVector => r }
@@ -113,8 +113,8 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
   }
 
   /**
-   * Returns the number of entries, which is the number of values of the first field. Between two entries, all fields
-   * have the same number of values.
+   * Returns the number of entries so far, which is the number of values of the first field. Between two entries, all
+   * fields have the same number of values.
    */
   def entries: Int = nodeArray(0).vector.getElementsAppended
 }

@@ -29,7 +29,7 @@ private[parquet] object VariantConversion {
    * Matches a group of the file to the type variant.
    *
    * @param unreadable creates the error for bytes that are not a variant
-   * @return absent for a group that is not a variant
+   * @return absent if the group does not have the fields of a variant
    */
   def of(group: GroupType, unreadable: String => Throwable): Option[MatchedNode] = {
     val names = childrenOf(group).map(_.getName)

@@ -46,8 +46,8 @@ final private[read] case class AverageLength(bytes: Long) extends ColumnStatisti
 
 /**
  * Estimates column statistics from the metrics of the files, and from the sketches in the statistics file of the
- * snapshot or of its nearest ancestor that has one. Without a sketch, the distinct values of integers, dates and times
- * are estimated from their bounds.
+ * snapshot or of its nearest ancestor that has one. Without a sketch, the distinct values of integers, dates, times and
+ * timestamps are estimated from their bounds.
  */
 private[read] object ColumnEstimates {
 
@@ -99,8 +99,9 @@ private[read] object ColumnEstimates {
   private type Bounds = (Option[AnyRef], Option[AnyRef])
 
   /**
-   * Returns the number of integers, dates or times between the bounds, which is the maximum number of distinct values.
-   * Most join keys are dense, so this number is accurate enough for choosing the order of joins.
+   * Returns the number of values from the minimum to the maximum, which is the maximum number of distinct values;
+   * absent unless Spark stores the values as ints or longs. Most join keys are dense, so this number is accurate enough
+   * for choosing the order of joins.
    */
   private def countBetween(minValue: Option[AnyRef], maxValue: Option[AnyRef]): Option[Long] =
     (minValue, maxValue) match {
@@ -125,7 +126,10 @@ private[read] object ColumnEstimates {
   private def allDefined[A](values: Vector[Option[A]]): Option[Vector[A]] =
     if (values.forall(_.isDefined)) Some(values.flatten) else None
 
-  /** Reads the distinct counts from the statistics file of the snapshot, or of its nearest ancestor that has one. */
+  /**
+   * Returns a function from a column's id to its number of distinct values, from the statistics file of the snapshot or
+   * of its nearest ancestor that has one.
+   */
   private[partitioning] def distinctValues(files: ScanFiles): Int => Option[Long] = {
     val metadata = files.table.metadata
     val file = files.snapshot.flatMap { snapshot =>

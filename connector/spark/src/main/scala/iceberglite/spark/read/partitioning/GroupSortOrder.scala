@@ -48,8 +48,8 @@ private[read] object GroupSortOrder {
   }.map(_.sourceId)
 
   /**
-   * Whether all engines sort a column in the same way. Engines differ in how they order strings, binaries, zeros and
-   * NaN.
+   * Whether all engines sort a column in the same way. Engines differ in how they order strings, binaries, signed zeros
+   * and NaN.
    */
   private def hasCommonOrder(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true

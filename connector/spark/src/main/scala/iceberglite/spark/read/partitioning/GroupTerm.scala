@@ -60,9 +60,8 @@ private[iceberglite] object GroupTerm {
   }
 
   /**
-   * Whether two values are equal in Spark if and only if their partition values are equal. This is false for
-   * floating-point numbers, because 0.0 and -0.0 are equal in Spark. It is also false for types that Spark does not
-   * have, because Spark reads their values as values of other types.
+   * Whether Spark reads values of a type as the same type, and values that are equal in Spark always have equal
+   * partition values. The latter is false for floating-point numbers, because 0.0 and -0.0 are equal in Spark.
    */
   private def hasSparkEquality(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |

@@ -45,7 +45,7 @@ private[iceberglite] object KnownStatistics {
     case _ => KnownStatistics()
   }
 
-  /** Bounds do not keep the sign of a zero: a lower bound of 0.0 is stored as -0.0. */
+  /** Replaces -0.0 by 0.0, because bounds do not keep the sign of a zero: a lower bound of 0.0 is stored as -0.0. */
   private def withoutSignOfZero(value: Any): Any = value match {
     case v: Float if v == 0.0f => 0.0f
     case v: Double if v == 0.0 => 0.0

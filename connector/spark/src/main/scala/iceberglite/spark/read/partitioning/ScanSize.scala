@@ -34,8 +34,9 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
     excessBytes.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
 
   /**
-   * Returns the estimate from the snapshot summary. The estimate is the size of the whole table. It is absent if rows
-   * may be deleted, or if the files are so large that values may be longer than Spark assumes.
+   * Returns the estimate from the snapshot summary. The estimate is the size of the whole table. It is absent if the
+   * summary lacks a count, if there are delete files, or if the data files are so large that values may be longer than
+   * Spark assumes.
    */
   private def fromSummary: Option[SizeEstimate] = files.snapshot match {
     case None => Some(SizeEstimate(0L, 0L))
@@ -70,8 +71,8 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   private def width(column: NestedField): Long = SparkTypes.toSpark(column.fieldType).defaultSize.toLong
 
   /**
-   * The bytes that each column needs beyond Spark's assumption, by column id. File metrics are used only if the files
-   * are larger than Spark's assumption for all columns.
+   * The bytes that each column needs beyond Spark's assumption, by column id. The metrics of files are used only if the
+   * files are larger than Spark assumes for all columns together.
    */
   private lazy val excessBytes: Map[Int, Long] =
     if (variableLengthColumns.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty

@@ -21,10 +21,10 @@ final private[iceberglite] case class GivenPacking(tasks: Vector[Vector[FileScan
 }
 
 /**
- * Packs the files that a statement rewrites, so that its tasks write few files. Each task reads either whole
- * partitions, or a part of one partition that is large enough to fill a file.
+ * Packs the files that a statement rewrites, so that its tasks write few files. In a partitioned table, each task reads
+ * either whole partitions, or a part of one partition that is large enough to fill a file.
  *
- * @param byPartition whether each partition gets its own files
+ * @param byPartition whether the table is partitioned, so that each partition gets its own files
  * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
  * @param smallestFileSize minimum that is used instead of `fileSize` if parts of `fileSize` would leave cores idle
  * @param cores number of tasks that run at the same time

@@ -106,7 +106,7 @@ final private[iceberglite] case class ScanFiles(
   def plannedBySpark: ScanFiles =
     if (source.planner.isEmpty) this else copy(source = source.copy(planner = None), existingPlan = None)
 
-  /** The access to the files: with the credentials of the plan, or that of the table. */
+  /** The `FileIO` for reading the files: that of the server's plan, if it has one, otherwise that of the table. */
   def io: FileIO = if (isServerPlanned) plan.io.getOrElse(table.io) else table.io
 
   override protected def errorName: String = table.name
@@ -141,16 +141,16 @@ final private[iceberglite] case class ScanFiles(
   def planningMs: Long = planAndDuration._2
 
   /**
-   * Whether the size of the scan must be taken from the plan. This is the case if the scan has already been planned. It
-   * is also the case if the scan does not return all rows of the snapshot, because the snapshot summary describes all
-   * rows.
+   * Whether the size of the scan is taken from the plan and not from the snapshot summary. This is the case if the scan
+   * has already been planned. It is also the case if the scan does not return all rows of the snapshot, because the
+   * snapshot summary describes all rows.
    */
   def isPlanNeeded: Boolean =
     isPlanned || filter != AlwaysTrue || limit != RowLimit.Unlimited || commits.isDefined
 
   /**
-   * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply this part to
-   * rows. The check uses the partition values of the files.
+   * Whether a condition is true for every row of the planned files, so that Spark need not apply it to rows. The check
+   * uses the partition values of the files.
    *
    * @param byMetrics whether the check also uses the column metrics of the files
    */

@@ -15,9 +15,9 @@ import iceberglite.table.action.RecordStreamEpoch
  * The write of one micro-batch. The commit of its rows also records the id of the query and the epoch in the table. If
  * Spark runs the micro-batch again, because its checkpoint does not contain the commit, the record shows that the rows
  * are in the table: nothing is committed, and the new files are removed. If the outcome of a commit is unknown, its
- * files are kept, and the next run of the micro-batch finds out.
+ * files are kept, and the next run of the micro-batch checks whether the table contains the record.
  *
- * A micro-batch that changes nothing commits nothing: it would have the same result if it ran again.
+ * A micro-batch that changes nothing commits nothing, because it would have the same result if it ran again.
  */
 final private[sink] class IcebergStreamingWrite(
     tasks: WriteTasks,

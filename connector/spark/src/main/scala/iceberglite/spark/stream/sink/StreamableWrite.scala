@@ -9,7 +9,8 @@ import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAnd
 import iceberglite.spark.error.ErrorBoundary
 
 /**
- * A write that Spark runs as a batch or for a micro-batch of a stream, with the same distribution and order of the rows.
+ * A write that Spark runs as a batch or for a micro-batch of a stream. Both have the same distribution and order of the
+ * rows.
  *
  * @param table the name of the table, for messages
  * @param stream returns the write of the micro-batch

@@ -7,11 +7,12 @@ import iceberglite.table.{Environment, StreamConsumer}
 import iceberglite.table.action.SetRef
 
 /**
- * The tag with the position of a consumer, which protects the snapshots that the stream has not read. Not thread-safe.
+ * The tag of a consumer, which is a streaming query with the option `consumer-id`. The tag refers to the last snapshot
+ * that the query has read, so that expiration keeps the later snapshots. Not thread-safe.
  *
- * @param retentionMs how long the tag lives after it was moved, in ms. After this time, an expiration removes the tag
+ * @param retentionMs how long the tag is kept after its last move, in ms. After this time, an expiration removes it
  * @param nowMs returns the current time in milliseconds since the epoch
- * @param moves the moves of the query, which its sources share
+ * @param moves the moves of the tag, which the sources of the query share
  */
 final private[source] class ConsumerTag(
     consumer: StreamConsumer,
@@ -51,8 +52,8 @@ final private[source] class ConsumerTag(
   /**
    * Moves the tag in the last known version of the table to the snapshot of a position, or extends its life if less
    * than half of the retention remains. Does nothing if the snapshot has expired. If another source of the query has an
-   * older position, the tag moves to that position. The maximum age of a tag counts from the commit of its snapshot,
-   * and therefore contains the time by which the stream is behind.
+   * older position, the tag moves to that position. The maximum age of a tag counts from the commit of its snapshot.
+   * Therefore, it includes the time since this commit.
    *
    * @throws InvalidArgument if the table has a branch with the name of the tag
    * @throws iceberglite.spec.IcebergError.CommitConflict if another query moves the tag at the same time

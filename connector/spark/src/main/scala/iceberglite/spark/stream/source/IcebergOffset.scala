@@ -21,7 +21,7 @@ private[source] object IcebergOffset {
   }
 }
 
-/** The limit of a micro-batch in the form in which Spark passes it from the source to the source. */
+/** The limit of a micro-batch. Spark requests it from the source, and passes it back when it plans the micro-batch. */
 final private[source] case class IcebergReadLimit(limit: StreamLimit) extends ReadLimit
 
 private[source] object IcebergReadLimit {

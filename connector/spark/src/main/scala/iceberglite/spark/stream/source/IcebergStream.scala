@@ -34,8 +34,8 @@ import iceberglite.tree.ManifestCache
 
 /**
  * The micro-batches of a streaming query. Each trigger loads the newest version of the table with one request to the
- * catalog. If the table has no new snapshot, no other file is read. While a micro-batch is processed, the files of the
- * next one are planned. Files are read with the columns that the table had when the query began, and are matched by
+ * catalog. If the table has no new snapshot, nothing else is read. While a micro-batch is processed, the files of the
+ * next one are planned. Files are read with the columns that the table had when the query began, which are matched by
  * field id.
  *
  * @param scan the columns to read, and how files are packed into tasks
@@ -57,7 +57,7 @@ final private[source] class IcebergStream(
   /** With `Trigger.AvailableNow`, the version of the table when the query began. */
   private var target: Option[StreamState] = None
 
-  /** The limit of the last micro-batch, which probably is also that of the next one. */
+  /** The limit of the last micro-batch, which is usually also the limit of the next micro-batch. */
   private var lastLimit: StreamLimit = settings.limit
 
   private var batch: ScanReport = IcebergStream.report(table.current.name, None, Vector.empty)
@@ -204,7 +204,7 @@ final private[source] class IcebergStream(
 private object IcebergStream {
   private val log = LoggerFactory.getLogger("iceberglite.spark.stream.source.IcebergStream")
 
-  /** Returns the report of a micro-batch. Its planning does not count the manifests. */
+  /** Returns the report of a micro-batch. The report contains no numbers of manifests. */
   private def report(table: String, snapshotId: Option[Long], tasks: Vector[FileScanTask]): ScanReport = ScanReport(
     table = table,
     snapshotId = snapshotId,

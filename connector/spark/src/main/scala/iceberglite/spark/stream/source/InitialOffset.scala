@@ -11,9 +11,9 @@ import iceberglite.scan.stream.StreamOffset
 import iceberglite.spec.IcebergError.StorageFailed
 
 /**
- * The file with the offset with which a query began. Spark requests this offset again if the first micro-batch did not
- * succeed. Apache Iceberg stores its first offset in a file of the same name, so that a query can be continued that
- * Apache Iceberg began.
+ * The file in the checkpoint that contains the first offset of a query. Spark requests this offset again if the first
+ * micro-batch did not succeed. The file has the same name as in Apache Iceberg, so a query that Apache Iceberg began
+ * can be continued.
  *
  * @param checkpoint the directory in which Spark stores the metadata of the source
  */

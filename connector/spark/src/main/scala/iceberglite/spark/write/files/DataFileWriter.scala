@@ -19,8 +19,8 @@ private[iceberglite] trait DataFileFormat extends Serializable {
   def unitSize: Long
 
   /**
-   * Whether the writer accepts rows that are views of column vectors. False if the writer limits its memory by the
-   * sizes of Spark's rows.
+   * Whether the writer should receive rows that are views of column vectors. False if reading single values from
+   * vectors is slower, or if the writer limits its memory by the sizes of Spark's rows.
    */
   def acceptsVectors: Boolean
 
