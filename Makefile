@@ -48,7 +48,7 @@ endif
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-quickstart: ## run the main job on a year of real flights, into ./warehouse
+quickstart: ## run the quickstart example on the flights of one year, with a warehouse in WAREHOUSE (./warehouse)
 	@$(MAKE) -s --no-print-directory -j2 $(READY) $(BUNDLED)
 	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
 
@@ -64,7 +64,7 @@ nightly: ## run all tests without sampling, then fuzz and soak, with a new seed
 	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
 	@$(MAKE) --no-print-directory soak SEED=$(SEED)
 
-bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicates and metadata with Apache Iceberg by JMH (20 minutes)
+bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicates and metadata with Apache Iceberg, with JMH (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
 	@$(PY) connector/bench/ratios.py build/jmh.json
 
@@ -76,12 +76,12 @@ bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 a
 plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
 	@$(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots
 
-fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, from SEED
+fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, with the seed SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
 	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz* *Damaged*' \
 	  'spark/testOnly *Fuzz*'
 
-soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, from SEED, also with the trees of version 4, then streams whose drivers die KILLS (200) times, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
+soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK (10) minutes, with the seed SEED, also with the trees of version 4, then streams whose drivers die KILLS (200) times, then a writer beside compaction in versions 2 and 3; PEER=jar compares Apache Iceberg; HISTORY=n replays history n
 	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
 	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite iceberglite.sim.CompactorSuite' \
 	  'rootTree/testOnly iceberglite.tree.RootSimulationSuite'
@@ -100,7 +100,7 @@ model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/mode
 shell: $(READY) $(BUNDLED) ## start a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
 
-stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without containers, by stack.env, until Ctrl-C
+stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without containers, with the settings of stack.env, until Ctrl-C
 	@cd tests && ../$(PY) -m servers.stack
 
 jar: $(BUNDLED) ## build the connector's jar into pyspark_iceberg/jars, and print its path

@@ -23,7 +23,7 @@ COLUMNS = "order_id BIGINT, customer INT, amount INT, day DATE"
 
 
 def main() -> None:
-    """Run the feed beside changes of the orders and maintenance, and compare the tables."""
+    """Run the feed while orders change and the tables are maintained, and compare the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--warehouse", default="warehouse")
     parser.add_argument("--changes", type=int, default=12, help="number of commits that change the orders")

@@ -3,7 +3,7 @@ import java.util.Properties
 import sbt._
 import sbt.Keys._
 
-/** What the published module says about the project, from project/release.properties. */
+/** The settings of the published module. The metadata of its POM comes from project/release.properties. */
 object Publishing {
 
   private def settingsOf(base: File): String => Option[String] = {
@@ -24,7 +24,7 @@ object Publishing {
     // A Maven repository below the project, from which the tests and `make release` take the module.
     publishTo := Some(MavenCache("build", (ThisBuild / baseDirectory).value / "build" / "maven")),
     publishConfiguration := publishConfiguration.value.withOverwrite(true),
-    // Scaladoc takes minutes, so only `make release` sets this.
+    // Scaladoc takes minutes, so only `make release` sets this variable.
     Compile / packageDoc / publishArtifact := sys.env.contains("ICEBERG_LITE_SCALADOC"),
     publishMavenStyle := true,
     pomIncludeRepository := (_ => false)

@@ -1,4 +1,4 @@
-"""Build the artefacts of a release in dist/, check them in a clean environment, and write their checksums.
+"""Collect the artefacts of a release in dist/, check them in a clean environment, and write their checksums.
 
 The artefacts are the connector's jar with its POM, sources and documentation, and the Python wheel. Nothing is
 uploaded: RELEASING.md describes the next steps.
@@ -31,7 +31,7 @@ print("iceberg-lite", __version__)
 
 
 def main() -> None:
-    """Build, check and describe the artefacts."""
+    """Copy the module to dist/, check the module and the wheel, and write the checksums."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--maven", type=Path, required=True, help="the Maven repository with the published module")
     parser.add_argument("--wheel", type=Path, required=True, help="the wheel, in dist/")
@@ -75,7 +75,7 @@ def module_files(folder: Path) -> list[Path]:
     """Return the files of the published module: the jar, its sources, its documentation and its POM.
 
     Raises:
-        SystemExit: a file is missing.
+        SystemExit: a file is missing, or the POM is incomplete.
     """
     files = [folder / f"{MODULE}-{VERSION}{ending}" for ending in (".jar", "-sources.jar", "-javadoc.jar", ".pom")]
     missing = [path.name for path in files if not path.exists()]

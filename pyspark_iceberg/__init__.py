@@ -122,7 +122,7 @@ __all__ = [
     "years",
 ]
 
-# The modules of the names. They are imported on first use, because the commands that read metadata only must not wait
+# The modules of the names. They are imported on first use, so that the commands that only read metadata need not wait
 # for PySpark.
 _MODULES = {
     "ADLS": "catalogs",

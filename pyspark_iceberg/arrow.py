@@ -81,8 +81,8 @@ def from_arrow(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame 
 
     Args:
         spark: the session.
-        rows: a DataFrame of pandas or a table of pyarrow. A missing value of pandas (NaN, NaT, None) is null. A time
-            without a time zone is in the session's time zone.
+        rows: a DataFrame of pandas or a table of pyarrow. A missing value of pandas (NaN, NaT, None) is null. A
+            timestamp without a time zone is in the session's time zone if the column has a time zone.
         schema: the columns of the rows, in their order.
 
     Returns:
@@ -110,7 +110,7 @@ def from_arrow(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame 
 def _lacks(values: Any, kind: DataType, nullable: bool) -> bool:
     """Return whether there is a null where a value or an element of a list is required.
 
-    The types of pyarrow do not tell: most of them allow nulls, and pyarrow does not check those that do not.
+    The types of pyarrow are not sufficient: most of them allow nulls, and pyarrow does not check the others.
     """
     import pyarrow.compute
 
@@ -122,7 +122,7 @@ def _lacks(values: Any, kind: DataType, nullable: bool) -> bool:
 
 
 def _column(column: Any, target: Any, zone: str) -> Any:
-    """Return a column with the type of Spark's Arrow vectors; None if its type does not correspond to this type."""
+    """Return a column converted to the type of Spark's Arrow vectors; None if its own type is of another kind."""
     import pyarrow.compute
     from pyarrow import types
 
@@ -135,13 +135,13 @@ def _column(column: Any, target: Any, zone: str) -> Any:
             return None
         if column.type.tz is None and target.tz is not None:
             column = pyarrow.compute.assume_timezone(column, zone)
-        # Spark's times have microseconds; smaller parts are dropped.
+        # Spark's timestamps have microseconds; smaller parts are dropped.
         return column.cast(target, safe=False)
     return column.cast(target)
 
 
 def _corresponds(source: Any, target: Any) -> bool:
-    """Return whether a type has values of the same kind as another type. The values may still be out of its range."""
+    """Return whether two types have values of the same kind. A value may still be out of the range of the target."""
     from pyarrow import types
 
     if types.is_null(source) or source.equals(target):

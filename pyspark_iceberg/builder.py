@@ -162,7 +162,7 @@ class TableBuilder:
 
         Raises:
             ValueError: the table has no columns.
-            ExistingObjectError: a table with this name exists.
+            ExistingObjectError: a table with this name exists, and the builder comes from `Table.create`.
         """
         if not self._columns:
             raise ValueError("Add at least one column: column(...), columns(...), or use as_select(...)")
@@ -178,7 +178,7 @@ class TableBuilder:
 
         Raises:
             ValueError: columns were added to this builder.
-            ExistingObjectError: a table with this name exists.
+            ExistingObjectError: a table with this name exists, and the builder comes from `Table.create`.
         """
         if self._columns:
             raise ValueError("The columns of as_select are those of the query; do not add columns")

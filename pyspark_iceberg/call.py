@@ -75,7 +75,7 @@ def setting(value: object) -> str:
 
 @contextmanager
 def temporary_view(rows: DataFrame) -> Iterator[str]:
-    """Register rows as a temporary view of their own session, and return its name."""
+    """Register rows as a temporary view of the DataFrame's session, yield its name, and drop it at the end."""
     spark = rows.sparkSession
     view = f"rows_{uuid.uuid4().hex}"
     rows.createOrReplaceTempView(view)

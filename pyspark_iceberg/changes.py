@@ -116,8 +116,8 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
 def read_counts(spark: SparkSession, table: str, statement: str, counts: Counts) -> RowChanges:
     """Return the row counts of a statement that has committed.
 
-    If they cannot be read, for example because the catalog does not respond, a warning says so. An error would suggest
-    that the statement has not changed the table, and a caller might repeat it.
+    If they cannot be read, for example because the catalog does not respond, this is only a warning. An error would
+    suggest that the statement has not changed the table, and a caller might repeat it.
 
     Args:
         spark: the session.

@@ -130,7 +130,7 @@ class Evolution:
         self._add(f"SET IDENTIFIER FIELDS {', '.join(map(column_name, columns))}")
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
-        """Set table properties; `True` and `False` are written as `true` and `false`. No properties: no change."""
+        """Set table properties; `True` and `False` are written as `true` and `false`. An empty mapping does nothing."""
         if not properties:
             return
         pairs = ", ".join(f"{literal(key)} = {literal(setting(value))}" for key, value in properties.items())

@@ -28,7 +28,7 @@ class Optimize:
         return replace(self, _condition=f" WHERE {expression(condition)}")
 
     def zorder_by(self, *columns: str) -> Optimize:
-        """Sort the rows along a Z-order of these columns, so that filters of any of them skip files."""
+        """Sort the rows along a Z-order of these columns, so that filters on any of them can skip files."""
         return replace(self, _columns=columns)
 
     def execute(self) -> Row:

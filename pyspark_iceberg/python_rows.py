@@ -19,8 +19,8 @@ def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
     Args:
         spark: the session.
         rows: a DataFrame of pandas or a table of pyarrow, whose columns are matched by name, or a list of rows with all
-            columns in order. A missing value of pandas (NaN, NaT, None) is null. A time without a time zone is in the
-            session's time zone.
+            columns in order. A missing value of pandas (NaN, NaT, None) is null. A timestamp without a time zone is in
+            the session's time zone if the column has a time zone.
         schema: the columns of the table.
 
     Raises:
@@ -59,7 +59,11 @@ def _converted(spark: SparkSession, rows: Sequence[Sequence[Any]], schema: Struc
 
 
 def _value(value: Any, kind: DataType, zone: ZoneInfo) -> Any:
-    """Convert a value: pandas has integers with nulls as floats, and its own times; pyarrow has maps as pairs."""
+    """Convert a value to a value of PySpark.
+
+    Pandas represents integers as floats if there are nulls, and has its own type of timestamps. pyarrow represents a
+    map as a list of pairs.
+    """
     if hasattr(value, "to_pydatetime"):
         value = value.to_pydatetime(warn=False)
     if isinstance(value, float) and isinstance(kind, IntegralType) and value.is_integer():

@@ -91,8 +91,8 @@ class HistoryEntry:
         made_current_at: the time, in the local time zone of Python.
         snapshot_id: the id of the snapshot.
         parent_id: the id of the previous snapshot; None for the first snapshot.
-        is_current_ancestor: whether the snapshot is the current one or one of its ancestors. It is false after a
-            rollback.
+        is_current_ancestor: whether the snapshot is the current one or one of its ancestors. It is false for a snapshot
+            that was rolled back.
     """
 
     made_current_at: datetime.datetime

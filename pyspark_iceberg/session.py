@@ -44,9 +44,9 @@ def iceberg_session(
     If the running session has the catalog with these settings, it is returned as it is.
 
     Args:
-        warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. Not
-            required for a catalog server that has its own location. Or the whole catalog as typed settings: a
-            `FileSystemCatalog`, `JdbcCatalog`, `RestCatalog` or `HiveCatalog`.
+        warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. It is not
+            required for a catalog server that has its own location. Instead of a location, this can be the whole
+            catalog as typed settings: a `FileSystemCatalog`, `JdbcCatalog`, `RestCatalog` or `HiveCatalog`.
         catalog: the catalog's name in SQL.
         uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
             it, the catalog is a file-system catalog.
@@ -104,7 +104,9 @@ def catalog_settings(
 def configure(
     builder: SparkSession.Builder, settings: Mapping[str, str], *, jar: PathLike | None = None
 ) -> SparkSession.Builder:
-    """Add the connector's jars, its SQL extensions and some settings to a builder; existing settings are kept.
+    """Add the connector's jars, its SQL extensions, patterns for redacting secrets, and settings to a builder.
+
+    Existing settings of the builder are kept, unless `settings` contains their keys.
 
     Args:
         builder: the builder.

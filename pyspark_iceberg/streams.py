@@ -95,8 +95,9 @@ class TableStreams:
         """Return the rows of the table and those of later commits as a streaming DataFrame.
 
         Args:
-            start: where a query without a checkpoint begins: `oldest` (default) or `current`, with the rows of this
-                snapshot; `now`; the id of the snapshot after which it begins; or a time, from which it reads commits.
+            start: where a query without a checkpoint begins: with all rows of the `oldest` (default) or of the
+                `current` snapshot; `now`, with later commits only; the id of the snapshot after which it begins; or a
+                time, from which it reads commits.
             changes: whether to return the rows that each commit inserted and deleted, with `_change_type`,
                 `_change_ordinal` and `_commit_snapshot_id`, instead of the appended rows.
             identifier_columns: the columns that identify a row of `changes`; a deleted and an inserted row with the
@@ -105,7 +106,8 @@ class TableStreams:
             max_files: the maximum number of files in a micro-batch.
             max_rows: the number of rows after which a micro-batch gets no more files.
             max_bytes: the number of bytes after which a micro-batch gets no more files.
-            skip_deletes: whether to skip commits that only delete rows; otherwise they are an error, without `changes`.
+            skip_deletes: whether to skip commits that only delete rows; otherwise, they are an error unless `changes`
+                is set.
             skip_overwrites: whether to skip commits that replace or update rows.
             consumer: the name of the consumer whose tag protects unread snapshots from expiration.
             branch: the branch to follow; by default the current branch.

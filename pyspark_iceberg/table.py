@@ -32,7 +32,8 @@ from pyspark_iceberg.writes import TableWrites
 class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStreams, TableRefs):
     """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
-    All methods use SQL and DataFrames, so they also work with Spark Connect.
+    All methods use SQL and DataFrames, so they also work with Spark Connect. There, pass the conditions and values of
+    statements as SQL, because Spark Connect cannot convert a column to SQL.
 
     Args:
         spark: a session with the catalog.
@@ -183,11 +184,14 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         """Expire old snapshots, and then delete the files that no snapshot needs.
 
         Args:
-            retain_hours: the age of the snapshots and files that are kept, in hours; by default as in `VACUUM`.
+            retain_hours: the age in hours after which snapshots expire and orphan files are deleted. Orphan files are
+                kept for at least 24 hours. By default, the table property `history.expire.max-snapshot-age-ms`
+                determines the age of snapshots, and orphan files are kept for 3 days.
             dry_run: whether to return what would be deleted, without deleting anything.
 
         Returns:
-            The rows of the SQL statement `VACUUM`: the kind and the name of what was deleted.
+            The rows of the SQL statement `VACUUM`: for each kind of object, the number of deleted objects and, if files
+            were not deleted, the reason. With `dry_run`, the kind and the name of each object that would be deleted.
         """
         retain = "" if retain_hours is None else f" RETAIN {int(retain_hours)} HOURS"
         with typed_errors():
@@ -238,7 +242,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         return "\n".join(lines)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> None:
-        """Write a page about the state of the table: snapshots, growth, files, partitions, deletes and health.
+        """Write an HTML page about the state of the table: snapshots, growth, files, partitions, deletes and health.
 
         The page needs no other file and no network. It requires the extra `report`.
 

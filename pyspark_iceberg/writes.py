@@ -56,7 +56,7 @@ class TableWrites:
 
         Returns:
             The numbers of inserted, deleted and copied rows are None if files were replaced, because the summary of the
-            snapshot does not tell how many of their rows were only rewritten.
+            snapshot does not distinguish new rows from rows that were only rewritten.
         """
         where = functions.expr(condition) if isinstance(condition, str) else condition
         return self._write(rows, options, lambda writer: writer.overwrite(where), _counts_of_partial_overwrite)
@@ -98,7 +98,8 @@ class TableWrites:
 def _counts(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
     """Read the counts of an append or of an overwrite of whole files.
 
-    The summary counts all rows of removed files. It does not tell how many of them equality deletes had deleted before.
+    The summary counts all rows of removed files, including an unknown number of rows that equality deletes had already
+    deleted.
     """
     added, removed, deleted_before = file_counts(summary)
     equality_deletes = sum(int(summary.get(f"{key}-equality-deletes", 0)) for key in ("total", "removed"))

@@ -36,7 +36,7 @@ SUMS = "SELECT id % {classes}, count(*), sum(version) FROM {table} GROUP BY 1"
 REWRITE = "CALL c.system.rewrite_data_files(table => 'db.t', {strategy}, options => map('rewrite-all', 'true'))"
 STRATEGIES = ("strategy => 'binpack'", "strategy => 'sort', sort_order => 'user, id'")
 CONFLICTS = ("another commit", "conflict", "concurrent", "ValidationException", "CommitFailedException")
-"""Texts by which a conflict is recognized: parts of messages, and names of exception classes, of both connectors."""
+"""Texts that identify a conflict: parts of messages, and names of exception classes, of both connectors."""
 COLUMNS = (
     "version",
     "connector",
@@ -90,7 +90,7 @@ class Job:
 class Outcome:
     """The numbers of statements by kind and outcome, and the number of classes of rows that differ from the model.
 
-    The key of a number of retries is the operation of the commits, such as `replace`.
+    `retries` has the number of retries by the operation of the commits, such as `replace`.
     """
 
     counts: Counter[str] = field(default_factory=Counter)

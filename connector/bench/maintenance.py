@@ -46,7 +46,7 @@ OLD_SECONDS = 10 * 24 * 3600
 class Job:
     """The work of one session.
 
-    `files` is the number of small files, and the number of snapshots. There are ten times as many orphan files.
+    `files` is the number of small files, and also the number of snapshots. There are ten times as many orphan files.
     """
 
     engine: engines.Engine
@@ -118,7 +118,7 @@ def main() -> None:
     """Measure, and print a row for each procedure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines.add_jars(parser)
-    parser.add_argument("--files", type=int, default=200, help="small files and snapshots; a tenth of the orphans")
+    parser.add_argument("--files", type=int, default=200, help="small files, snapshots, and tens of orphan files")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table whose files are rewritten")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
     parser.add_argument("--repeats", type=int, default=3, help="rewrites in a session")

@@ -13,9 +13,9 @@ The script measures each table in a process of its own, and prints for each proc
 - the heap at rest: the heap that is used before the procedure, after a garbage collection,
 - the heap that remains: the heap that is used after the procedure, after a garbage collection.
 
-A second table shows how time, and peak of the heap, grow with the number of files, relative to the previous table.
-Growth is linear if the time grows by the same factor as the number of files. `rewrite_manifests` changes the table, so
-that a second run on the same table measures another state.
+If there are several tables, the last output shows by which factors the time and the peak of the heap grow from each
+table to the next larger one. Growth is linear if the time grows by the same factor as the number of files.
+`rewrite_manifests` changes the table. Therefore, create the table again before a second run.
 
 Usage: maintenance_scale.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar --warehouse DIRECTORY/10000 DIRECTORY/100000
 """
@@ -90,7 +90,7 @@ class Heap:
         self.pools = [bean for bean in factory.getMemoryPoolMXBeans() if bean.getType().toString() == "Heap memory"]
 
     def at_rest(self) -> float:
-        """Return the used heap after garbage collections. The first one lets Spark's cleaner release more objects."""
+        """Return the used heap after two garbage collections. The first lets Spark's cleaner release more objects."""
         for _ in range(2):
             self.jvm.System.gc()
         return float(self.memory.getHeapMemoryUsage().getUsed()) / 1e6

@@ -2,8 +2,8 @@
 
 Each connector, in a process of its own:
 
-- writes a stream of many micro-batches: the times of a trigger and of its write, and the growth of the last tenth
-  of the triggers against the first;
+- writes a stream of many micro-batches: the times of a trigger and of its write, and the mean time of the last tenth of
+  the triggers divided by that of the first tenth;
 - polls the table, which then has one snapshot for each micro-batch: the time of a trigger that finds nothing;
 - reads this backlog of small commits in micro-batches with a limit of files;
 - reads a table of many files as a stream and as a batch: the throughput of the stream divided by that of the batch.

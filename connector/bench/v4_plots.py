@@ -58,7 +58,7 @@ def value_key(row: Row, beginning: str) -> str:
 
 
 def draw(figure: Figure, rows: list[Row], path: Path) -> None:
-    """Draw the values of one table width."""
+    """Draw the values of tables with the same number of columns."""
     fig, axes = pyplot.subplots(figsize=(5, 3.2), layout="constrained")
     key = value_key(rows[0], figure.value)
     for version in sorted({row["version"] for row in rows}):

@@ -149,7 +149,7 @@ class Catalog:
 
     @contextmanager
     def session(self, *, needs_catalog: bool = True) -> Iterator[SparkSession]:
-        """Start a Spark session with the catalog, and stop it at the end. A running session stays.
+        """Start a Spark session with the catalog, and stop it at the end. A running session is used and not stopped.
 
         Args:
             needs_catalog: whether it is an error if no catalog is configured. A table given by its path needs none.

@@ -30,7 +30,7 @@ def maintain(
     table: TableName,
     dry_run: DryRun = False,
     max_bytes: Annotated[Optional[int], typer.Option(min=0, help="Maximum number of bytes to rewrite")] = None,
-    max_seconds: Annotated[Optional[int], typer.Option(min=0, help="Time after which no further step begins")] = None,
+    max_seconds: Annotated[Optional[int], typer.Option(min=0, help="Seconds after which no step is started")] = None,
     orphans: Annotated[bool, typer.Option("--remove-orphan-files", help="Also remove orphan files")] = False,
     json: Json = False,
 ) -> None:
@@ -72,7 +72,7 @@ def expire(
 def compact(
     context: typer.Context,
     table: TableName,
-    where: Annotated[Optional[str], typer.Option(help="Only files that may contain rows with this condition")] = None,
+    where: Annotated[Optional[str], typer.Option(help="Rewrite only files with rows that may satisfy this")] = None,
     sort_by: Annotated[Optional[str], typer.Option(help="Sort order, such as 'a, b DESC'")] = None,
     zorder_by: Annotated[Optional[list[str]], typer.Option(help="Column of a Z-order; repeat for each column")] = None,
     all_files: Annotated[bool, typer.Option("--all", help="Rewrite all files, not only those that need it")] = False,

@@ -64,7 +64,7 @@ def _cell(value: object) -> Text:
 
 
 def visible(text: str) -> str:
-    """Replace control characters, which could change the terminal."""
+    """Replace control characters, which could change the state of the terminal, by escape sequences."""
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
 
 

@@ -16,10 +16,13 @@ from pyspark_iceberg.metadata.errors import MetadataError
 def report(
     context: typer.Context,
     table: TableName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write")] = Path("report.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write")] = Path("report.html"),
     health: Annotated[bool, typer.Option(help="Measure the health of the table with Spark")] = True,
 ) -> None:
-    """Write a page about the state of a table. Without the health of the table, Spark is not started."""
+    """Write an HTML report about the state of a table.
+
+    With --no-health, Spark is started only if PyIceberg cannot read the table.
+    """
     from pyspark_iceberg.report.page import write_report
 
     # Reading the table takes longer than this check.

@@ -49,7 +49,7 @@ def _has_bounds(recorded: dict[str, Row], name: str) -> bool:
 
 
 def _measured(table: Table, paths: list[str], columns: list[StructField]) -> DataFrame:
-    """Count the rows of each file, and compute the bounds of columns. With `_deleted`, deleted rows are included."""
+    """Count the rows of each file, and compute the bounds of columns. Reading `_deleted` includes deleted rows."""
     rows = table._spark.table(table.name).where(F.col("_file").isin(paths))
     measures = [F.count("*").alias("n"), F.max("_deleted").alias("deleted")]
     for i, field in enumerate(columns):

@@ -30,7 +30,8 @@ class SnapshotDiff:
         table: the name of the table.
         before: the first snapshot.
         after: the second snapshot.
-        commits: the snapshots after `before` up to `after`, oldest first; empty if `before` is not an ancestor.
+        commits: the snapshots after `before` up to `after`, oldest first; empty if `before` is not an ancestor of
+            `after`.
         changes: the files that only one of the snapshots has: removed files first, ordered by path.
     """
 

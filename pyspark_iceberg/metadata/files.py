@@ -54,7 +54,7 @@ def _newest(location: str, properties: Mapping[str, str]) -> str:
     except MetadataError:
         names = []
     if not names:
-        raise MetadataError(f"There is no table in {location}: it has no file metadata/v<number>.metadata.json")
+        raise MetadataError(f"There is no table in {location}: it has no file such as metadata/v1.metadata.json")
     return f"{location}/metadata/{max(names, key=_version)}"
 
 

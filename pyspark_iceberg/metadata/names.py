@@ -14,10 +14,10 @@ def name_parts(name: str) -> list[str]:
 
 
 def identifier(name: str) -> str:
-    """Return the part of a name, quoted with backticks.
+    """Return a part of a name, quoted with backticks.
 
     Raises:
-        ValueError: Spark would replace a part of the name by the value of a setting.
+        ValueError: the name contains `${`, so that Spark would replace a part of it by the value of a setting.
     """
     if "${" in name:
         raise ValueError(f"A name must not contain ${{: {name}")
@@ -25,7 +25,7 @@ def identifier(name: str) -> str:
 
 
 def quoted(part: str) -> str:
-    """Return the part of a name, with backticks if it needs them."""
+    """Return a part of a name, with backticks if it needs them."""
     return part if _PLAIN.fullmatch(part) else identifier(part)
 
 

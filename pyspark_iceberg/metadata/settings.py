@@ -86,7 +86,7 @@ def catalog_settings(
     uri: str | None = None,
     properties: Mapping[str, str] | None = None,
 ) -> CatalogSettings:
-    """Return the settings of a catalog. Arguments take precedence over the environment, and this over the file.
+    """Return the settings of a catalog. Arguments override environment variables, which override the file.
 
     Args:
         name: the name; by default the variable `ICEBERG_LITE_CATALOG`, then `default-catalog` of the configuration.

@@ -17,7 +17,7 @@ def size(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """Return a number, in thousands or millions if it has more than five digits."""
+    """Return a number as text, with the unit k (thousands), M or G if it has more than five digits."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
         if abs(value) >= limit:
             return f"{value / (1e3 if unit == 'k' else limit):,.1f} {unit}"

@@ -1,4 +1,4 @@
-"""Plots of the facts of a table, by matplotlib."""
+"""Plots of the facts of a table, drawn with matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as one page that needs no other file and no network."""
+"""A report as one HTML page that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_report(
     path: str | os.PathLike[str],
     health: Sequence[HealthFinding] | None = None,
 ) -> None:
-    """Write the report of a table.
+    """Write the report of a table as an HTML page.
 
     Args:
         source: the metadata of the table.
@@ -54,7 +54,7 @@ def write_report(
 
 
 def page(facts: Facts) -> str:
-    """Return the page about the facts of a table."""
+    """Return the report about the facts of a table as an HTML page; for errors see `write_report`."""
     try:
         import jinja2
 

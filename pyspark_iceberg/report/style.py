@@ -56,7 +56,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def plotting() -> Iterator[None]:
-    """Set the settings of matplotlib while plots are made."""
+    """Apply the settings of matplotlib while plots are drawn."""
     import matplotlib
 
     with matplotlib.rc_context(_SETTINGS):

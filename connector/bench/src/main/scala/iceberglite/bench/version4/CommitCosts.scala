@@ -65,11 +65,13 @@ object CommitKind {
  * The cost of a commit.
  *
  * @param cold the requests of a writer that has not read the table before
- * @param warm the requests of a writer with the table's manifests in its cache, if they fit
- * @param fastMs the wall time in milliseconds of the warm writer, without latency of the storage
+ * @param warm the requests of a writer with the table's manifests in its cache, if they fit; equal to `cold` if the
+ *   commit takes too long to be repeated
+ * @param fastMs the wall time in milliseconds of the warm writer, without latency of the storage; of the cold writer if
+ *   the commit takes too long to be repeated
  * @param slowColdMs the wall time of the cold writer, with latency
  * @param slowWarmMs the wall time of the warm writer, with latency; NaN if the commit takes too long to be repeated
- * @param slowTreeMs `slowWarmMs` without the time in which the table metadata was written
+ * @param slowTreeMs `slowWarmMs` without the time in which the table metadata was written; NaN if `slowWarmMs` is NaN
  */
 final case class CommitCost(
     kind: String,

@@ -41,7 +41,7 @@ object TreeShape {
 
 /**
  * Predicts the bytes that a commit writes to the metadata tree of a table, from the number of its files.
- * docs/v4.md#figures describes the formulas.
+ * The section "Figures" of docs/v4.md describes the formulas.
  */
 sealed trait CostModel {
 
@@ -68,11 +68,11 @@ sealed trait CostModel {
 /**
  * The model of versions 2 and 3.
  *
- * @param one the length of a manifest with one file in bytes
- * @param perFile the bytes of a file in a large manifest
- * @param list the bytes of a manifest list without manifests
- * @param perManifest the bytes of a manifest in a manifest list
- * @param filesPerManifest the number of files of a large manifest
+ * @param one the length in bytes of a manifest with one file
+ * @param perFile the number of bytes for each file in a large manifest
+ * @param list the length in bytes of a manifest list without manifests
+ * @param perManifest the number of bytes for each manifest in a manifest list
+ * @param filesPerManifest the number of files in a large manifest
  */
 final case class ListModel(
     one: Double,
@@ -94,10 +94,10 @@ final case class ListModel(
 /**
  * The model of version 4.
  *
- * @param fixed the bytes of a root without entries
- * @param perFile the bytes of a data file in a root
- * @param perLeaf the bytes of a leaf in a root
- * @param filesPerLeaf the number of files of a large leaf
+ * @param fixed the length in bytes of a root without entries
+ * @param perFile the number of bytes for each data file in a root
+ * @param perLeaf the number of bytes for each leaf manifest in a root
+ * @param filesPerLeaf the number of files in a large leaf manifest
  * @param inline the number of files that the root itself lists
  */
 final case class RootModel(

@@ -29,7 +29,7 @@ object Goals {
   /** Planning is not slower if the ratio of the times is at most this number, because times vary between runs. */
   private val Tolerance = 1.1
 
-  /** @param models the cost models of version 4 by number of columns */
+  /** Returns the goals for each number of columns. @param models the cost models of version 4 by number of columns */
   def of(all: Vector[Measured], models: Map[Int, CostModel]): Vector[Goal] =
     all.map(_.columns).distinct.flatMap { columns =>
       val pairs = for {

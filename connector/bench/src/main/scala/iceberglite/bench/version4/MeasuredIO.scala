@@ -9,12 +9,14 @@ import iceberglite.bench.MemoryIO
 import iceberglite.storage.{FileIO, FileInfo}
 
 /**
- * Reads and written bytes.
+ * Numbers of requests to storage, files and bytes.
  *
  * @param reads the number of requests that read
- * @param writtenFiles the written files of the metadata tree, without the table metadata files
- * @param tableMetadataBytes the bytes of the table metadata files
- * @param largestFile the length of the largest written file of the metadata tree, in bytes
+ * @param writtenFiles the number of written files of the metadata tree, without the table metadata files
+ * @param writtenBytes the total length of these files in bytes
+ * @param largestFile the length of the largest of these files in bytes
+ * @param tableMetadataBytes the total length of the written table metadata files in bytes
+ * @param tableMetadataMs the time in milliseconds in which the table metadata files were written
  */
 final case class Requests(
     reads: Long,

@@ -46,7 +46,7 @@ object PlanKind {
  * @param requests the number of read requests of a cold plan, including that of the manifest list or root
  * @param readBytes the bytes that a cold plan reads
  * @param coldMs the wall time in milliseconds of a plan with an empty cache, without latency of the storage
- * @param warmMs the same with the manifests in the cache, if they fit
+ * @param warmMs the wall time of a plan with the manifests in the cache, if they fit, without latency
  * @param slowMs the wall time of a plan with an empty cache, with latency
  * @param heapBytes the heap that the plan occupies
  */

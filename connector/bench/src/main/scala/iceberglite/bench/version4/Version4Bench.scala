@@ -17,7 +17,7 @@ import iceberglite.spec.property.Version4Property
  *
  *   - `--files`: the numbers of files, separated by commas; by default `1000,10000,100000,1000000`
  *   - `--columns`: the numbers of columns with statistics; by default `10,50`
- *   - `--commits`: the number of commits of the histories; by default 1,000
+ *   - `--commits`: the number of appends after which the sizes of the metadata are measured; by default 1,000
  *   - `--latency`: the latency of a storage request in milliseconds; by default 100
  *   - `--json`: a file for the results in JSON
  *

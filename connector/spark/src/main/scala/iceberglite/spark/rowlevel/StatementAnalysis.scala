@@ -13,7 +13,7 @@ import iceberglite.table.Table
  * @param isRowByRow whether the change of a row depends on that row only
  * @param namedMetadata the metadata columns in the statement's conditions and values
  * @param isMerge whether the statement is a MERGE; Spark converts a MERGE that only inserts rows to an append
- * @param broadcastsSource whether the source of a MERGE has a BROADCAST hint; Spark itself removes the hint
+ * @param broadcastsSource whether the source of a MERGE has a BROADCAST hint; Spark removes the hint from its plan
  * @param findsFilesByMetadata whether the rule `AddGroupFilterByMetadata` finds the files to rewrite, because the
  *   condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions

@@ -20,8 +20,9 @@ import iceberglite.spec.Redaction
  * `VACUUM t [RETAIN n HOURS] [DRY RUN]`: expires snapshots and then removes orphan files, like the procedures
  * `expire_snapshots` and `remove_orphan_files`.
  *
- * @param retainHours age in hours after which snapshots expire; if absent, the table property
- *   `history.expire.max-snapshot-age-ms` determines the age
+ * @param retainHours age in hours after which snapshots expire and orphan files are removed; if absent, the table
+ *   property `history.expire.max-snapshot-age-ms` determines the age of snapshots. See
+ *   [[iceberglite.maintenance.vacuum.Vacuum]] for the age of orphan files
  * @param dryRun whether the statement only returns the snapshots, branches, tags and files that it would remove, and
  *   changes nothing
  */

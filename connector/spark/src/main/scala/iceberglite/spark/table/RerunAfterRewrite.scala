@@ -64,7 +64,7 @@ private[iceberglite] object RerunAfterRewrite {
   /**
    * Returns the rerun of an analyzed DELETE, UPDATE, MERGE or overwrite. Absent if the plan does not change an
    * iceberg-lite table, or if the statement uses positions of rows: after a compaction, the same position may belong to
-   * another row, or its file may be gone.
+   * another row, or its file may no longer exist.
    *
    * @param namedMetadata the names of the target's metadata columns that the statement uses. They cannot be found in
    *   the plan: the plan of an UPDATE contains all metadata columns, even if the statement uses only one of them

@@ -4,7 +4,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 
-/** The Iceberg views in Spark's session catalog, beside Spark's own views. */
+/** The Iceberg views in Spark's session catalog, which also contains Spark's own views. */
 private[iceberglite] object SessionViews {
 
   /**

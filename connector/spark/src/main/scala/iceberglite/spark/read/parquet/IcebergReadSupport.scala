@@ -25,7 +25,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
     case other => throw new IllegalStateException(s"$other does not contain the columns to read")
   }
 
-  /** Always throws, because neither Spark's vectorized reader nor [[RowDecoder]] calls this method. */
+  /** Always throws, because neither Spark's vectorized reader nor `RowDecoder` calls this method. */
   override def prepareForRead(
       configuration: Configuration,
       keyValueMetadata: JavaMap[String, String],

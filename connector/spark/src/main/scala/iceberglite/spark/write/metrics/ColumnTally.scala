@@ -79,8 +79,8 @@ final private[write] class DecimalTally extends ColumnTally {
 }
 
 /**
- * Collects the metrics of strings, binaries, fixed values, UUIDs and geometries. Their order is that of their unsigned
- * bytes.
+ * Collects the metrics of values that files store as bytes, such as strings, binaries and UUIDs. The values are ordered
+ * by their unsigned bytes.
  *
  * @param columnType the type of the column
  * @param bounded whether bounds are collected; only in this case, bytes of the values are copied
