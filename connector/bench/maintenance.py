@@ -118,7 +118,7 @@ def main() -> None:
     """Measure, and print a row for each procedure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines.add_jars(parser)
-    parser.add_argument("--files", type=int, default=200, help="small files, snapshots, and tens of orphan files")
+    parser.add_argument("--files", type=int, default=200, help="small files and snapshots; 10 times as many orphans")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table whose files are rewritten")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
     parser.add_argument("--repeats", type=int, default=3, help="rewrites in a session")

@@ -72,7 +72,9 @@ def expire(
 def compact(
     context: typer.Context,
     table: TableName,
-    where: Annotated[Optional[str], typer.Option(help="Rewrite only files with rows that may satisfy this")] = None,
+    where: Annotated[
+        Optional[str], typer.Option(help="Rewrite only files that may have rows that satisfy this condition")
+    ] = None,
     sort_by: Annotated[Optional[str], typer.Option(help="Sort order, such as 'a, b DESC'")] = None,
     zorder_by: Annotated[Optional[list[str]], typer.Option(help="Column of a Z-order; repeat for each column")] = None,
     all_files: Annotated[bool, typer.Option("--all", help="Rewrite all files, not only those that need it")] = False,

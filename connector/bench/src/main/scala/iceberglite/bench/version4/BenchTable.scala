@@ -36,7 +36,7 @@ final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val
   /** Returns new storage for the files of this table, whose cache of manifests is empty. */
   def cold(latencyMs: Long): MeasuredIO = new MeasuredIO(storage, latencyMs)
 
-  /** Returns this table, as if no commit had changed it. */
+  /** Returns this table in its original state, which commits to earlier results of this method do not change. */
   def on(io: MeasuredIO): Table =
     new Table(Id, Id.toString, newest, io, new MemoryPointer(io, Some(newest)))
 

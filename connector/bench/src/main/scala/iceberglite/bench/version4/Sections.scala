@@ -124,7 +124,7 @@ object Sections {
     }
   )
 
-  /** @param models the models by version and number of columns */
+  /** Returns measured and predicted bytes of commits. @param models the models by version and number of columns */
   def predictions(all: Vector[Measured], models: Map[(FormatVersion, Int), CostModel], files: Double): Section = {
     val kinds = Vector(CommitKind.AppendOne, CommitKind.DeleteOne, CommitKind.DeleteRandom)
     val measured = for {

@@ -173,7 +173,7 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether the change of a row depends on that row only. */
   def isRowByRow: Boolean = analysis.isRowByRow
 
-  /** Returns the metadata columns to read: the columns that the operation needs, and the columns in the statement. */
+  /** Returns the metadata columns to read: those that the operation needs, and those that the statement names. */
   def metadata(needed: String*): Array[NamedReference] =
     (needed ++ analysis.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 

@@ -104,7 +104,8 @@ private[rules] object JoinSide {
    * Returns the side of a join with the given plan and join keys.
    *
    * @param joins how Spark will execute the joins below the side
-   * @return absent if rows are shuffled between the scan and the join, or if the keys are not columns of one scan
+   * @return absent if rows are shuffled between the scan and the join, if the keys are not columns of one scan, or if a
+   *   read option determines how the files of the scan are grouped
    */
   def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
     val attributes = keys.toVector.map {

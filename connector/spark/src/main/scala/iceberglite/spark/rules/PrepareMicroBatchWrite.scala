@@ -74,9 +74,9 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
   }
 
   /**
-   * Returns a value with the checks of its strings. The fields of structs are matched by name, because the write also
-   * does this; Spark's function matches them by position. It is only used for arrays and maps of the declared type. All
-   * other values remain as they are, and the write checks their types.
+   * Returns a value with the checks of its strings. The fields of structs are matched by name, as in the write. Spark's
+   * function matches them by position. Therefore, it is used only for strings, and for arrays and maps of the declared
+   * type. All other values remain as they are, and the write checks their types.
    */
   private def checked(value: Expression, declared: DataType): Expression = (value.dataType, declared) match {
     case (StringType, _: CharType | _: VarcharType) => CharVarcharUtils.stringLengthCheck(value, declared)

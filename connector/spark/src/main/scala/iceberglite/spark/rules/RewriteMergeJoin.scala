@@ -24,6 +24,7 @@ import iceberglite.spark.table.SparkTable
 /**
  * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
  * uses an outer join. Spark cannot broadcast the source of this join, so Spark shuffles and sorts the whole target.
+ * This rule rewrites the join as follows:
  *
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
  *   first finds the target's rows with a match; the outer join then processes only these rows.

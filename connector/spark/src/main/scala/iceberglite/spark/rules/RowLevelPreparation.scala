@@ -24,7 +24,7 @@ import iceberglite.spark.table.SparkTable
 /**
  * The plan of a DELETE, UPDATE or MERGE with the columns that its write needs, and the properties of the statement.
  *
- * @param analysis absent for a plan without an operation
+ * @param analysis the properties of the statement; absent for a plan without a row-level operation
  */
 final private[rules] case class RowLevelPreparation(plan: LogicalPlan, analysis: Option[StatementAnalysis])
 

@@ -68,7 +68,8 @@ final case class AddConstraint(table: Seq[String], constraint: CheckConstraint) 
     val texts = ConstraintExpression.used(condition).map { case (path, value) =>
       Alias(Cast(value, StringType, zone, EvalMode.LEGACY), path.mkString("."))()
     }
-    // Null does not pass the filter. Spark pushes this form down, so that files without violations are not read.
+    // A row for which the condition is null satisfies the constraint, and does not pass this filter. Spark pushes the
+    // filter down, so that files without violations are not read.
     val violations = Filter(Not(condition), relation)
     val rows = Statements.dataset(session, Limit(Literal(1), Project(texts, violations))).collect()
     rows.headOption.foreach { row =>

@@ -10,7 +10,7 @@ final private[sql] case class SqlErrorClass(name: String, parameters: Map[String
 
 private[sql] object SqlErrorClass {
 
-  /** The statement does not follow the grammar. */
+  /** Returns the error class of a statement that does not follow the grammar. */
   def syntax(near: String, problem: String): SqlErrorClass =
     SqlErrorClass("PARSE_SYNTAX_ERROR", Map("error" -> near, "hint" -> s": $problem"))
 

@@ -26,8 +26,8 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
   override def requiredOrdering: Array[SortOrder] = plan.requirements.ordering
 
   /**
-   * Returns the advisory size. Returns 0 if no distribution is required, because Spark rejects an advisory size without
-   * a distribution.
+   * Returns the advisory size of a shuffle partition. Returns 0 if no distribution is required, because Spark rejects
+   * an advisory size without a distribution.
    */
   override def advisoryPartitionSizeInBytes: Long =
     in(if (plan.requirements.isDistributed) plan.advisorySize else 0L)

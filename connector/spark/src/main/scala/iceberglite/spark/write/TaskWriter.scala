@@ -15,7 +15,8 @@ import iceberglite.spec.partition.PartitionTuple
  *
  * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is no such
  *   column
- * @param constraints the CHECK constraints of the table; absent if there are none. Unchanged rows are not checked
+ * @param constraints checks new rows against the CHECK constraints and generated columns of the table; absent if there
+ *   are none. Unchanged rows are not checked
  */
 final private[iceberglite] class TaskWriter(
     files: TaskFiles,

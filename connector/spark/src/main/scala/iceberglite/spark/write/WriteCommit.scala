@@ -121,7 +121,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
       }
     }
 
-  /** Runs a commit of files of this write that the caller has prepared. */
+  /** Runs a commit that adds files of this write. Unless it has certainly failed, the files are not removed later. */
   def attempt[A](commit: => A): A = {
     maybeCommitted = true
     try commit

@@ -57,7 +57,8 @@ final private[iceberglite] case class WriteRequest(
  *   column
  * @param check the CHECK constraints and generated columns of the table; absent if there are none, and for rows that
  *   are already in the table
- * @param isChecked whether the rows are checked, also against constraints that are added before the commit
+ * @param isChecked whether the rows must satisfy the constraints of the table, so that the commit fails if a constraint
+ *   was added after the check
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,

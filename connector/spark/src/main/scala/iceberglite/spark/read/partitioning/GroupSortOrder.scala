@@ -15,8 +15,8 @@ import iceberglite.spec.types.Type._
  * Determines the columns by which the rows of each file group are sorted in ascending order, nulls first, if the files
  * of the group are read one after the other. The files of a group share a partition key.
  *
- * The sort order id of a file states how its rows are sorted (spec: "Sorting"). The files of a group must have bounds
- * that do not overlap.
+ * The sort order id of a file states how its rows are sorted (spec: "Sorting"). In addition, the bounds of the first
+ * sort column must show that the value ranges of the files of a group do not overlap.
  */
 private[read] object GroupSortOrder {
 

@@ -27,7 +27,7 @@ import iceberglite.spec.types.NestedField
  */
 final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
 
-  /** Returns this grouping with the order that the rows of the scan's files have. */
+  /** Returns this grouping with the columns by which the rows of each group of the scan's files are sorted. */
   def ordered(files: ScanFiles): KeyGrouping =
     copy(order = of(files.plan.tasks).fold(order)(groups => GroupSortOrder.of(files, groups.map(_._2))))
 

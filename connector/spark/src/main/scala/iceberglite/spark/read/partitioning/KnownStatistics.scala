@@ -26,7 +26,7 @@ final private[iceberglite] case class KnownStatistics(
 
 private[iceberglite] object KnownStatistics {
 
-  /** Returns the statistics of a column in the files of a scan. Each of them is absent if a file lacks it. */
+  /** Returns the statistics of a column in the files of a scan. A value is absent if a file's metadata lacks it. */
   def of(scanned: ScanFiles, column: NestedField): KnownStatistics = column.fieldType match {
     case t: PrimitiveType =>
       val files = scanned.withMetricsOf(Set(column.id))

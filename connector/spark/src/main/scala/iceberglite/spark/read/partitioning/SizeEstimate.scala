@@ -32,7 +32,7 @@ private[iceberglite] object SizeEstimate {
     override def numRows(): OptionalLong = OptionalLong.empty()
   }
 
-  /** Returns the size of rows from their number and their columns only. */
+  /** Returns the size that Spark assumes for a number of rows with the columns of a schema. */
   def of(rows: Long, schema: StructType): SizeEstimate = {
     val width = if (schema.isEmpty) RowOverhead else schema.defaultSize
     SizeEstimate(rows, times(math.max(0L, rows), width.toLong))

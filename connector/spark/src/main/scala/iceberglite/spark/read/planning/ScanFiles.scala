@@ -29,7 +29,7 @@ import iceberglite.tree.PartitionSpecs
  * @param schema the columns to which filters refer
  * @param commits the commits whose changes are read; if absent, the scan reads the snapshot itself
  * @param planning where manifests are read, and which metrics are kept; if absent, the driver reads the manifests
- * @param wholeFiles whether all rows of the files are read
+ * @param wholeFiles whether all rows of the planned files are read, including rows that do not satisfy the filter
  * @param planner plans the scan on the server of the catalog; if absent, Spark plans the scan
  */
 final private[iceberglite] case class ScanSource(
@@ -49,7 +49,8 @@ final private[iceberglite] case class ScanSource(
  * @param filter a condition that is true for all rows that Spark needs
  * @param limit the limit on the rows that Spark needs
  * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
- * @param existingPlan the plan of all files and the duration of planning, if all files have already been planned
+ * @param existingPlan the plan of all files and the duration of planning in ms, if all files were planned before the
+ *   limit was known
  */
 final private[iceberglite] case class ScanFiles(
     source: ScanSource,
@@ -202,7 +203,7 @@ final private[iceberglite] case class ScanFiles(
       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
     }
 
-  /** Returns a function that returns the filter for a file, given the partition values of the file. */
+  /** Returns a function from a file to the part of a condition that the file's partition values do not decide. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planningSchema))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]

@@ -14,7 +14,7 @@ private[read] object ConstantVectors {
    * Returns a constant column.
    *
    * @param value the value in Spark's internal format; absent for null
-   * @param capacity maximum number of rows in a batch, which [[ColumnVector.numNulls]] counts
+   * @param capacity maximum number of rows in a batch; [[ColumnVector.numNulls]] returns this number for a null
    */
   def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = value match {
     case None => new NullVector(dataType, capacity)

@@ -37,10 +37,7 @@ final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalTyp
   }
 }
 
-/**
- * Times of day that a file stores in milliseconds. Only files that other systems wrote and that were added to the table
- * store them in this unit.
- */
+/** Times of day that a file stores in milliseconds. Only imported files store them in this unit. */
 final private[read] class MillisAsMicros(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId) * 1000L
 }

@@ -40,7 +40,10 @@ final private[source] class ConsumerTag(
     }
   }
 
-  /** Loads the newest version of the table if another source of the query may have moved the tag since the last one. */
+  /**
+   * Loads the newest version of the table if the last known version does not have the tag where the query moved it,
+   * because another source of the query may have moved the tag.
+   */
   private def loadMovesOfOtherSources(table: StreamTable): Unit = {
     val known = table.current.metadata.refs.get(consumer.tag)
     if (moves.expected.nonEmpty && !known.exists(ref => moves.expected(ref.snapshotId))) {

@@ -9,8 +9,8 @@ import iceberglite.table.{Action, Table}
  * The table that a stream follows. Not thread-safe.
  *
  * @param travel selects the snapshot, branch or tag that the stream follows
- * @param columns selects the state of the table whose columns a new read has. This is the state that the table's name
- *   selects; options select only rows
+ * @param columns selects the state of the table from which a new query takes its columns. This is the state that the
+ *   table's name selects; read options select only rows
  */
 final private[source] class StreamTable(
     loaded: Table,
@@ -22,7 +22,7 @@ final private[source] class StreamTable(
   /** Returns the last known version of the table. */
   def current: Table = table
 
-  /** Returns the columns that a new read of the last known version has. */
+  /** Returns the columns that a new query of the last known version has. */
   def schema: Schema = columns.schema(table.metadata)
 
   def state: StreamState = StreamState(table.tree(), travel.snapshot(table.metadata))

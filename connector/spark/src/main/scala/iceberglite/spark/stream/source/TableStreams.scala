@@ -74,8 +74,8 @@ private[iceberglite] object TableStreams {
   /**
    * The changes of commits, with the columns of a changelog.
    *
-   * @param viewOf returns how the rows of a micro-batch are computed; absent for each deleted and inserted row. It is
-   *   called for streams only, because batch reads reject the options of the view
+   * @param viewOf returns how the rows of a micro-batch are computed; the result is absent if the stream returns each
+   *   deleted and inserted row. Called for streams only, because batch reads reject the options of the view
    */
   final case class Changes(viewOf: () => Option[ChangeView]) extends Content
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 
 import iceberglite.data.RowSource
 
-/** The values of Spark's rows. */
+/** Reads the values of Spark's rows. */
 private[write] object SparkRowSource extends RowSource[SpecializedGetters] {
   override type Entries = ArrayData
   override type Pairs = MapData

@@ -9,6 +9,7 @@ import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
 
+/** Creates the object that shreds Spark's rows into the columns of a Parquet file. */
 private[parquet] object RowShredder {
   private val MaxIntDigits = 9
 

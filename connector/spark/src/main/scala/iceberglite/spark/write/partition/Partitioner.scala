@@ -32,7 +32,8 @@ private[write] object Partitioner {
    * Creates a partitioner.
    *
    * @param input the columns of the rows
-   * @throws Unsupported if a transform is unknown
+   * @throws Unsupported if a partition field has an unknown transform, several source columns, or a source column whose
+   *   type is not primitive
    */
   def of(spec: PartitionSpec, input: Vector[InputField]): Partitioner = {
     if (spec.hasUnknownTransform) {
