@@ -10,17 +10,17 @@ import iceberglite.data.DataFormats
 import iceberglite.spec.file.FileFormat
 
 /**
- * Checks that what the architecture has once is not implemented a second time: the evaluation of filters on files, the
- * commit of a write, the registries of file formats, and the type of a finished file.
+ * Checks that only one class evaluates filters on files, that only one class commits writes, that only the registries
+ * import the packages of file formats, and that only one class represents a finished file.
  */
 class SingleImplementationSuite extends AnyFunSuite {
   private val sources: Vector[Path] = Seq("core", "spark").flatMap(p => SourceFiles.in(s"$p/src/main")).toVector
 
-  /** Returns the sources whose code matches. */
+  /** Returns the short names of the sources whose code contains a match of the pattern. */
   private def sourcesWith(pattern: Regex, files: Vector[Path] = sources): Set[String] =
     files.filter(f => pattern.findFirstIn(SourceFiles.code(f)).isDefined).map(SourceFiles.shortName).toSet
 
-  test("FileFilter is the only filter engine: other code does not evaluate filters on partitions and metrics itself") {
+  test("only FileFilter evaluates the filters of queries on the partitions and metrics of files") {
     val engine = ("""\bnew (?:InclusiveMetrics|StrictMetrics|ManifestEvaluator|Residual)\b|""" +
       """\bProject\.(?:inclusive|strict)\b|\bEvaluate\.tuple\b""").r
     val partsOfFiles = Set("data/orc/OrcSkipping.scala") // stripes and row groups, which are not files of a table
@@ -33,7 +33,8 @@ class SingleImplementationSuite extends AnyFunSuite {
   }
 
   test("each write of Spark commits and aborts through WriteCommit") {
-    // A rewrite only collects its files here. `DataFileRewrite` commits or removes them through `WriteCommit`.
+    // `CollectingWrite` only collects the files of a rewrite. `DataFileRewrite` commits or removes these files through
+    // `WriteCommit`.
     val writes = sourcesWith("""\b(?:extends|with)\s+(?:BatchWrite|DeltaBatchWrite|StreamingWrite)\b""".r) -
       "spark/maintenance/CollectingWrite.scala"
     assert(writes.size >= 3)
@@ -74,7 +75,7 @@ class SingleImplementationSuite extends AnyFunSuite {
       val code = SourceFiles.code(sources.find(SourceFiles.shortName(_) == name).get)
       assert(members.findFirstMatchIn(code).map(_.group(1).split(", ").length).contains(FileFormat.ofRows.size), name)
     }
-    // Trees store manifests in Parquet files.
+    // These sources read or write manifests, which are Parquet files in version 4.
     val metadata = Set(
       "tree/manifestlist/ColumnarManifests.scala",
       "tree/root/LeafStatistics.scala",
@@ -89,7 +90,7 @@ class SingleImplementationSuite extends AnyFunSuite {
     assert(sourcesWith("""\bFileFormat\.(?:Parquet|Orc|Avro)\b""".r, ofTrees) == Set.empty[String])
   }
 
-  test("a finished file has one type: only WrittenFile has the metrics and the size of a file that was written") {
+  test("only WrittenFile has the metrics of a file that was written") {
     val finished = """\bclass (\w+)[\w\[\]\s]*\((?:[^()]|\([^()]*\))*?\bmetrics: Metrics\b""".r
     val types = sources.flatMap(f => finished.findAllMatchIn(SourceFiles.code(f)).map(_.group(1))).toSet
     // `Summary` describes the rows inside a root of version 4, which are not a file.

@@ -39,7 +39,7 @@ object SourceFiles {
    * A method or lazy value.
    *
    * @param body the text after the equals sign, up to the end of the file
-   * @param line the number of its first line, from 1
+   * @param line the number of the line with the name, counted from 1
    */
   final case class Definition(name: String, isOverride: Boolean, body: String, line: Int)
 

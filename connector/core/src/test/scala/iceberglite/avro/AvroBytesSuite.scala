@@ -48,7 +48,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("after skipping a count of numbers, the number that follows them is read") {
+  test("skipNumbers skips the given count of numbers") {
     forAll(Gen.listOf(longs)) { numbers =>
       val out = new AvroOutput
       numbers.foreach(out.writeLong)
@@ -94,7 +94,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("a block is read if its header also contains its size in bytes") {
+  test("a block whose header also contains its size in bytes is read") {
     val out = new AvroOutput
     out.writeLong(-2)
     out.writeLong(2)

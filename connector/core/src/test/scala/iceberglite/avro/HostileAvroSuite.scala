@@ -90,7 +90,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   private val huge = Seq(Long.MaxValue, Long.MinValue, -1L, Int.MaxValue.toLong, 1L << 40)
 
-  test("implausible lengths and counts are rejected without allocating memory", ManifestRules.damaged) {
+  test("implausible lengths and counts are rejected", ManifestRules.damaged) {
     huge.foreach { n =>
       val pairs = encoded { out =>
         out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))

@@ -19,7 +19,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> "mem://wh", "cache-enable" -> "false"))
   }
 
-  test("known properties are accepted, and each unknown property causes a warning") {
+  test("supported properties are accepted, and each property without effect causes a warning") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
     assert(CatalogProperties.check("lite", known.map(_ -> "x").toMap).isEmpty)
     val withoutEffect =
@@ -56,7 +56,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(CatalogProperties.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
   }
 
-  test("lock-impl is rejected for file-system catalogs, whose writers may need the lock; others log a warning") {
+  test("only the in-memory lock-impl is accepted for file-system catalogs; for others, lock-impl causes a warning") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
     for (kind <- Seq("hadoop", "HADOOP")) {
@@ -99,7 +99,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
   }
 
-  test("a warehouse location is used without its trailing slashes, and otherwise unchanged") {
+  test("trailing slashes of a warehouse are removed, and a relative path is resolved against the working directory") {
     assert(Warehouse.of("s3a://bucket/wh//") == "s3a://bucket/wh")
     assert(Warehouse.of("/wh/") == "/wh")
     assert(Warehouse.of("/") == "/")

@@ -152,7 +152,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)
   }
 
-  test("temporary metadata files of killed writers are deleted, and those of running writers are kept") {
+  test("commits delete old temporary metadata files, which killed writers left, and keep recent and other files") {
     val catalog = open(s"$directory/wh")
     val table = catalog.create(Id, unpartitioned())
     val metadata = directory.resolve("wh/db/t/metadata")

@@ -11,7 +11,10 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
-/** Tests that the table is in its old or in its new state after a fault in any storage call of a commit. */
+/**
+ * Tests that every referenced file exists after a fault in any storage call of a commit, and that a commit with a
+ * definite outcome leaves no unreferenced files.
+ */
 class FaultSuite extends AnyFunSuite {
   private val changes: Seq[(String, Catalog => Unit)] = Seq(
     "append" -> { c =>
@@ -43,7 +46,7 @@ class FaultSuite extends AnyFunSuite {
     // on PostgreSQL, which is slow.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
-  } test(s"after a fault ($fault) the table is consistent, without unreferenced files: $name, ${fixture.kind}") {
+  } test(s"a fault ($fault) loses no file, and a definite outcome leaves no other file: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 

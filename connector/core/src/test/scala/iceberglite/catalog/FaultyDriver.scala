@@ -26,7 +26,7 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** A fault of a statement. */
+  /** What happens when a statement is executed. */
   sealed trait Break
 
   /** The connection breaks before the statement takes effect. */
@@ -41,7 +41,7 @@ object FaultyDriver {
   /** The statement succeeds, after `first` has run. */
   final case class Late(first: () => Unit) extends Break
 
-  /** Pairs of a prefix of a statement and a fault. Each fault applies once, to the next matching statement. */
+  /** Pairs of the beginning of a statement and what happens to the next such statement. Each pair is used once. */
   @volatile var breaks: Vector[(String, Break)] = Vector.empty
 
   /** Whether new connections fail. */

@@ -18,7 +18,7 @@ import iceberglite.table.action.FastAppend
 
 /**
  * Tests the file-system catalog on a server with the interface of S3, without any other service. The server is moto
- * behind a lock that makes conditional writes atomic. It shows what the catalog needs from S3, not how S3 behaves.
+ * behind a lock that makes conditional writes atomic, so the tests do not show how S3 itself behaves.
  */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8

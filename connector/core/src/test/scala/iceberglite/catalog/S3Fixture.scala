@@ -4,7 +4,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.{HadoopFileIO, S3Storage}
 import iceberglite.table.KeptFiles
 
-/** The file-system catalog in a bucket of a real S3 server. */
+/** The file-system catalog in a bucket of the S3 server of the test environment. */
 object S3Fixture extends CatalogFixture {
   override val kind = "hadoop on S3"
 

@@ -23,7 +23,7 @@ class VersionFilesSuite extends AnyFunSuite {
   private def read(io: FileIOWrapper): Option[Int] =
     VersionFiles.ifExists(io, path)(io.read(path).length)
 
-  test("a file that appears after an attempt to read it is read again") {
+  test("a file that cannot be read at first is read by the second attempt") {
     val delayed = new UnreadableAtFirst(failures = 1)
     assert(read(delayed).contains(1) && delayed.reads.get == 2)
   }

@@ -171,7 +171,7 @@ class ViewOperationsSuite extends AnyFunSuite {
     }
   }
 
-  test("views in a file-system catalog have no table's name, no other location and no renames; they are not tables") {
+  test("a view in a file-system catalog cannot have a table's name or a custom location, and cannot be renamed") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = open(CatalogFixture.Hadoop, store)
       val table = TableIdentifier(Vector("db"), "t")

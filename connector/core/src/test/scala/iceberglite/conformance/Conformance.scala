@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 /** A test that verifies a rule of the specification: its file, relative to the project root, and its name. */
 final case class Proof(rule: String, file: String, test: String)
 
-/** Collects the tests that show each rule of the specification, from the tags in the test sources. */
+/** Collects the tests that verify each rule, from the tags and the `proves` comments in the test sources. */
 object Conformance {
   private val ScalaTest =
     """(?s)\btest\(\s*s?"((?:[^"\\]|\\.)*)"((?:\s*,\s*[\w.]+)+)(?:\s*\+:[^:]*:\s*_\*)?\s*\)""".r

@@ -63,7 +63,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   protected def assertSame(found: Vector[Record], expected: Vector[Record]): Unit =
     assert(found.map(RecordGenerators.comparable) == expected.map(RecordGenerators.comparable))
 
-  /** Returns the value without the parts that the format cannot store. Subclasses override it. */
+  /** Returns the value that is read after the value was written. Subclasses override this method if necessary. */
   protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value
 
   protected def records(schema: Schema): Gen[Vector[Record]] =

@@ -9,7 +9,7 @@ import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Tests the conversion of variants to JSON. The Spark suites compare all types with Apache Iceberg's library. */
+/** Tests the conversion of variants to JSON. */
 class VariantJsonSuite extends AnyFunSuite {
   private val emptyMetadata = bytes(1, 0, 0)
 

@@ -76,7 +76,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert((list("level"), list("content"), list("length")) == ((0, "manifest list", None)))
   }
 
-  test("tree has the entries of each node, with those that are not live, and the number of overlapping manifests") {
+  test("tree has the counts of entries and of deleted entries of each node, and the number of overlapping manifests") {
     val t = newTable()
     remove(t, "b", "e")
     t.append(file("f"), file("g"), file("h"), file("i"))
@@ -87,7 +87,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert(found.forall(r => r("length") == t.io.info(r("path").toString).map(_.length)))
   }
 
-  test("entries has the files that the snapshot removed, from a leaf and from the root, and all_entries those of all") {
+  test("entries includes the files that the snapshot removed, and all_entries has the entries of all snapshots") {
     val t = newTable()
     remove(t, "b", "e")
     assert(filesIn(rows(t, "entries")).toSet == Set("a" -> 1, "c" -> 1, "d" -> 1, "x" -> 1, "b" -> 2, "e" -> 2))

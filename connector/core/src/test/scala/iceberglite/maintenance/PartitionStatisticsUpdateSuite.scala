@@ -57,7 +57,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
     assert(updated == updated.sorted(PartitionStatistics.ordering), clue)
   }
 
-  test("an update equals a full computation after random commits of every kind", Slow) {
+  test("updated statistics have the counts of a full computation after random commits of every kind", Slow) {
     val rounds = 10
     var updates = 0
     for (version <- FormatVersion.all.filter(_ <= FormatVersion.V3); round <- 0 until rounds) {

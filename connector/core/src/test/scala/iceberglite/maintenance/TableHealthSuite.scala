@@ -215,7 +215,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(planned.map(_.bytesRewritten).sum <= 3100 && actionsOf(planned) == order)
   }
 
-  test("a rewrite is reported as skipped if no group of files fits into max-bytes, and else with the number of files") {
+  test("a rewrite is reported as skipped if it rewrites no file, and otherwise with the number of files") {
     def reportOf(runner: Recorder): StepReport =
       due(maintenance(neglected, runner, "max-bytes" -> "3100").run()).find(_.step.action == RewriteDataFiles).get
     class Unchanged(message: Option[String]) extends Recorder {

@@ -127,7 +127,7 @@ class TablePathRewriteSuite extends AnyFunSuite {
   }
 
   for (version <- FormatVersion.all)
-    test(s"later versions are copied from a start version, even if snapshots expired, version ${version.number}") {
+    test(s"versions after a start version are copied, even if snapshots have expired, version ${version.number}") {
       for (round <- 0 until Fuzz.slowRounds(4, 1)) {
         val seed = Fuzz.seed + 1000L + 100L * version.number + round
         val (actions, history) = randomHistory(version, seed)

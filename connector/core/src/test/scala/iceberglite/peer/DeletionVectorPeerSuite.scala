@@ -29,8 +29,8 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   private val dataFile = "t/data/1.parquet"
 
   /**
-   * Generates positions up to a limit. For the upper 32 bits of a position (the key), Apache Iceberg allocates a bitmap
-   * for every value up to the highest one.
+   * Generates positions whose upper 32 bits (the key) are small, because Apache Iceberg allocates a bitmap for every
+   * key up to the highest one.
    */
   private val position: Gen[Long] = Gen.frequency(
     20 -> Gen.choose(0L, 300L),

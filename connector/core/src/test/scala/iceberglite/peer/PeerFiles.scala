@@ -19,7 +19,10 @@ import iceberglite.spec.types.{Literal, Type}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts content files, manifests and partition specs to and from the classes of Apache Iceberg. */
+/**
+ * Converts content files and manifests to and from the classes of Apache Iceberg, and schemas and partition specs to
+ * these classes.
+ */
 object PeerFiles {
   def schema(schema: Schema): PeerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
 

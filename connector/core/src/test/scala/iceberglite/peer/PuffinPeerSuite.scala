@@ -21,8 +21,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.table.MemoryFileIO
 
 /**
- * Compares Puffin files and Theta sketches with Apache Iceberg. The codec LZ4 is excluded, because Apache Iceberg does
- * not support it.
+ * Compares Puffin files with Apache Iceberg, and Theta sketches with Apache DataSketches. The codec LZ4 is excluded,
+ * because Apache Iceberg does not support it.
  */
 class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/metadata/s.puffin"

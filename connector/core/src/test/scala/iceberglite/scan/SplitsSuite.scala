@@ -103,7 +103,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
   }
 
-  test("files are split into the given number of groups of similar size, in order") {
+  test("files are split into at most the given number of groups of similar size, in order") {
     forAll(tasks, Gen.choose(1, 12)) { (files, count) =>
       val groups = Splits.evenly(files, count)
       assert(groups.size <= count && groups.forall(_.nonEmpty))

@@ -11,8 +11,11 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /**
- * A server of the Python package in tests/servers, with its connection properties. The server process exits when its
- * pipe is closed, which happens even if this JVM is killed.
+ * A server of the Python package in tests/servers, with its connection properties. If this JVM has started the server,
+ * the server process exits when its pipe is closed, which happens even if this JVM is killed.
+ *
+ * @param isShared whether the server that tests/run.py has started is used, if the environment variable
+ *   `ICEBERG_LITE_SERVERS` contains its directory
  */
 final class Server private[servers] (kind: String, isShared: Boolean) {
 
@@ -92,7 +95,10 @@ final class S3Server(server: Server) {
   }
 }
 
-/** The real servers of the test environment. Each server is started on first use, and stopped with this JVM. */
+/**
+ * The servers of the test environment. Each server is started on first use and stopped with this JVM, unless
+ * tests/run.py has started it.
+ */
 object Servers {
   lazy val rest: RestServer = new RestServer(new Server("rest", isShared = false))
   lazy val hive: HiveServer = new HiveServer(new Server("hive", isShared = false))

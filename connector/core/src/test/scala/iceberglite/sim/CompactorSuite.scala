@@ -25,7 +25,7 @@ class CompactorSuite extends AnyFunSuite {
     if (Sampling.isFast) 0 until 6 else Sampling.half(0 until 100, "histories of CompactorSuite")
   private val quarterMinutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
 
-  test("a compactor among eight writers that delete and update rows loses no delete and never starves") {
+  test("compactions lose no delete of eight other writers, and each commits unless one of its files is removed") {
     val seeds = SimulationSuite.seeds(histories, quarterMinutes.map(n => TimeUnit.SECONDS.toNanos(n * 15)))
     val operations = seeds.flatMap(seed => run(seed).filter(_.writer == CompactorSuite.Compactor)).toVector
     val committed = operations.count(_.outcome.isInstanceOf[Outcome.Acknowledged])
@@ -58,7 +58,7 @@ class CompactorSuite extends AnyFunSuite {
     ()
   }
 
-  test("a compaction that carries deletes over outlasts more conflicts than it has retries") {
+  test("a compaction that carries deletes over is committed after more conflicts than it has retries") {
     var carried = Vector.empty[Int]
     val carrier = new DeleteCarrier {
       override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = {
@@ -104,7 +104,7 @@ class CompactorSuite extends AnyFunSuite {
     } finally f.close()
   }
 
-  test("a compaction that does not carry deletes over has only its retries") {
+  test("a compaction that does not carry deletes over fails if it has more conflicts than retries") {
     intercept[CommitConflict](compact(None)(_ => fail("the compaction was committed")))
   }
 

@@ -55,7 +55,7 @@ object Settings {
         "write.metadata.delete-after-commit.enabled" -> choose("false", "true")
       )
     )
-    // Drawn last, so that the other histories do not depend on it.
+    // The settings of version 4 are chosen last, so that they do not change the settings of other versions for a seed.
     if (random.nextInt(4) > 0) settings
     else {
       val small = random.nextBoolean()

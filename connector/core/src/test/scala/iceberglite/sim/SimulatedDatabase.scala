@@ -20,7 +20,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
   private val sessions = new ConcurrentHashMap[String, Session]
 
   /**
-   * What the connections of one catalog object need.
+   * The data that the connections of one catalog object share.
    *
    * @param caller executes the statements and may inject faults; `None` if no statement has a fault
    * @param server the connection on which delayed statements run

@@ -13,7 +13,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.tree.MetadataPool
 
-/** Counts the renewals of each request. The request is the expiration time of the new credentials, or another text. */
+/**
+ * Counts the renewals of each request. A request begins with a time in milliseconds; its n-th renewal returns
+ * credentials that expire at n times this time. A request that begins with `refuse` fails.
+ */
 class CountingSource extends CredentialSource {
 
   override def renew(request: String): VendedSettings = {

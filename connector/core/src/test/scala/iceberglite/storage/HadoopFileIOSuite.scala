@@ -89,7 +89,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       Seq(s"$directory/f", s"file:$directory/f", s"file://$directory/f").foreach(p => assert(read(io, p) == "1", p))
     }
 
-    test(s"an exclusive create does not overwrite an existing file (FileIO with $name)") {
+    test(s"a write to an existing path fails, and the file keeps its contents (FileIO with $name)") {
       val io = newFileIO()
       io.write(s"$directory/f", content("1"))
       val error = intercept[StorageFailed](io.write(s"$directory/f", content("2")))

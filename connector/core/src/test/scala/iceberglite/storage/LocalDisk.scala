@@ -30,7 +30,7 @@ object LocalDisk {
 
   /**
    * Makes Hadoop use [[LocalDisk]] for the scheme `file` in this JVM, and thus also Spark and Apache Iceberg. Hadoop
-   * keeps the first file system of a scheme. The class is not set in the configuration of tests, because iceberg-lite
+   * caches the first file system of a scheme. The class is not set in the configuration of tests, because iceberg-lite
    * uses Hadoop for local files if a class is configured.
    */
   def install(): Unit = {

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** Tests reading and writing files on a real S3 server. */
+/** Tests reading and writing files on the S3 server of the test environment. */
 class S3FilesSuite extends AnyFunSuite {
   private lazy val bucket = Servers.s3.newBucket()
   private lazy val io = S3Storage.files(S3Storage.real)

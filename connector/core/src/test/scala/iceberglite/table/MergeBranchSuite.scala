@@ -126,7 +126,7 @@ class MergeBranchSuite extends AnyFunSuite {
     assert(message.contains("m.puffin deletes row 4 of a") && message.contains("work into main"))
   }
 
-  test("a delete on the branch and an update of the same row on main are rejected, but two deletes are not") {
+  test("a delete on the branch conflicts with an update of the same row on main, but not with a delete of this row") {
     val t = branched()
     t.commit(new RowDelta(t.vectors("w.puffin", a -> Seq(4L)), to = work))
     t.commit(new RowDelta(t.vectors("m.puffin", a -> Seq(4L))))
@@ -253,7 +253,7 @@ class MergeBranchSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("the errors for a missing branch, a merge into itself, and branches without a common snapshot") {
+  test("merging a missing branch, main into itself, or branches without a common snapshot is rejected") {
     val t = branched()
     intercept[NotFound](t.commit(new MergeBranch("nothing")))
     intercept[InvalidArgument](new MergeBranch("main"))

@@ -110,7 +110,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
   private def directory(path: String): StoragePath =
     StoragePath.of(path, "file:///").getOrElse(throw new AssertionError(path))
 
-  test("only emptied directories are listed, once each, and only these are removed; on S3, none is listed") {
+  test("each emptied directory and its parent are listed once and removed if empty; on S3, no directory is listed") {
     val actions = filled
     val table = actions.table
     val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))

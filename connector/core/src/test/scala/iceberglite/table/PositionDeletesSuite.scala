@@ -14,7 +14,7 @@ import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowD
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.action.ReadRows
 
-/** Tests [[iceberglite.table.action.RowDelta]] with position and equality delete files of two concurrent writers. */
+/** Tests row deltas, overwrites and removals of files with the position and equality deletes of concurrent writers. */
 class PositionDeletesSuite extends AnyFunSuite {
   private val a1 = fileOf("a", "a1", ids = (0, 9))
   private val a2 = fileOf("a", "a2", ids = (10, 19))

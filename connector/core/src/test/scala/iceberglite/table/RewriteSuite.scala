@@ -84,7 +84,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("a compaction works in version 1") {
+  test("files of a version 1 table can be compacted") {
     val t = withTwoFiles(V1)
     assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
   }

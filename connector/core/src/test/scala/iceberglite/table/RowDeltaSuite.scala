@@ -105,7 +105,7 @@ class RowDeltaSuite extends AnyFunSuite {
   }
 
   test(
-    "a commit with unknown outcome removes no Puffin files, and a failed commit removes the Puffin files it merged",
+    "a commit with unknown outcome keeps its Puffin files, and a failed commit removes those with merged vectors",
     CommitRules.unknownKept
   ) {
     val t = withTwoFiles

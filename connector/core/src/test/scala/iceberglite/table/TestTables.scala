@@ -62,7 +62,7 @@ object TestTables {
 
   def liveFiles(table: Table): Vector[String] = liveFiles(table.io, table.metadata, table.currentSnapshot)
 
-  /** Returns every file that a table's metadata references, except data files. */
+  /** Returns the paths of all metadata files that the version references, including manifest lists and manifests. */
   def reachable(io: FileIO, version: TableVersion): Set[String] = {
     val tree = new TreeReader(io, version.metadata)
     version.metadata.snapshots.flatMap(tree.files(_).reachable(new SeenParts).metadata).toSet ++

@@ -204,7 +204,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("the commit status is checked repeatedly", CommitRules.unknownKept) {
+  test("the commit status is checked again until another commit shows the outcome", CommitRules.unknownKept) {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = false, 99))
     f.committer.loads = Vector(

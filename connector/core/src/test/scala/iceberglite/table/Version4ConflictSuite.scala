@@ -13,7 +13,7 @@ import iceberglite.table.conflict.Isolation
 /** Tests that conflicts are found in tables of version 4, whose roots list data files themselves. */
 class Version4ConflictSuite extends AnyFunSuite {
 
-  test("a file that another commit removed is found, although only files of other partitions are live in the root") {
+  test("a concurrent removal of a file conflicts, although only files of other partitions are live in the root") {
     val t = tableByCategory(V4)
     val a = fileOf("a", "a")
     t.append(a, fileOf("b", "b"))

@@ -116,7 +116,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(commits(name) == before)
   }
 
-  test("properties that another session has changed are set again, and its columns are described") {
+  test("alter_table sets properties that another session changed, and describe_table shows columns that it added") {
     val name = created()
     sql(s"ALTER TABLE $name SET TBLPROPERTIES ('a' = 'ours')")
     sql(s"ALTER TABLE ${peer(name)} SET TBLPROPERTIES ('a' = 'theirs')")

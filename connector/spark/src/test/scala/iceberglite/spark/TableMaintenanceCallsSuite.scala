@@ -79,7 +79,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(contents(t) == before && contents(peer(t)) == before)
   }
 
-  test("statistics are computed, snapshots expire, and orphan files are removed", Slow) {
+  test("Scala methods compute statistics and expire snapshots, and reject invalid arguments", Slow) {
     val t = table()
     val (before, calls) = (contents(t), IcebergTable.forName(spark, t))
     val sketches = calls.computeTableStats(Seq("p")).get

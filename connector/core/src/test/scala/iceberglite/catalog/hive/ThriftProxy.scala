@@ -98,6 +98,8 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
 }
 
 object ThriftProxy {
+
+  /** What happens to a call. */
   sealed trait Fault
 
   /** The connection breaks before the server receives the call. */

@@ -219,7 +219,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a table without rows is created with one request and without staging, and its outcome may be unknown") {
+  test("the creation of a table without rows sends one request without staging, and its outcome may be unknown") {
     withStub { stub =>
       val ofVersion3 = empty.edited(formatVersion = FormatVersion.V3)
       stub.on("POST /v1/namespaces/db/tables")(table(ofVersion3, first))
@@ -367,7 +367,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a conflict of a commit to several tables keeps the tokens of the tables, and does not use cached tables") {
+  test("a conflict of a commit to several tables keeps the tokens of the tables, and evicts the cached tables") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first, ""","config":{"token":"of-the-table"}""").withHeader("ETag" -> "e"))
       stub.on("POST /v1/transactions/commit")(refuse(409, "CommitFailedException", "moved"))

@@ -38,7 +38,7 @@ class RestRetrySuite extends AnyFunSuite {
     }
   }
 
-  test("after a retry, a change that already exists or whose object is missing is not reported as a failure for sure") {
+  test("after a retry, the error for an existing or a missing object says that the change may have been applied") {
     withStub { stub =>
       val catalog = stub.catalog("view-endpoints-supported" -> "true")
       val busy = refuse(503, "x", "busy").withHeader("Retry-After" -> "1")

@@ -102,7 +102,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("the request has the snapshot, the filter, the sufficient number of rows and the statistics") {
+  test("a plan request has the snapshot, the filter, the sufficient number of rows and the columns of statistics") {
     withServer { stub =>
       stub.on(s"POST $path/plan")(completed(result(Nil)))
       val loaded = load(stub)
@@ -119,14 +119,14 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("a filter that is false needs no request") {
+  test("a filter that matches no row is planned without a request") {
     withServer { stub =>
       val empty = plan(load(stub), AlwaysFalse)
       assert(empty.tasks.isEmpty && empty.report.resultFiles == 0 && !stub.lines.exists(_.startsWith("POST")))
     }
   }
 
-  test("a data file has its own deletion vector, even if the task refers to another vector in the same file") {
+  test("a data file gets its own deletion vector, even if its task refers to another vector of the same Puffin file") {
     def vector(offset: Long, dataFile: String): ContentFile = deletes("v", Content.PositionDeletes).copy(
       format = FileFormat.Puffin,
       contentOffset = Some(offset),
@@ -145,7 +145,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("a submitted plan is fetched with growing waits until it is completed") {
+  test("a submitted plan is requested after doubling wait times until it is completed") {
     withServer { stub =>
       stub.on(s"POST $path/plan")(submitted("p1"))
       stub.on(s"GET $path/plan/p1")(
@@ -176,7 +176,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     assert(byTime.contains("rest-scan-planning.poll-timeout-ms (1500)") && short == Vector(1000L))
   }
 
-  test("a failed, a cancelled and an unknown plan each give one error, and the first two are not cancelled again") {
+  test("a failed, cancelled or unknown plan is an error, and a failed or cancelled plan is not cancelled again") {
     val error = """{"message":"too many files","type":"PlanningException","code":500}"""
     val replies = Seq(
       json(s"""{"status":"failed","plan-id":"p1","error":$error}""") -> "PlanningException: too many files",
@@ -279,7 +279,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("the files are read with the credentials of the plan, and else with those of the table") {
+  test("files are read with the credentials of the plan, or with those of the table if the plan has none") {
     withServer { stub =>
       val keys = """{"s3.access-key-id":"AK2","s3.secret-access-key":"s3cret"}"""
       val credentials = s""","storage-credentials":[{"prefix":"s3://bucket","config":$keys}]"""
@@ -296,7 +296,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("the credentials of the plan for a part of the table replace the keys of the table") {
+  test("credentials in a plan for the table or for a directory of the table replace the keys of the table") {
     withServer { stub =>
       val ofTable = """{"s3.access-key-id":"AK1","s3.secret-access-key":"x","s3.session-token":"st"}"""
       stub.on(s"GET $path")(table(metadata, s"$location/m.metadata.json", s""","config":$ofTable"""))
@@ -315,7 +315,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("the setting of the table takes precedence over the setting of the catalog") {
+  test("scan-planning-mode in the config of a table takes precedence over the property of the catalog") {
     withServer { stub =>
       def isServerPlanned(ofTable: String, properties: (String, String)*): Boolean = {
         stub.on(s"GET $path")(table(metadata, s"$location/m.metadata.json", s""","config":{$ofTable}"""))

@@ -12,11 +12,11 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table._
 import iceberglite.table.TestTables._
 
-/** Tests [[ServerExpressions]]. */
+/** Tests [[ServerExpressions]], which rejects tables of version 4 with partition transforms in REST catalogs. */
 class ServerExpressionsSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
 
-  test("a table of version 4 with a partition transform is rejected before any request, also by an upgrade") {
+  test("a version 4 table with a partition transform can be neither created nor the result of an upgrade") {
     withStub { stub =>
       val byBucket = Vector(UnboundPartitionField(Vector(schema.fields.head.name), Bucket(4)))
       val creation = unpartitioned("format-version" -> "4").copy(partitioning = byBucket)

@@ -113,7 +113,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a credential may end with a slash after the location, and else the shortest prefix in the bucket is used") {
+  test("a prefix may end with a slash; if no prefix contains the table, the shortest one in the bucket is used") {
     withStub { stub =>
       def keyFor(prefixes: String*): Option[String] = {
         val credentials = prefixes.zipWithIndex.map { case (prefix, i) =>

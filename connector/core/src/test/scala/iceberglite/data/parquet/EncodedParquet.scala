@@ -22,7 +22,7 @@ object EncodedParquet {
   /** Returns the encoder of the column, or `None` for the default encoder of Parquet's library. */
   type Encoder = ColumnDescriptor => Option[ValuesWriter]
 
-  /** @param pageSize page size of each column in bytes, so that pages of different columns start at different rows */
+  /** @param pageSize page size in bytes; if it is small, pages of different columns start at different rows */
   def write(
       io: FileIO,
       path: String,

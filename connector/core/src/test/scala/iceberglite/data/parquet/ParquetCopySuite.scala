@@ -185,7 +185,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     assert(copy(Seq(v2), schema).isEmpty)
   }
 
-  test("another codec, a compression level and a Bloom filter are applied to copied columns") {
+  test("files can be copied with another codec, a compression level or a Bloom filter") {
     val files = Seq(0, 30).map(i => write(flat, flatRows(i, i + 30), smallPages))
     val codec = withReader(files.head)(_.getFooter.getBlocks.get(0).getColumns.get(0).getCodec.name)
     val settings = Seq(
@@ -219,7 +219,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     assert(read(copied.path, table) == expected)
   }
 
-  test("the row group size is also kept if the values take more bytes in the new file than in the old files") {
+  test("a copy has several row groups if its values take more bytes than in the old files") {
     // Each file has a small dictionary. A common dictionary would exceed the limit, so the copy has plain values.
     val text = schemaOf(required(1, "s", StringType))
     val files = (0 until 8).map { i =>

@@ -85,7 +85,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.choose(0, Int.MaxValue))(value => assert(curve.index(Array(value.toLong)) == value))
   }
 
-  test("the keys of any number of columns fit into a long") {
+  test("the keys of 1 to 63 columns are not negative, and each column has at most 12 bits") {
     for (columns <- 1 to 63) {
       val curve = HilbertCurve.ofColumns(columns)
       assert(curve.index(Array.fill(columns)((1L << curve.bits) - 1)) >= 0 && curve.bits <= 12)

@@ -106,7 +106,7 @@ class IncrementalCarrierSuite extends AnyFunSuite {
     assert(moves.positionsIn(second) == Vector(4L))
   }
 
-  test("deletes are carried over again if a rollback has removed some of them, or an upgrade requires vectors") {
+  test("deletes are carried over again if a rollback removed some of them, or an upgrade requires deletion vectors") {
     val moves = new Moves(deletes)
     val carrier = new IncrementalCarrier(moves)
     carrier.carry(Vector(of(old, "a", "c")), base(FormatVersion.V2))

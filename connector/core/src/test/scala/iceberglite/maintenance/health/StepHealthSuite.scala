@@ -124,7 +124,7 @@ class StepHealthSuite extends AnyFunSuite {
     register()
   }
 
-  test("rows that replaced deletion vectors or rewritten files already contained do not count as changed") {
+  test("deletes in replaced deletion vectors and copied rows of rewritten files do not count as changed rows") {
     def changed(counts: (String, Int)*): Long = {
       val summary = counts.map { case (key, count) => key -> count.toString }.toMap
       ChangedRows.of(Snapshot(1, None, 1, 0, None, Vector.empty, summary, None))
@@ -170,7 +170,7 @@ class StepHealthSuite extends AnyFunSuite {
     assert(!isDue(actions.table, MaintenanceAction.ComputeTableStats))
   }
 
-  test("orphan files are counted by their age, and only if they are searched for") {
+  test("orphan files are counted as recent, removable or old by their age, and only if they are searched for") {
     val actions = tableByCategory(FormatVersion.V2)
     actions.append(file("f0", 100))
     Seq("o1", "o2").foreach(name => actions.store.write(s"mem://t/data/$name.parquet", Array[Byte](1, 2)))

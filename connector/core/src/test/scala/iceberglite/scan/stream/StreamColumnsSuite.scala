@@ -26,7 +26,7 @@ class StreamColumnsSuite extends AnyFunSuite {
   }
 
   test(
-    "a stream ends if a column or a field of a struct is added or dropped, and the message names only the outermost"
+    "a stream ends if a column or a field is added or dropped, and the message names only the outermost of them"
   ) {
     assert(message(fields :+ NestedField.optional(4, "n", StringType)).contains("column n was added. A running query"))
     assert(message(withPoint(x, NestedField.optional(4, "z", IntType))).contains("column point.z was added"))

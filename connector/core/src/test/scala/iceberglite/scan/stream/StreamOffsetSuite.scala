@@ -44,7 +44,7 @@ class StreamOffsetSuite extends AnyFunSuite {
     }
   }
 
-  test("damaged offsets are read or rejected with an error of metadata") {
+  test("parsing a damaged offset succeeds or throws an IcebergError") {
     Fuzz.run("stream offset", 400) { random =>
       Fuzz.mutate(StreamOffset.toBytes(offsets(random.nextInt(offsets.size))), random)
     }(bytes => StreamOffset.parse(new String(bytes, "UTF-8")))

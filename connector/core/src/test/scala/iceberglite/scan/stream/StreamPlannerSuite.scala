@@ -111,7 +111,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(t.io.reads.get <= reads + 3, "the manifest list, the manifest and the next manifest")
   }
 
-  test("an unchanged table is not read, and a new commit costs its manifest list and its manifest", OfManifests) {
+  test("an unchanged table is not read, and of a new commit only the manifest list and manifest", OfManifests) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 20).foreach(i => t.append(file(s"f$i")))
     val p = planner()
@@ -126,7 +126,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(t.io.reads.get == before + 2)
   }
 
-  test("the driver reads only the commits of the next batch of a backlog", OfManifests) {
+  test("planning a batch of a backlog reads only the commits of this batch", OfManifests) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 200).foreach(i => t.append(file(s"f$i")))
     val reads = t.io.reads.get
@@ -154,7 +154,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(planner().next(state(t), start, StreamLimit.Unlimited).get.tasks.map(_.file.path) == Vector("c"))
   }
 
-  test("a commit that removes rows is an error that names the snapshot and the option, after the earlier rows") {
+  test("after the earlier rows, a commit that removes rows is an error that names the snapshot and the option") {
     val actions = new Actions(TestTables.unpartitioned())
     val start = offsetAfter(actions.append(added("a")))
     actions.append(added("b"))

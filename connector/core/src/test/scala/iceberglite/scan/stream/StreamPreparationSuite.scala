@@ -56,7 +56,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     assert(batch.map(_.to.position).contains(After(1)))
   }
 
-  test("a batch that was planned in advance is not read again, and contains the commits since then", OfManifests) {
+  test("commits that were read in advance are not read again, and the batch includes later commits", OfManifests) {
     val t = testTable()
     Seq("a", "b", "c").foreach(name => t.append(file(name)))
     val p = planner()
@@ -114,7 +114,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     def release(): Unit = released.countDown()
   }
 
-  test("a planned batch is known while the next one is prepared, and a thread that waits for it can be interrupted") {
+  test("a planned batch can be read while the next one is prepared, and waiting for the next can be interrupted") {
     val t = testTable()
     Seq("a", "b").foreach(name => t.append(file(name)))
     val storage = new BlockedReads(t.io)

@@ -57,7 +57,7 @@ class ManifestListsSuite extends AnyFunSuite {
     new DataFileStream(new ByteArrayInputStream(io.read("snap.avro")), new GenericDatumReader[GenericRecord])
 
   test(
-    "a version 2 list returns its manifests, and new manifests get the snapshot's sequence number",
+    "the manifests in a version 2 list are read as written, and new manifests get the snapshot's sequence number",
     ManifestRules.listFields,
     ManifestRules.newManifest
   ) {

@@ -87,7 +87,7 @@ class LeafStatisticsSuite extends AnyFunSuite {
     assert(statistics.metrics(0, specId = 0).only(Set(2)).nullValueCount(2).contains(0L) && opened.get == 1)
   }
 
-  test("the estimated heap size of cached entries contains the decoded statistics of the whole leaf") {
+  test("the estimated heap size of cached entries includes the decoded statistics of the whole leaf") {
     val entries = newTable().live.toArray
     def heapBytes(length: Long) = EntrySizeEstimates.heapBytes(entries, length)
     assert(entries.length == 4 && heapBytes(1000L) - heapBytes(0L) == 20000L)

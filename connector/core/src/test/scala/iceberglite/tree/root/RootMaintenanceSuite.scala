@@ -40,7 +40,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(RootLimits().withProperties(properties) == limits)
   }
 
-  test("the oldest files of a root with too many files move to an existing leaf, with their deletion vectors") {
+  test("the oldest files of a root with too many files move to leaves, with their deletion vectors") {
     val table = newTable(RootLimits(maxDataFiles = 4, flushedShare = 2))
     table.append("a", "b")
     table.commit(Seq(vector("a")))
@@ -61,7 +61,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(table.changes == ((Set.empty, Set("a", "dv-a"))))
   }
 
-  test("delete files without a data file in the same leaf move to an unaffiliated delete manifest") {
+  test("delete files without a data file in the same leaf move to a delete manifest without a referenced file") {
     val table = newTable(RootLimits(maxInlineFiles = 3, maxDeleteFiles = 2, flushedShare = 2))
     table.append("a", "b", "c", "d")
     Seq("a", "b", "c").foreach(name => table.commit(Seq(vector(name))))

@@ -7,7 +7,7 @@ import iceberglite.spec.partition.{PartitionSpec, TableExpression}
 import iceberglite.spec.schema.Schema
 import iceberglite.tree.PartitionSpecs
 
-/** Tables for tests of version 4 manifests. */
+/** Sample expressions, statistics columns and manifest entries for tests of version 4 manifests. */
 object RootSamples {
   def expressions(metadata: TableMetadata): Vector[TableExpression] =
     TableExpression.complete(metadata.specs, Vector.empty, metadata.lastColumnId)

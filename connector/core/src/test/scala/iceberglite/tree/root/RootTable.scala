@@ -8,8 +8,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.tree._
 
 /**
- * A table whose metadata exists only in memory, and whose commits write version 4 trees. Its format version is 3,
- * because the metadata of version 4 tables is not supported yet.
+ * A table whose metadata exists only in memory. Its commits write the trees of version 4, whatever its format version.
+ *
+ * @param limits when commits move files from the root to leaves, and merge or rewrite leaves
  */
 final private[root] class RootTable(
     schema: Schema,

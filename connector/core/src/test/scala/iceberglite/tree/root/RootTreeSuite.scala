@@ -100,7 +100,7 @@ class RootTreeSuite extends AnyFunSuite {
       contentSizeInBytes = Some(40L)
     )
 
-  test("the whole of a leaf has the entries that its deletion vector removes") {
+  test("LeafPart.whole also has the entries that the deletion vector of the leaf removes") {
     val table = newTable()
     table.append("a", "b", "c", "d")
     table.remove("b", "c")
