@@ -60,14 +60,14 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /** The maximum number of bytes that a failed read may allocate, including its message and stack trace. */
-  private val MostBytes = 1L << 20
+  private val MaxAllocatedBytes = 1L << 20
 
-  /** Checks that a read fails with `AvroFault`, and that it allocates at most `MostBytes`. */
+  /** Checks that a read fails with `AvroFault`, and that it allocates at most `MaxAllocatedBytes`. */
   private def assertFault(read: => Any): Unit = {
     // The first call loads classes, so that their memory is not measured.
     assertThrows[AvroFault](read)
     val (_, allocated) = Allocation.of(assertThrows[AvroFault](read))
-    assert(allocated < MostBytes, s"the failed read allocated $allocated bytes")
+    assert(allocated < MaxAllocatedBytes, s"the failed read allocated $allocated bytes")
   }
 
   test("truncated input and impossible lengths are rejected without allocating the claimed length") {

@@ -108,7 +108,7 @@ class MetricsReportsSuite extends AnyFunSuite {
     new MetricsReports("lite", Vector.empty).submit(id, fail("created"))
   }
 
-  test("metrics-reporter-impl must name a MetricsReporter, and the classes of Apache Iceberg are rejected by name") {
+  test("metrics-reporter-impl must name a MetricsReporter or Apache Iceberg's LoggingMetricsReporter") {
     def open(className: String): Unit = Catalogs.open(
       "lite",
       Map("type" -> "hadoop", "warehouse" -> "mem://wh", "metrics-reporter-impl" -> className),

@@ -110,7 +110,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
   private def directory(path: String): StoragePath =
     StoragePath.of(path, "file:///").getOrElse(throw new AssertionError(path))
 
-  test("each emptied directory and its parent are listed once and removed if empty; on S3, no directory is listed") {
+  test("emptied directories and their parents are listed once and removed if empty; on S3, none is listed") {
     val actions = filled
     val table = actions.table
     val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))

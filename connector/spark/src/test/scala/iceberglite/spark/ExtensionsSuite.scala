@@ -88,7 +88,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(partitioning(t) == Seq("id"))
   }
 
-  test("without the extensions, their statements are syntax errors of Spark, and all other statements work") {
+  test("without the extensions, their statements are syntax errors of Spark, and other statements work") {
     val session = SharedSession.withoutExtensions.newSession()
     val t = newTable()
     session.sql(s"CREATE TABLE $t (id INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))")

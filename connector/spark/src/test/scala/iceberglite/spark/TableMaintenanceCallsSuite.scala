@@ -122,7 +122,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(calls.convertEqualityDeletes() == 1 && sorted(s"SELECT * FROM $t") == before)
   }
 
-  test("a restore, an import of files and a rewrite of paths have the results of the procedures") {
+  test("a restore and a rewrite of paths have the results of the procedures, and an import adds the rows of files") {
     val (t, copy) = (table(), table())
     val calls = IcebergTable.forName(spark, t)
     def first(of: String): Long = live(of).metadata.snapshots.minBy(_.sequenceNumber).snapshotId

@@ -43,13 +43,13 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   }
 
   /** The maximum number of bytes that reading a small file may allocate. */
-  private val MostBytes = 512L << 20
+  private val MaxAllocatedBytes = 512L << 20
 
   /** The maximum number of bytes that rejecting a small file may allocate. */
-  private val MostOfRejected = 4L << 20
+  private val MaxAllocatedByRejection = 4L << 20
 
-  /** Reads a file and checks that it allocates at most `most` bytes, even if reading fails. */
-  private def readAll(bytes: Array[Byte], schema: Schema, most: Long = MostBytes): Vector[Record] = {
+  /** Reads a file and checks that it allocates at most `max` bytes, even if reading fails. */
+  private def readAll(bytes: Array[Byte], schema: Schema, max: Long = MaxAllocatedBytes): Vector[Record] = {
     val memory = new MemoryFileIO
     memory.write("f.parquet", bytes)
     val (outcome, allocated) = Allocation.of(Try {
@@ -57,7 +57,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       try rows.take(10000).toVector
       finally rows.close()
     })
-    if (allocated > most) {
+    if (allocated > max) {
       throw new AssertionError(s"Reading a file of ${bytes.length} bytes allocated $allocated bytes")
     }
     outcome.get
@@ -115,7 +115,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     // This call loads classes, so that their memory is not measured below.
     intercept[IcebergError](readAll(file(endless), deletes))
     Seq(list, text, deep, endless).foreach { footer =>
-      val error = intercept[IcebergError](readAll(file(footer), deletes, MostOfRejected))
+      val error = intercept[IcebergError](readAll(file(footer), deletes, MaxAllocatedByRejection))
       assert(error.getMessage.contains("f.parquet") && error.getMessage.contains("footer"))
     }
   }
@@ -149,7 +149,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     Seq(Int.MaxValue, 1 << 30, -1).foreach { size =>
       val (error, allocated) = Allocation.of(intercept[ParquetDecodingException](codec.decompress(page, size)))
       assert(error.getMessage.contains(s"claims an uncompressed size of $size"))
-      assert(allocated < MostOfRejected, s"rejecting a page of $size bytes allocated $allocated bytes")
+      assert(allocated < MaxAllocatedByRejection, s"rejecting a page of $size bytes allocated $allocated bytes")
     }
   }
 

@@ -7,9 +7,9 @@ import iceberglite.tree._
 
 /**
  * Writes the trees of version 4 in tables of version 3 too, so that all suites for version 3 run with such trees. The
- * limits are so low that small tests write leaves, that commits flush, fold and merge them, and that deletion vectors
- * of leaves move to Puffin files. Tables of versions 1
- * and 2 have manifest lists, which an upgrade to version 3 keeps as leaves.
+ * limits are so low that commits of small tests move files from the root to leaves, rewrite and merge leaves, and move
+ * deletion vectors of leaves to Puffin files. Tables of versions 1 and 2 have manifest lists, whose manifests an
+ * upgrade to version 3 keeps as leaves.
  */
 object SmallRoots extends MetadataTree {
   private val limits = RootLimits(
