@@ -26,13 +26,13 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("a time travel that is converted to the last part of a table name and parsed again is unchanged") {
+  test("a snapshot, branch, tag or time that is written as the last part of a table name is parsed unchanged") {
     Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
       assert(ofSelector(travel.selector).contains(travel))
     }
   }
 
-  test("timestamps without a time zone are in the session's time zone, and numbers are seconds since 1970") {
+  test("timestampAsOf without a time zone is in the session's time zone, and a number is seconds since 1970") {
     val conf = new SQLConf
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "America/New_York")
     SQLConf.withExistingConf(conf) {

@@ -18,7 +18,7 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
       Seq("GET", "POST", "DELETE").map(method => s"$method $table")
   }
 
-  test("a query renews credentials that have expired once, for the driver and all tasks") {
+  test("a query renews expired credentials only once, for the driver and all tasks") {
     StubServer.withStub { stub =>
       val settings = Map(
         "type" -> "jdbc",

@@ -37,7 +37,7 @@ class NamespaceCascadeSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a failure in the middle is reported with what was dropped before and what remains") {
+  test("if DROP NAMESPACE CASCADE fails partway, the error lists what was dropped and what remains") {
     val namespace = s"lite.$ns.partly"
     fill(namespace)
     // The nested namespace cannot be dropped, because its directory contains a file of another program.

@@ -29,7 +29,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** Compares `t.changes` and incremental reads of tables with random commits with time travel and Apache Iceberg. */
+/** Compares `t.changes` and incremental reads with time travel and with Apache Iceberg, after random commits. */
 class ChangelogSuite extends AnyFunSuite with SharedSession {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
   private val columns = "id, category, note"
@@ -117,7 +117,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("for a table without row-level deletes, the table changes contains the same rows as in Apache Iceberg", Slow) {
+  test("for a table without delete files, the metadata table changes has the same rows as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")

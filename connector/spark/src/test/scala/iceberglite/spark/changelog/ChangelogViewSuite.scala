@@ -81,7 +81,10 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       inserts.drop(deletes.size) ++ deletes.drop(inserts.size)
     }
 
-  /** Processes the changes of each row in order. An insert and a delete of the same row cancel each other. */
+  /**
+   * Processes the changes of each row in order. An insert and a delete of the same row cancel each other. The remaining
+   * changes of a row have the ordinal of the first of them.
+   */
   private def netOfAll(changes: Seq[Change]): Seq[Change] =
     changes.groupBy(c => text(c.row)).values.toSeq.flatMap { group =>
       group.sortBy(c => (c.ordinal, c.kind)).foldLeft(Vector.empty[Change]) { (pending, c) =>

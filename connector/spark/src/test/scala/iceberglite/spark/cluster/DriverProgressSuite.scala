@@ -5,7 +5,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** The progress of procedures whose work the driver does without a Spark job. */
+/** Checks the progress that procedures report, also for work that the driver does without a Spark job. */
 class DriverProgressSuite extends AnyFunSuite with StatementFixture {
 
   /** Returns the activities that a call reports. */
@@ -17,7 +17,7 @@ class DriverProgressSuite extends AnyFunSuite with StatementFixture {
     Iterator.from(1).map(number => Option(progress.activity(number))).takeWhile(_.isDefined).flatten.toVector
   }
 
-  test("the driver's stages of small tables are activities with counts and bytes", Slow) {
+  test("procedures on small tables, which the driver runs without a Spark job, report their tasks", Slow) {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read", "commit.manifest-merge.enabled" -> "false")
     (0 until 3).foreach(i => sql(s"INSERT INTO $t VALUES ($i, $i)"))
     val Array(catalog, rest) = t.split("\\.", 2)
@@ -37,7 +37,7 @@ class DriverProgressSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 3)
   }
 
-  /** A table with small files, position deletes, equality deletes and several manifests. */
+  /** Creates a table with small files, position deletes, equality deletes and several manifests. */
   private def table(): String = {
     val t = create("id BIGINT NOT NULL, n BIGINT", 2, "merge-on-read", "commit.manifest-merge.enabled" -> "false")
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
@@ -67,7 +67,7 @@ class DriverProgressSuite extends AnyFunSuite with StatementFixture {
     ).map { case (call, description) => call.replace("ALL", all) -> description }
   }
 
-  test("each procedure shows its work with a description, the number of files or tasks and the bytes", Slow) {
+  test("each procedure reports its work with a description and the number of completed tasks", Slow) {
     val t = table()
     val Array(catalog, rest) = t.split("\\.", 2)
     calls(t).foreach { case (call, description) =>

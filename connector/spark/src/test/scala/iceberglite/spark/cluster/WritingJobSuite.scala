@@ -35,7 +35,7 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     assert(results.asScala.toSet == Set((0, 0), (1, 1), (2, 2)))
   }
 
-  /** Runs a job with a task that ends only after the job was cancelled, and with tasks that fail. */
+  /** Runs a job whose first task ends only after the job was cancelled, and whose other tasks fail. */
   private def runUntilCancelled(partitions: Int): Unit =
     run(partitions, WritingJobSuite.task(_))((_, _) => ())
 
@@ -44,7 +44,7 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     Seq(ended, denied).foreach(_.set(0))
   }
 
-  test("after an interrupt, no task is running any more, and the cancelled task must not commit its files") {
+  test("after an interrupt, no task is running any more, and the cancelled task is not allowed to commit its files") {
     reset()
     val error = new AtomicReference[(Throwable, Int)]
     val caller = new Thread(() =>
@@ -88,7 +88,7 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     assert(ended.get == 1 && error.getMessage.contains("the first error"))
   }
 
-  test("failed work waits for the tasks of its jobs, also if listeners are late") {
+  test("work that fails waits for the tasks of its jobs, even if Spark's listeners are slow") {
     reset()
     val context = spark.sparkContext
     val late = new SparkListener {

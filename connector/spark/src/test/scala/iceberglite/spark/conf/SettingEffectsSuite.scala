@@ -57,7 +57,7 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(tasks(spark.table(t)) == 1)
   }
 
-  test("an adaptive split size, which the session can disable, gives all cores a task") {
+  test("the adaptive split size gives a small table several tasks, unless the session or the table disables it") {
     val t = withFiles()
     assert(tasks(spark.table(t)) > 1)
     withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false")(assert(tasks(spark.table(t)) == 1))

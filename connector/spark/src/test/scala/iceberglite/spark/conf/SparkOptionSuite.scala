@@ -61,7 +61,7 @@ class SparkOptionSuite extends AnyFunSuite {
   private val settings =
     ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
 
-  test("a scan gets four tasks per core, of 16 MB or more, and a small scan one task per core") {
+  test("the adaptive split size gives each core up to four tasks of at least 16 MB, and one task in a small scan") {
     assert(settings.splitSizeFor(0) == 4 * mb)
     assert(settings.splitSizeFor(10 * mb) == 8 * mb)
     assert(settings.splitSizeFor(48 * mb) == 24 * mb)

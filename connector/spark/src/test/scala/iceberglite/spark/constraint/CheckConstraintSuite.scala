@@ -236,7 +236,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(CheckConstraint.of(live(t).properties).size == 1 && count(t) == 1001)
   }
 
-  /** Runs a statement, and once another statement while Spark optimizes a query that only returns the given column. */
+  /** Runs `statement`, and runs `concurrent` while Spark optimizes the first query whose only column is `column`. */
   private def duringQueryOf(column: String)(concurrent: => Any)(statement: => Any): Unit = {
     val isPending = new AtomicBoolean(true)
     val rule = new Rule[LogicalPlan] {
@@ -284,7 +284,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 4)
   }
 
-  test("a constraint in the metadata that is invalid fails writes with its name, and does not block reads and DROP") {
+  test("an invalid constraint in the metadata fails writes with its name, but not reads, DELETE and DROP CONSTRAINT") {
     val t = constrained("copy-on-write")
     val broken = Map("iceberg-lite.constraints.broken" -> "reflect('java.lang.System', 'exit', '1') = ''")
     live(t).transaction().add(new UpdateProperties(broken)).commit()
@@ -299,7 +299,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 3)
   }
 
-  test("a column that a constraint uses cannot be renamed or dropped, and other columns can") {
+  test("a column that a constraint uses cannot be renamed or dropped, but other columns can") {
     val t = create("id BIGINT, s STRUCT<x: INT, y: INT>, o INT, a ARRAY<STRUCT<z: INT>>", 2, "copy-on-write")
     sql(s"ALTER TABLE $t ADD CONSTRAINT x_first CHECK (s.x < id AND exists(a.z, z -> z > 0))")
     Seq(

@@ -7,15 +7,16 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.CheckViolated
 
-/** Checks the errors of statements in tests of CHECK constraints. */
+/** Checks the errors of statements in tests of CHECK constraints and generated columns. */
 trait ConstraintFixture extends StatementFixture { self: Suite =>
 
+  /** Returns the first `IcebergError` among the causes of the exception that the body throws. */
   protected def errorOf(body: => Any): IcebergError = {
     val error = intercept[Exception](body)
     Causes.of(error).collectFirst { case e: IcebergError => e }.getOrElse(throw error)
   }
 
-  /** Requires that a write fails because of a row, with the condition of the error, and changes nothing. */
+  /** Requires that a write changes nothing and fails with `CHECK_CONSTRAINT_VIOLATION` for the given row. */
   protected def assertViolated(t: String, constraint: String, row: String)(write: => Any): Unit = {
     val before = sorted(s"SELECT * FROM $t")
     val error = intercept[Exception](write)

@@ -14,7 +14,7 @@ import iceberglite.table.action.UpdateProperties
 /** Checks that writes compute and check the values of generated columns, and the statements that define them. */
 class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
 
-  /** Creates a table in which `twice` is `2 * n`, with the rows 1 and 2. */
+  /** Creates a table in which `twice` is `n * 2`, with two rows, whose ids are 1 and 2. */
   private def doubled(mode: String = "copy-on-write", version: Int = 2, properties: Seq[(String, String)] = Nil) = {
     val t =
       create("id BIGINT, n BIGINT, twice BIGINT GENERATED ALWAYS AS (n * 2)", version, mode, properties: _*)
@@ -25,7 +25,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
   private def generatedIn(t: String): Seq[(String, String)] =
     GeneratedColumn.of(live(t).schema, live(t).properties).map(g => g.field.name -> g.expression)
 
-  /** Requires that a write fails because of a value, with the condition of the error, and changes nothing. */
+  /** Requires that a write changes nothing and fails with `GENERATED_COLUMN_MISMATCH` for the given row. */
   private def assertMismatch(t: String, row: String)(write: => Any): Unit = {
     val before = sorted(s"SELECT * FROM $t")
     val causes = Causes.of(intercept[Exception](write)).toVector
@@ -105,7 +105,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 3)
   }
 
-  test("rows are distributed by a partition column that is generated, and queries of the column skip files") {
+  test("rows are distributed by a generated partition column, and filters on the column skip files") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (ts TIMESTAMP, id BIGINT, day DATE GENERATED ALWAYS AS (CAST(ts AS DATE))) USING iceberg " +
@@ -166,7 +166,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT id, v FROM $t") == Seq("[1,1]", "[3,3]"))
   }
 
-  test("an expression has the same values in sessions that parse strings in another way") {
+  test("an expression has the same values in sessions with other settings for parsing strings") {
     val t = create("s STRING, g STRING GENERATED ALWAYS AS (concat(s, \"s\", '\\t'))", 2, "copy-on-write")
     val expected = Seq("a", "as\t")
     val settings = Seq(
@@ -257,7 +257,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(generatedIn(t).isEmpty && count(t) == 4)
   }
 
-  test("a source column cannot be widened, also by a write, because the values may depend on its type") {
+  test("a source column cannot be widened, not even by a write, because the values may depend on its type") {
     val t = create(
       "id INT, n INT, s STRUCT<x: INT, y: INT>, g INT GENERATED ALWAYS AS (pmod(hash(id, s.x), 16))",
       2,
@@ -308,7 +308,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(error.isInstanceOf[CommitConflict] && commits() == 1)
   }
 
-  test("an invalid expression in the metadata fails writes with the name of the column, and does not block reads") {
+  test("an invalid expression in the metadata fails writes with the name of the column, but not reads and DELETE") {
     val t = doubled()
     val key = GeneratedColumn.key(live(t).schema.fields.last.id)
     live(t).transaction().add(new UpdateProperties(Map(key -> "reflect('java.lang.System', 'exit', '1')"))).commit()

@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.FilesBelow
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Checks writes if storage calls fail during the compaction that follows the write. */
+/** Checks that a write succeeds if storage calls fail during the compaction that follows it. */
 class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

@@ -31,7 +31,7 @@ final private[error] case class TableFacts(
     metadataFile: String
 )
 
-/** Statements that together use every part of the connector, on the tables that `create` creates. */
+/** Statements and DataFrame calls of every kind, on the tables that `create` creates. */
 private[error] object ErrorBoundaryStatements {
   private val Ns = "faulty.db"
   private val T = s"$Ns.t"

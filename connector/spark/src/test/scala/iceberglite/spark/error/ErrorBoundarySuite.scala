@@ -132,7 +132,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   private def directoryOf(table: String): Path =
     SharedSession.warehouse.resolve(table.stripPrefix("lite.").replace('.', '/'))
 
-  /** Returns a table with the given property. Edits the metadata file, because statements reject invalid values. */
+  /** Creates a table with the given property by editing the metadata file, because statements reject invalid values. */
   private def tableWith(key: String, value: String): String = {
     val t = newTable()
     sql(ErrorBoundaryStatements.createMergeOnRead(t))

@@ -14,8 +14,8 @@ import iceberglite.Sampling
 
 /**
  * Stops each maintenance procedure at different calls to the storage, on the driver and in tasks, in the ways in which
- * programs stop statements. The table must have the rows from before or after the call and all files that it
- * references, and a second call must succeed.
+ * programs stop statements. The table must have all files that it references, and the rows from before the procedure or
+ * from after its complete run. A second run must succeed.
  */
 class MaintenanceCancellationSuite extends AnyFunSuite with MaintenanceFixture {
   private val pointsPerStop = if (Sampling.isFast) 1 else if (Sampling.isOff) 8 else 2
@@ -24,7 +24,7 @@ class MaintenanceCancellationSuite extends AnyFunSuite with MaintenanceFixture {
   private def stoppable(c: Case, stop: Stop): Case =
     c.copy(label = s"${c.label}, ${stop.name}")(session => stop.run(session.sparkContext)(c.run(session)))
 
-  /** Tasks may end later than the statement. */
+  /** Waits for the end of all tasks, which may end later than the statement. */
   private def awaitTasks(): Unit = {
     eventually(assert(spark.sparkContext.statusTracker.getExecutorInfos.map(_.numRunningTasks).sum == 0))
     ()

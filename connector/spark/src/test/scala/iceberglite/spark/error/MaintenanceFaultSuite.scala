@@ -8,9 +8,9 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 
 /**
- * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have the rows
- * from before or after the call and all files that it references. Except after calls that may leave files, the table
- * must not keep files that nothing references.
+ * Makes calls to the storage fail during maintenance. Whether or not a procedure fails, the table must have all files
+ * that it references, and the rows from before the procedure or from after its complete run. Except after procedures
+ * that may leave files, no unreferenced file may remain.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
   private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 4
@@ -29,8 +29,8 @@ class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
       assert(expected(rowsOf(result.session, name)))
       val table = load(result.session, name)
       assertReadable(table)
-      // The storage is down when the procedure tries to delete its files. A commit tries only once to delete a manifest
-      // that it does not need any more.
+      // In an outage, the procedure cannot delete its files. Otherwise, only files whose deletion failed may remain,
+      // because a deletion is not repeated.
       if (fault != Fault.Outage && !leavesFiles)
         eventually(assert((unreferenced(table) -- FaultyFileSystem.undeleted).isEmpty))
     }
@@ -55,7 +55,7 @@ class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
       }
     }
 
-  test("if any storage call fails during a rewrite, the table has its rows and no unreferenced file") {
+  test("if any storage call fails during one of the procedures, the table has its rows and no unreferenced file") {
     checkAll(random.shuffle(MaintenanceStatements.all).take(1))
   }
 

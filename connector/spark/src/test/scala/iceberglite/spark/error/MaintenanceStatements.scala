@@ -7,13 +7,13 @@ import org.apache.spark.sql.functions.{col, expr}
 
 import iceberglite.spark.SharedSession
 
-/** Calls of maintenance procedures on the tables of [[ErrorBoundaryStatements]]. */
+/** Maintenance statements, most of them procedure calls, on the tables of [[ErrorBoundaryStatements]]. */
 private[error] object MaintenanceStatements {
   private def changing(label: String)(run: SparkSession => Any): Case = Case(label, changes = true)(run)
 
   /**
-   * Calls that change the files or metadata of a table, each with the name of the table. After a failed call, the table
-   * has no files that its metadata does not refer to.
+   * Statements that change the files or metadata of a table, each with the name of the table. After a failed statement,
+   * the table has no files that its metadata does not refer to.
    */
   val all: Seq[(String, Case)] = Seq(
     "t" -> "remove_orphan_files('db.t')",
@@ -35,8 +35,8 @@ private[error] object MaintenanceStatements {
   )
 
   /**
-   * Calls that may leave files that no metadata refers to: an expiration that fails after its commit, and the copies of
-   * metadata files for another location.
+   * Statements that may leave files that no metadata refers to: an expiration that fails after its commit, and the
+   * copies of metadata files for another location.
    */
   val leavingFiles: Seq[(String, Case)] = Seq(
     "t" -> statement(

@@ -68,7 +68,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     }
   }
 
-  test("an exception has the parameters of its condition, also if Spark has a class for the condition") {
+  test("an exception has the parameters of its condition, even if Spark has a class for the condition") {
     classes.map(_._1).foreach { error =>
       SparkErrors.of("cat.db.t", error) match {
         case e: SparkThrowable =>

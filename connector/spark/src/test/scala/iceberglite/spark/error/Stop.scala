@@ -18,7 +18,8 @@ final private[error] case class Stop(
   import Stop.Group
 
   /**
-   * Runs a statement in a job group. An interrupt must not reach the code of the test.
+   * Runs a statement in a job group. Afterwards, clears the job group and the interrupt status of the thread, so that
+   * an interrupt does not affect the rest of the test.
    *
    * @throws IllegalStateException if the statement was interrupted
    */

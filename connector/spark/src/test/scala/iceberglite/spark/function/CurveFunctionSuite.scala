@@ -10,7 +10,7 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
 
   private val grid = "SELECT CAST(id / 16 AS INT) AS x, CAST(id % 16 AS BIGINT) AS y FROM range(256)"
 
-  test("rows that a user sorts by zorder have the order of a Z-order rewrite, for columns of all types") {
+  test("sorting rows by the function zorder gives the order of a Z-order rewrite, for columns of several types") {
     val t = newTable()
     sql(s"CREATE TABLE $t (a INT, b DOUBLE, c STRING, d DECIMAL(9, 2), e TIMESTAMP, f BOOLEAN) USING iceberg")
     sql(
@@ -35,7 +35,7 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
     assert(rows("SELECT length(lite.system.hilbert(1, 2L, 'abc'))").head.getInt(0) == 24)
   }
 
-  test("hilbert is the position on the curve of the clustering rewrite for the leading bits of the values") {
+  test("hilbert begins with the position of the values' leading bits on the curve of the clustering rewrite") {
     val curve = new HilbertCurve(2, 12)
     rows("SELECT a, b, lite.system.hilbert(a, b) FROM (SELECT xxhash64(id) AS a, xxhash64(-id) AS b FROM range(200))")
       .foreach { row =>

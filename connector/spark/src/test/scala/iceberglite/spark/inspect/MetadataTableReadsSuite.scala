@@ -120,7 +120,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     assert(tasks("partition.s = 'p0'") < all && tasks("partition.s = 'none'") == 0)
   }
 
-  test("read options select the snapshot of a metadata table; other tables reject them") {
+  test("read options select the snapshot of a metadata table; the table snapshots rejects them") {
     val first = rows(s"SELECT snapshot_id, committed_at FROM $table.snapshots ORDER BY committed_at").head
     val id = first.getLong(0).toString
     val time = first.getTimestamp(1).getTime.toString

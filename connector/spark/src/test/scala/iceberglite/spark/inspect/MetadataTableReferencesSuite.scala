@@ -7,7 +7,7 @@ import iceberglite.spark.SharedSession
 
 class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
 
-  test("the read options branch, tag and snapshot-id select the snapshot of a metadata table, and are never ignored") {
+  test("branch, tag and snapshot-id select the snapshot of a metadata table; snapshots, refs and history reject them") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")

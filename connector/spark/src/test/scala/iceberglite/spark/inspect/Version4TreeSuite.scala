@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Tests the metadata tables and the procedure about the metadata trees of version 4 with SQL. */
+/** Tests how metadata tables and the procedure `validate_tree` show the metadata trees of version 4. */
 class Version4TreeSuite extends AnyFunSuite with StatementFixture {
 
   /** Creates a table with a leaf of five files, of which one is removed, and with a file in the root. */
@@ -16,7 +16,7 @@ class Version4TreeSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  test("the metadata tables show the root and the leaves, without the entries that a deletion vector removes") {
+  test("the metadata tables show the root and the leaves, and count the entries that a deletion vector removes") {
     val t = newTree()
     assert(sorted(s"SELECT level, added_data_files_count, existing_data_files_count, deleted_data_files_count " +
       s"FROM $t.manifests") == Seq("[0,0,1,0]", "[1,4,0,1]"))
@@ -44,7 +44,7 @@ class Version4TreeSuite extends AnyFunSuite with StatementFixture {
     assert(found.getString(2).contains(leaf))
   }
 
-  test("validate_tree refuses a snapshot with a manifest list, but a table without snapshots has no findings") {
+  test("validate_tree rejects a snapshot with a manifest list, and finds nothing in a table without snapshots") {
     val t = newTree(version = 3)
     val e = intercept[Exception](sql(s"CALL lite.system.validate_tree('${t.stripPrefix("lite.")}')").collect())
     assert(messages(e).contains("has a manifest list"))

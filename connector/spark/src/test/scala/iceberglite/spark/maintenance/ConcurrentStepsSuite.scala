@@ -13,7 +13,7 @@ import iceberglite.spark.cluster.ClusterJob
 class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
   import ConcurrentStepsSuite._
 
-  test("steps run at the same time, but not more than the limit, and the results have the order of the items") {
+  test("as many steps as the limit run at the same time, and the results have the order of the items") {
     val barrier = new CyclicBarrier(2)
     val (running, most) = (new AtomicInteger, new AtomicInteger)
     val results = ConcurrentSteps.map(spark, Vector.range(0, 6), limit = 2) { item =>

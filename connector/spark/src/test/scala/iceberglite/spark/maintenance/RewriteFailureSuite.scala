@@ -42,7 +42,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("the new files are removed if carrying deletes over ends the commit") {
+  test("the new files are removed if a commit fails because deletes cannot be carried over to them") {
     assert(isRemovedAfter(carry))
     assert(isRemovedAfter { carrier =>
       try carry(carrier)
@@ -50,7 +50,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     })
   }
 
-  test("the new files are kept if the outcome of a commit is unknown, although an earlier attempt failed to carry") {
+  test("the new files are kept if the outcome of a commit is unknown, even if carrying deletes over failed before") {
     assert(!isRemovedAfter { carrier =>
       intercept[IllegalStateException](carry(carrier))
       throw unknown()
@@ -76,7 +76,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     }._2
   }
 
-  test("with partial progress, the files of a commit with an unknown outcome are not reported as not rewritten") {
+  test("with partial progress, the files of a commit with an unknown outcome are not counted as failed files") {
     assert(rewriteTwo(ValidationFailed("a conflict")) == ((3, 5)))
     for (error <- Seq(unknown(), new RuntimeException(unknown()))) {
       assert(intercept[Exception](rewriteTwo(error)) eq error)
@@ -84,7 +84,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("if the removal of dangling deletes fails, the error has the result of the rewrite") {
+  test("if the removal of dangling deletes fails, the error contains the result of the rewrite") {
     val t = filled(2, "merge-on-read")
     new PeerEqualityDeletes(spark, peer(t)).commit(Seq("id"))(Seq(1L), Seq(700L))
     sql(s"REFRESH TABLE $t")

@@ -11,7 +11,7 @@ import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.table.Table
 import iceberglite.tree.TreeReader
 
-/** Tests the search for rows of replaced files in sorted files. */
+/** Tests the search for the rows of replaced files in the sorted files that replace them. */
 class RowSearchSuite extends AnyFunSuite with StatementFixture {
   private def dataFiles(table: Table): Vector[ContentFile] = {
     val tree = new TreeReader(table.io, table.metadata)

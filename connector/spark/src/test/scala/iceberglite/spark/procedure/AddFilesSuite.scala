@@ -30,7 +30,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
 
   private def allRows(table: String): Seq[String] = sorted(s"SELECT to_json(struct(*)) FROM $table")
 
-  /** Adds files to two tables with the same definition, with one connector each, and compares the tables. */
+  /** Adds the files to two equal tables, one with each connector, and compares the tables. */
   private def compareWithPeer(columns: String, clauses: String, source: String, compared: Seq[String])(
       arguments: String*
   ): String = {
@@ -64,7 +64,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(allRows(t) == allTypes.selectExpr("to_json(struct(*))").collect().map(_.toString).toSeq.sorted)
   }
 
-  test("Avro files have only a record count, as in Apache Iceberg, and damaged ones are rejected") {
+  test("Avro files have only a record count, as in Apache Iceberg, and damaged Avro files are rejected") {
     val directory = writtenAvro(10)
     val columns = "id BIGINT, s STRING"
     val t = compareWithPeer(columns, "", source("avro", directory), metrics)()
@@ -181,7 +181,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     )
   }
 
-  test("the partitions of a table are those of the session catalog, even if they are in other directories", Slow) {
+  test("the partitions of a source table are those in the session catalog, even in other directories", Slow) {
     val name = s"spark_catalog.default.src_${System.nanoTime}"
     for (format <- Seq("parquet", "orc")) {
       val elsewhere = written(format)(sql("SELECT id FROM range(100, 103)"))
@@ -267,7 +267,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(rows(s"SELECT * FROM $t.snapshots").size == 1)
   }
 
-  test("the table gets a name mapping, an existing one is kept, and renamed columns are read") {
+  test("add_files creates a name mapping or keeps the existing one, so that renamed columns are read") {
     val directory = written("parquet")(sql("SELECT id, 'x' AS old FROM range(3)"))
     val t = created("id BIGINT, old STRING")
     addFiles(t, source("parquet", directory))
@@ -291,7 +291,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     )()
   }
 
-  test("partitions are counted in format version 1, and rows have row ids in version 3", Slow) {
+  test("the counts in versions 1 and 2 equal those of Apache Iceberg, and rows have row ids in version 3", Slow) {
     val directory = written("parquet", "p", "q")(partitioned)
     def table(version: Int) =
       created("id BIGINT, p STRING, q INT", s"PARTITIONED BY (p, q) TBLPROPERTIES ('format-version' = '$version')")

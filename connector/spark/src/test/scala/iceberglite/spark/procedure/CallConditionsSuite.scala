@@ -94,7 +94,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
     ("maintain(table => 'T', options => map('x', '1'))", "INVALID_PARAMETER_VALUE", "22023")
   )
 
-  test("errors of the table and of the arguments have conditions, and change nothing") {
+  test("errors in the table or the arguments have a condition and a SQL state, and the calls change nothing") {
     val tables = Seq(table, kept)
     val before = tables.map(live(_).metadataLocation)
     val wrong = failures.flatMap { case (call, condition, sqlState) =>
@@ -105,7 +105,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
     assert(tables.map(live(_).metadataLocation) == before)
   }
 
-  test("a Spark job that fails has the condition of its cause") {
+  test("the error of a call whose Spark job fails has a condition, a SQL state and the message of its cause") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
     (0 until 2).foreach(i => sql(s"INSERT INTO $t VALUES ($i)"))

@@ -92,7 +92,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
-      s"rows that are deleted or updated during a rewrite stay deleted, version $version, granularity $granularity",
+      s"deletes and updates during a rewrite apply to the new files, version $version, granularity $granularity",
       Sampling.sampledUnless(version == 3 && granularity == "file"): _*
     ) {
       val t = written(version, "write.delete.granularity" -> granularity)
@@ -150,7 +150,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.data_files", "partition.ts_day = DATE'1969-12-31'") > 0)
     }
 
-  test("all rows of a file that is twice in the table are kept") {
+  test("a rewrite keeps all rows of a file that is twice in the table") {
     val t = create(columns, 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 1, 'a' FROM range(0, 100, 1, 1)")
     val files = new TreeReader(live(t).io, live(t).metadata).live.map(_.file)
@@ -198,7 +198,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"a sort commits even if rows are deleted before each of its many commit attempts, version $version", Slow) {
+    test(s"a sort commits even if rows are deleted before each of its first five attempts, version $version", Slow) {
       val t = written(version, "commit.retry.num-retries" -> "1", "commit.retry.min-wait-ms" -> "1")
       val before = live(t)
       val (rounds, seen) = (5, dataFiles(before))

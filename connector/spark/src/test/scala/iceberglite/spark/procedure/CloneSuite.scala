@@ -112,19 +112,19 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  for ((of, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
+  for ((from, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
     test(
-      s"dropping, expiring and removing orphans of a clone never deletes files of the source, $of to $to",
-      Sampling.sampledUnless(of != to): _*
+      s"dropping, expiring and removing orphans of a clone never deletes files of the source, $from to $to",
+      Sampling.sampledUnless(from != to): _*
     ) {
-      val t = source(2, of)
+      val t = source(2, from)
       def cloned(): String = {
         val name = newTable(catalog = to)
         clone(t, name)
         name
       }
       val (files, rowsBefore) = (allFiles(t), sorted(s"SELECT * FROM $t"))
-      def unharmed(): Unit = assert(allFiles(t) == files && sorted(s"SELECT * FROM $t") == rowsBefore)
+      def assertSourceUnchanged(): Unit = assert(allFiles(t) == files && sorted(s"SELECT * FROM $t") == rowsBefore)
       val c = cloned()
       val name = c.split("\\.", 2).last
       for (
@@ -143,18 +143,18 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
         s"CALL $to.system.expire_snapshots(table => '$name', older_than => current_timestamp(), retain_last => 1)"
       ).head
       assert((0 until 6).forall(expired.getLong(_) == 0) && expired.getSeq[Row](6).map(_.getLong(1)).sum > 0)
-      unharmed()
+      assertSourceUnchanged()
       sql(s"CALL $to.system.remove_orphan_files(table => '$name', older_than => TIMESTAMP '2020-01-01 00:00:00')")
-      unharmed()
+      assertSourceUnchanged()
       val second = cloned()
       sql(s"ALTER TABLE $second SET TBLPROPERTIES ('gc.enabled' = 'true')")
       Seq(c, second).foreach(table => sql(s"DROP TABLE $table PURGE"))
-      unharmed()
+      assertSourceUnchanged()
       val third = cloned()
       // A file-system catalog deletes the files of a dropped table, and therefore requires `gc.enabled=true`.
       if (to == "lite") permitPurge(third)
       sql(s"DROP TABLE $third")
-      unharmed()
+      assertSourceUnchanged()
     }
 
   test("removing orphans of the source keeps the files of a clone, and a tag keeps the files that the clone uses") {
@@ -170,7 +170,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $c WHERE id <> 1000") == before)
   }
 
-  test("after the source has expired the snapshot, the error of a read of the clone contains the missing file") {
+  test("after the source has expired the snapshot, the error of a read of the clone names the missing file") {
     val t = source(2)
     val name = t.split("\\.", 2).last
     val c = cloned(t)
@@ -184,7 +184,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 1)
   }
 
-  test("a snapshot, a branch or a tag is cloned on request") {
+  test("arguments select the snapshot, branch or tag that is cloned") {
     val t = source(2)
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     sql(s"INSERT INTO $t.branch_work VALUES (5000, 0, 'w')")
@@ -201,7 +201,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(count(again) == 100)
   }
 
-  test("specs that the source has removed do not change the ids of its other specs") {
+  test("a clone keeps the spec ids of a source that has removed other specs") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, 1)")
@@ -222,7 +222,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id FROM ${peer(c)} WHERE p = 3") == Seq("[3]"))
   }
 
-  test("a table without snapshots is cloned, and a version 2 snapshot of a version 3 table gets row ids later", Slow) {
+  test("a table without snapshots is cloned, and rows from before version 3 get row ids with the next commit", Slow) {
     val empty = newTable()
     sql(s"CREATE TABLE $empty (id BIGINT) USING iceberg")
     val row = clone(empty, newTable(catalog = "litejdbc"))

@@ -153,7 +153,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("with one column of any type, rows are sorted by its values, of which only the first 256 characters count") {
+  test("hilbert with one column sorts the rows by its values, including long strings and binaries") {
     val values = Seq(
       "BOOLEAN" -> "id % 2 = 0",
       "DECIMAL(38, 10)" -> "-id / 7",
@@ -227,7 +227,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result.getSeq[Row](5).size == 2 && files(t) == 2 && contents(t) == before)
   }
 
-  test("without a cluster column, the rewrite fails with advice; CLUSTER BY NONE and other strategies do not") {
+  test("if a cluster column was dropped, a rewrite fails with advice; binpack and CLUSTER BY NONE succeed") {
     val t = newPoints()
     append(t, 100, 5, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
@@ -311,12 +311,12 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     val t = newPoints()
     append(t, 2000, 5, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
-    val (rewrite, directory) = (planned(t), dataFilesOf(t))
-    assert(rewrite.groups.nonEmpty && directory.size == 5)
+    val (rewrite, filesBefore) = (planned(t), dataFilesOf(t))
+    assert(rewrite.groups.nonEmpty && filesBefore.size == 5)
     sql(s"DELETE FROM $t WHERE id IS NOT NULL")
     intercept[IcebergError](rewrite.run())
     sql(s"REFRESH TABLE $t")
-    assert(count(t) == 0 && dataFilesOf(t) == directory)
+    assert(count(t) == 0 && dataFilesOf(t) == filesBefore)
   }
 
   test("a table property with invalid columns is rejected, and CLUSTER BY replaces it") {
@@ -349,7 +349,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result(call(t, "options => map('rewrite-all', 'true')"))._2 == 1)
   }
 
-  test("invalid columns are rejected") {
+  test("invalid columns of CLUSTER BY and of hilbert are rejected") {
     val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<x: INT, y: STRING>, v VOID, u STRING", 3, "merge-on-read")
     for (
       (columns, message) <- Seq(

@@ -78,7 +78,7 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a table that is named twice, and a catalog without such commits, are rejected") {
+  test("tables that are named twice or are in another catalog, and JDBC catalogs, are rejected") {
     withTables {
       val twice = s"CALL together.system.commit_together('$ns.a', array('$ns.a'), 'audit')"
       assert(intercept[Exception](sql(twice)).getMessage.contains("named twice"))
@@ -94,11 +94,11 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
         case other => fail(other)
       }
       local.foreach(t => sql(s"CALL litejdbc.system.fast_forward('$t', 'main', 'audit')"))
-      assert(publish().map(row => row.get(1) == row.get(2)) == Seq(true, true), "there is nothing to do")
+      assert(publish().map(row => row.get(1) == row.get(2)) == Seq(true, true), "the branches are already published")
     } finally local.foreach(t => sql(s"DROP TABLE $t"))
   }
 
-  test("after a commit with unknown outcome, the next statement loads all tables") {
+  test("after a commit with an unknown outcome, the next statement loads all tables again") {
     StubServer.withStub { stub =>
       val directory = newDirectory("together")
       val database =
@@ -132,7 +132,7 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a view is registered by a procedure, and its name must be free") {
+  test("register_view registers a view, and fails if the name is in use") {
     val original = s"together.$ns.v"
     sql(s"CREATE VIEW $original AS SELECT 1 AS n")
     try {

@@ -10,7 +10,8 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /**
  * Tests each kind of invalid input for each procedure: a wrong name, type or option, a condition that does not select
- * files, and a location of another table. The error states the position and the closest match. Nothing changes.
+ * files, and a location of another table. The error states the position and, for a wrong name, the closest match. A
+ * rejected call changes nothing.
  */
 class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
   private lazy val table: String = filled(2, "merge-on-read")
@@ -122,7 +123,7 @@ class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a prefix that is not the table's, and files of the table itself, are rejected") {
+  test("a prefix of another table in rewrite_table_path, and the table's own files in add_files, are rejected") {
     val t = inCatalog(table)
     val before = (live(table).metadataLocation, files)
     for (

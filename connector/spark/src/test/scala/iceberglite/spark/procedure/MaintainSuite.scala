@@ -211,7 +211,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(count(s"$t.data_files") == 8)
   }
 
-  test("orphan files are removed on request", Slow) {
+  test("orphan files are removed only if the option remove-orphan-files is set", Slow) {
     val t = neglected(2)
     val done = call(t, "options => map('remove-orphan-files', 'true')")
     assert(statusOf(done, "remove_orphan_files") == "done" && statusOf(call(t), "remove_orphan_files") == "absent")

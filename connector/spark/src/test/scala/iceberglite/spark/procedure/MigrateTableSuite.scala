@@ -23,6 +23,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     session
   }
 
+  /** Registers a test that runs in a new database, which is dropped afterwards. */
   private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
     inSession(session) { s =>
       val db = s"migrate${SharedSession.counter.incrementAndGet()}"

@@ -98,7 +98,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     assert(messages(error).contains("last_modified has the type int"))
   }
 
-  test("a location selects a part of the table, and another table's directory is rejected", Slow) {
+  test("a location limits the search to a part of the table; another table's directory is rejected", Slow) {
     val (t, _) = withOrphans(2)
     age(t, 4)
     assert(names(call(t, s"location => '${live(t).location}/metadata'", "dry_run => true")) ==

@@ -133,7 +133,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   }
 
   test(
-    "a removed row does not reappear: a concurrent delete of a rewritten file fails the rewrite and leaves no file"
+    "a rewrite fails, leaves no file and restores no row if its files are deleted concurrently"
   ) {
     val t = written(2)
     val files = filesOf(t)

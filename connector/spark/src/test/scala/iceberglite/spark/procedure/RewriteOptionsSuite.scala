@@ -135,7 +135,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     }
   }
 
-  test("more failed commits than partial-progress.max-failed-commits fail the rewrite, and leave no files", Slow) {
+  test("a rewrite with more failed commits than partial-progress.max-failed-commits fails and leaves no files", Slow) {
     val t = written(2)
     val error = intercept[Exception](sortWithConflict(t, "partial-progress.max-failed-commits" -> "0"))
     assert(messages(error).contains("removed"), messages(error))
@@ -161,7 +161,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     t
   }
 
-  test("shuffle-partitions-per-file divides each sort into more tasks; the number of files and the order stay", Slow) {
+  test("shuffle-partitions-per-file divides sorts into more tasks without changing file count and order", Slow) {
     for ((perFile, order) <- Sampling.pairs(Seq("1", "5"), Seq("k", "hilbert(k)"), "orders and tasks per file")) {
       val (ours, theirs) = (shuffled(3), shuffled(3))
       val before = contents(ours, 3)

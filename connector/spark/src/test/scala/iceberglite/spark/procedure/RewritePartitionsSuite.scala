@@ -38,7 +38,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
     }
 
   for (order <- Seq("id DESC", "zorder(id, s)", "hilbert(id, s)"))
-    test(s"sorting by $order of files of an older spec puts the partition first", Slow) {
+    test(s"sorting files of an older spec by $order sorts by the partition first", Slow) {
       val t = unpartitioned(3)
       val before = contents(t, 3)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD p")

@@ -61,7 +61,7 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     ("maintain", "maintain(table => '%s', options => map('min-input-files', '2'))", rewriteDeaths)
   )
 
-  /** Returns a case of each call for one of its versions, which the seed selects. */
+  /** Returns the cases for a crash point, such that each call and each format version occurs. The seed selects them. */
   private def casesOf(death: CrashPoint): Seq[Case] = for {
     ((name, call, _), version) <- Sampling
       .pairs(calls.filter(_._3.contains(death)), Seq(2, 3), s"calls with a version that die ${death.name}")

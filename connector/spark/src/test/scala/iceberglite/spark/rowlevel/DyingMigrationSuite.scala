@@ -11,7 +11,8 @@ import iceberglite.spark.{HiveSession, SharedSession}
 
 /**
  * Kills the driver's process at different points of `migrate`, with a real Hive Metastore. Afterwards, the original
- * table must have its rows under one of its two names, and a second call must complete the migration.
+ * table must have its rows under its own name or under that of the backup, and a second call must complete the
+ * migration.
  */
 @Slow
 class DyingMigrationSuite extends AnyFunSuite with HiveSession {

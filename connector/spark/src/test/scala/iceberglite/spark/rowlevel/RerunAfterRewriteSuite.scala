@@ -135,14 +135,14 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     assertNoOrphans(t)
   }
 
-  test("a source that reads the changed table is read again with the version of the further run") {
+  test("a source that reads the changed table is evaluated again on the table version of the second run") {
     val t = filled(3, "copy-on-write", "write.update.isolation-level" -> "snapshot")
     val commits = commitWhenCalled(t) { table =>
       addCopy(table)
       compact(table.refresh())
     }
     sql(s"INSERT INTO $t REPLACE WHERE n = 3 SELECT id, commit_and_return(n) FROM $t WHERE n = 3")
-    // The rows of the concurrent append are in the files that the further run replaces.
+    // The rows of the concurrent append are in the files that the second run replaces.
     assert(commits() == 1 && count(t) == 1500 && count(t, "n = 3") == 150)
     assertNoOrphans(t)
   }

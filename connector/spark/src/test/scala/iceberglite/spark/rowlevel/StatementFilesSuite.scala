@@ -117,9 +117,9 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   if (!Sampling.isFast) Sampling.recordSkipped(cases.size - sample.size, cases.size, "kinds of tables for file counts")
 
   for ((partitioned, version, mode, granularity) <- sample) {
-    val layout = if (partitioned) "with" else "without"
-    val name = s"version $version, $mode, $granularity deletes, $layout partitions"
-    test(s"no more files than in Apache Iceberg: $name", Slow) {
+    val layout = if (partitioned) "with partitions" else "without partitions"
+    val name = s"version $version, $mode, delete granularity $granularity, $layout"
+    test(s"statements write no more files than in Apache Iceberg: $name", Slow) {
       val table = newTable()
       val oracle = newTable("oracle").replaceFirst("lite", "ice")
       create(spark, table, partitioned, properties(version, mode, granularity))

@@ -19,6 +19,7 @@ import iceberglite.tree.TreeReader
 trait StatementFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
+  /** Creates a table. @param mode the mode of DELETE, UPDATE and MERGE, as in `write.delete.mode` */
   protected def create(columns: String, version: Int, mode: String, properties: (String, String)*): String = {
     val t = newTable()
     val allProperties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ properties :+

@@ -89,7 +89,7 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
     private var log = Vector.empty[String]
     private var branches = Vector.empty[String]
 
-    /** The heads of the branch `main` of both tables after each step, without those that a rollback has left. */
+    /** The heads of the branch `main` of both tables after each step, except those that a rollback has undone. */
     private var heads = Vector.empty[Seq[Long]]
 
     /** A table of version 1 cannot have delete files. */

@@ -86,7 +86,7 @@ class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
   }
 
   test(
-    "in the session catalog, the new table is an iceberg-lite table if USING or, without USING, the source says so",
+    "in the session catalog, the format of the new table is that in USING or, without USING, that of the source",
     Slow
   ) {
     val session = spark.newSession()

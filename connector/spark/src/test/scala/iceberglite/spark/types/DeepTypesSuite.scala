@@ -7,7 +7,7 @@ import org.scalatest.time.SpanSugar._
 
 import iceberglite.spark.SharedSession
 
-/** Checks that statements on deeply nested types take a time that is linear in the depth. */
+/** Checks that statements on deeply nested types finish within a time limit. */
 class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
   private val Depth = 200
 

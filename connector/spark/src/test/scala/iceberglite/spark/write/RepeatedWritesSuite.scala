@@ -10,7 +10,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks that a write changes nothing if the table already has its application version, because a job is repeated. */
+/** Checks that a repeated write changes nothing, because the table has already recorded its application version. */
 class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

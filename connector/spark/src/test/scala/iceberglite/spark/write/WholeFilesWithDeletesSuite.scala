@@ -83,14 +83,14 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
     test(
-      s"DELETE of a partition, version $version, with a delete file per $granularity",
+      s"DELETE of a partition removes the deletes of its files, version $version, granularity $granularity",
       ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
     ) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
     test(
-      s"INSERT OVERWRITE, version $version, with a delete file per $granularity",
+      s"INSERT OVERWRITE removes the deletes of the old files, version $version, granularity $granularity",
       ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
     ) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
@@ -100,7 +100,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     }
 
     test(
-      s"TRUNCATE removes all deletes, version $version, a delete file per $granularity",
+      s"TRUNCATE removes all deletes, version $version, granularity $granularity",
       ManifestRules.vectorIsRemoved +: Sampling.sampledUnless(version == 3): _*
     ) {
       val table = create(version, granularity)

@@ -57,7 +57,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     val table = filledTable("PARTITIONED BY (p)")
     dataFiles(table).foreach(Files.delete)
     assert(dataFiles(table).isEmpty)
-    // If the physical plan consists only of an `AnswerExec`, Spark collects its rows without a job.
+    // If the physical plan consists only of an `AggregateScanExec`, Spark collects its rows without a job.
     def collected(df: DataFrame): Seq[String] = {
       assert(df.queryExecution.executedPlan.isInstanceOf[AggregateScanExec], df.queryExecution.executedPlan)
       df.collect().map(_.toString).sorted.toSeq

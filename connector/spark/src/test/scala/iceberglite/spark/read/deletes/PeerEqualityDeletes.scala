@@ -17,6 +17,8 @@ final class PeerEqualityDeletes(spark: SparkSession, name: String) {
   private val table: Table = Spark3Util.loadIcebergTable(spark, name)
 
   /**
+   * Commits one equality delete file.
+   *
    * @param columns full names of the columns, for example `a.b` for the field `b` of the struct `a`
    * @param partition the values of the partition fields; empty for an unpartitioned table
    * @param rows the values of the columns, with the Java classes that Apache Iceberg's generic records use

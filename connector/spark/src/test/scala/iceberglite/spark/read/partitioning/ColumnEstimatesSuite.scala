@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks the column statistics for Spark's cost-based optimizer, from Theta sketches that Apache Iceberg wrote. */
+/** Checks the column statistics for Spark's cost-based optimizer, with and without Theta sketches. */
 class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private val Cbo = "spark.sql.cbo.enabled"
 

@@ -124,7 +124,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsPerFile)
   }
 
-  test("a runtime filter skips files even if a second join key is not selective or facts are filtered", Slow) {
+  test("a runtime filter skips files even with an unselective second key or a filter on the fact table", Slow) {
     val joinCondition = "f.id = d.k AND f.anywhere = d.anywhere"
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $joinCondition WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
@@ -144,7 +144,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(query, rows = 2L * RowsPerFile)
   }
 
-  test("if the dimension table has many keys and no filter, no runtime filter is added, and all facts are read") {
+  test("if the dimension table has many keys and no filter, no runtime filter is added, and all files are read") {
     val largeDimension = newTable()
     sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT id AS k FROM range(5000)")
     val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k")

@@ -8,8 +8,8 @@ import iceberglite.servers.Servers
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
- * Compares queries that the REST server of Apache Iceberg's tests plans with the same queries planned by Spark, and
- * with Apache Iceberg. All three catalogs are on the same server.
+ * Compares the results of queries whose scans the REST server of Apache Iceberg's tests plans with the results of scans
+ * that Spark plans, and with those of Apache Iceberg. All three catalogs are on the same server.
  */
 @Slow
 class ServerPlanningSuite extends AnyFunSuite with SharedSession {
@@ -68,7 +68,7 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
   )
 
   queries.foreach { query =>
-    test(s"a server plans the same result as Spark: $query") {
+    test(s"a query has the same result if the server plans its scan: $query") {
       val expected = result(query, "local")
       assert(result(query, "planned") == expected)
       assert(result(query, "iceplanned") == expected)
@@ -76,7 +76,7 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
   }
 
   // Apache Iceberg 1.12 is not compared: it uses the references of this server, which refer to the wrong vectors.
-  test("a server plans a table with deletion vectors and row ids") {
+  test("a server can plan scans of tables with deletion vectors and row ids") {
     Seq("*", "id, _row_id", "id, _row_id, _last_updated_sequence_number", "count(*)").foreach { columns =>
       val Seq(byServer, bySpark) = Seq("planned", "local").map(c => sorted(s"SELECT $columns FROM $c.$ns.vectors"))
       assert(byServer == bySpark, columns)
@@ -90,7 +90,7 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
     assert(!planOf(sql(s"SELECT _last_updated_sequence_number FROM $planned")).contains("planned by the server"))
   }
 
-  test("a server plans old snapshots with the columns of the snapshot") {
+  test("a server plans scans of old snapshots with the columns of the snapshot") {
     val first = rows(s"SELECT snapshot_id FROM local.$ns.t.snapshots ORDER BY committed_at").head.getLong(0)
     sql(s"ALTER TABLE local.$ns.t RENAME COLUMN name TO label")
     try {

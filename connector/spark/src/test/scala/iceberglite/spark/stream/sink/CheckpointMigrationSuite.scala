@@ -3,7 +3,7 @@ package iceberglite.spark.stream.sink
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Checks that a query continues with the checkpoint of a query of Apache Iceberg, and the reverse. */
+/** Checks that a query continues with the checkpoint of a query of Apache Iceberg, and vice versa. */
 class CheckpointMigrationSuite extends AnyFunSuite with StreamFixture {
 
   test("a query continues with the checkpoint of Apache Iceberg, and its last micro-batch is not added twice") {
@@ -12,7 +12,7 @@ class CheckpointMigrationSuite extends AnyFunSuite with StreamFixture {
     val query = stream.into(peer(t))(letters(1, 2), letters(3))
     sql(s"INSERT INTO $t VALUES (10, 'x')")
     stream.forgetCommit()
-    // The cached version of the table has no epochs yet, so that the commit must find the epoch when it is retried.
+    // The cached version of the table has no epochs yet, so the commit finds the epoch only when it is retried.
     assertUnchanged(t)(assert(stream.into(t)().id == query.id))
     stream.into(t)(letters(4))
     assert(ids(t) == Seq(1, 2, 3, 4, 10))
@@ -28,7 +28,7 @@ class CheckpointMigrationSuite extends AnyFunSuite with StreamFixture {
     assert(ids(t) == Seq(1, 2, 3))
     stream.into(peer(t))(letters(4))
     sql(s"REFRESH TABLE $t")
-    // The property has epoch 1; the newer epoch is only in a summary.
+    // The table property contains epoch 1. The newer epoch of Apache Iceberg is only in a snapshot summary.
     stream.forgetCommit()
     assertUnchanged(t)(stream.into(t)())
     stream.into(t)(letters(5))

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Checks streaming queries beside other writers of the same table. */
+/** Checks streaming queries that run at the same time as other writers of the same table. */
 class ConcurrentSinksSuite extends AnyFunSuite with StreamFixture {
 
   test("with automatic compaction, a query compacts the partitions to which it has written") {

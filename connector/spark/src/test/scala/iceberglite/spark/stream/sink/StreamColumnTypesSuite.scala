@@ -23,7 +23,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     }
   }
 
-  test("the strings of structs are checked by the names of their fields, and other values keep their types") {
+  test("strings in structs are checked by the names of their fields, and other values keep their types") {
     val t = tableWith("id BIGINT, s STRUCT<a: CHAR(3), b: VARCHAR(3)>, p CHAR(3)", "")
     def insert(id: Long, columns: String*): Unit = {
       val stream = new TestStream
@@ -67,7 +67,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     assert(read(copy) == sorted(s"SELECT * FROM $t WHERE p = 'a'"))
   }
 
-  test("each micro-batch checks the lengths that the table has since the last one") {
+  test("each micro-batch checks the lengths that the table's columns have at that time") {
     val t = tableWith("id BIGINT, p VARCHAR(3)", "")
     val stream = new TestStream
     stream.run(_.toTable(t)) {
@@ -80,7 +80,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
     assert(tooLong.contains("EXCEED_LIMIT_LENGTH"), tooLong)
   }
 
-  test("each micro-batch follows the properties that another program has set since the last one", Slow) {
+  test("each micro-batch uses the table properties that another program has set in the meantime", Slow) {
     val t = tableWith("id BIGINT, p STRING", "")
     val stream = new TestStream
     stream.run(_.toTable(t)) {

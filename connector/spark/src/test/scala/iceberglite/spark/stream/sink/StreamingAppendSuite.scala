@@ -148,7 +148,7 @@ class StreamingAppendSuite extends AnyFunSuite with StreamFixture {
     assert(read(t) == Seq("[1,b,null]", "[2,c,null]", "[3,a,null]"))
   }
 
-  test("a stream computes generated columns that its rows lack or that are null, also after the column is dropped") {
+  test("a stream computes generated columns that are missing or null, and continues after the column is dropped") {
     val t = tableWith("id BIGINT, p STRING, twice BIGINT GENERATED ALWAYS AS (id * 2)", "")
     val stream = new TestStream
     stream.into(t)(letters(1))

@@ -86,7 +86,7 @@ class StreamingFaultSuite extends AnyFunSuite with StreamFixture {
     assert(idsOf(t) == (0 until 9))
   }
 
-  test("a session that stages its writes under an id cannot write streams") {
+  test("a session that stages writes with spark.wap.id cannot write streams") {
     val t = tableWith("id BIGINT, part BIGINT", "TBLPROPERTIES ('write.wap.enabled' = 'true')")
     inSession(spark.newSession()) { session =>
       session.conf.set("spark.wap.id", "audit")

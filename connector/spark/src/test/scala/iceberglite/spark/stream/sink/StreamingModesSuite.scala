@@ -89,7 +89,7 @@ class StreamingModesSuite extends AnyFunSuite with StreamFixture {
   private def failure(stream: TestStream, t: String, batch: Seq[(Long, String)]): String =
     messages(intercept[StreamingQueryException](stream.into(t)(batch)))
 
-  test("options of upserts that contradict each other fail a query in update mode with an error of Spark's types") {
+  test("upsert options that contradict each other fail a query in update mode with an exception of Spark") {
     val t = countsTable()
     assertUnchanged(t) {
       val stream = counted(OutputMode.Update(), "upsert-keys" -> "p", "upsert" -> "false")

@@ -3,6 +3,7 @@ package iceberglite.spark.stream.source
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+/** Tests streaming reads with a `consumer-id`, whose tag protects the snapshots that the query has not read. */
 class ConsumerSuite extends AnyFunSuite with StreamFixture {
   private val options = Seq("consumer-id" -> "etl", "streaming-max-files-per-micro-batch" -> "1")
 
@@ -49,7 +50,7 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(snapshots(t).size == 2)
   }
 
-  test("a commit between the selection of the last and of the first snapshot is left to the next query") {
+  test("a commit after an AvailableNow query has selected its last snapshot is left to the next query") {
     val t = numbers(0 until 1)
     Seq("current", "now").foreach { from =>
       val reader = sourceOf(t, "stream-from" -> from)

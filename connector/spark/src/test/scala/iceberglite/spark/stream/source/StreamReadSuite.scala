@@ -11,7 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Streaming reads of appended rows. */
+/** Tests streaming reads of appended rows. */
 class StreamReadSuite extends AnyFunSuite with StreamFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
@@ -82,7 +82,7 @@ class StreamReadSuite extends AnyFunSuite with StreamFixture {
     assert(error.contains(s"stream-from-snapshot-id=${previous.head}"), error)
   }
 
-  test("a commit that deletes or updates rows stops the stream with the option that skips it") {
+  test("a commit that deletes or updates rows stops the stream with an error that names the option to skip it") {
     val t = numbers(0 until 3)
     val checkpoint = newCheckpoint()
     assert(read(stream(t), checkpoint) == texts(0 until 3))

@@ -9,11 +9,11 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rules.ComputeStreamedChanges
 
-/** Streaming reads of tables whose columns change while a query runs. */
+/** Tests streaming reads of tables whose columns change while a query runs. */
 class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
-  /** Runs a query with each change after its first rows, and returns the message of the error with which it ends. */
+  /** Runs a query, makes the change after its first rows, and returns the message of the error that ends the query. */
   private def errorAfter(frame: DataFrame, checkpoint: String)(change: => Unit): String = {
     val query = frame.writeStream.format("noop").option("checkpointLocation", checkpoint)
       .trigger(Trigger.ProcessingTime(0)).start()

@@ -10,6 +10,7 @@ import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, Tab
 import iceberglite.table.action.SetRef
 import iceberglite.tree.ManifestCache
 
+/** Tests how often a streaming read asks the catalog for the table, and the tags of its consumers. */
 class StreamTableSuite extends AnyFunSuite {
 
   /** Counts the requests to another catalog. */
@@ -27,7 +28,7 @@ class StreamTableSuite extends AnyFunSuite {
     }
   }
 
-  test("a trigger sends one request to the catalog, and a known micro-batch is planned without a request") {
+  test("each poll sends one request to the catalog, and a snapshot that is already loaded needs no request") {
     val actions = new Actions(TestTables.unpartitioned())
     val loaded = actions.append(TestTables.file("a"))
     val catalog = new CountingCommitter(actions.committer)
@@ -44,7 +45,7 @@ class StreamTableSuite extends AnyFunSuite {
     assert(catalog.requests == 11 && state.head.map(_.snapshotId) == appended)
   }
 
-  test("the tag of a consumer costs a request when it moves, and none while the table does not change") {
+  test("the tag of a consumer needs a request when it moves, and none while the table does not change") {
     val actions = new Actions(TestTables.unpartitioned())
     val loaded = actions.append(TestTables.file("a"))
     val catalog = new CountingCommitter(actions.committer)
@@ -84,7 +85,7 @@ class StreamTableSuite extends AnyFunSuite {
     assert(StreamConsumer.of(actions.table.metadata) == Vector(etl -> SnapshotRef.Tag(id, age)))
   }
 
-  test("the tag of a consumer lives for the retention after its last move, also on an old snapshot") {
+  test("the tag of a consumer is retained for the given time after its last move, even on an old snapshot") {
     val actions = new Actions(TestTables.unpartitioned())
     val snapshot = actions.append(TestTables.file("a")).currentSnapshot.get
     val table = new StreamTable(actions.table, TimeTravel.Latest)
