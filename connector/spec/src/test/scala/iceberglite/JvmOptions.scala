@@ -4,8 +4,9 @@ package iceberglite
 object JvmOptions {
 
   /**
-   * Options for programs that run only for seconds: no optimizing compiler (C2), without which the code cache would have
-   * only 48 MiB, no verification of classes, and no collection of garbage until the metaspace has its usual size.
+   * Options for programs that run only for seconds: no optimizing compiler (C2), no verification of classes, and no
+   * garbage collections because of a metaspace below 256 MiB. Without C2, the default code cache would have only
+   * 48 MiB.
    */
   val quickStart: Seq[String] = Seq(
     "-XX:TieredStopAtLevel=1",

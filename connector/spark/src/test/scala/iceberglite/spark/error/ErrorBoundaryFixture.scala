@@ -17,9 +17,9 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 private[error] trait Faults {
 
   /**
-   * Counts calls from now on, and makes one of them fail.
+   * Counts calls from now on, and makes a call fail as `fault` describes.
    *
-   * @param callNumber the number of the call that fails, counted from 1
+   * @param callNumber the number of the first call that fails, counted from 1
    */
   def arm(fault: Fault, callNumber: Int): Unit
 

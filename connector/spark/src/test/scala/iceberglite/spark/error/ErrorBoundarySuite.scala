@@ -33,7 +33,9 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     ()
   }
 
-  private def group(name: String, faults: Faults)(cases: => Seq[Case]): Unit = test(name) {
+  private def group(name: String, faults: Faults)(
+      cases: => Seq[Case]
+  ): Unit = test(s"if a call fails during $name, users get an exception of Spark that names the table") {
     val all = random.shuffle(cases)
     val sampled = all.take(casesPerGroup)
     Sampling.recordSkipped(all.size - sampled.size, all.size, s"statements with faults, $name")

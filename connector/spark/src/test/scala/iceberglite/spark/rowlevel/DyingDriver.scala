@@ -63,7 +63,8 @@ private[iceberglite] object CrashPoint {
 
 /**
  * A file system that simulates the death of drivers. When a statement reaches the [[CrashPoint]], its driver counts as
- * dead: no further call for the statement's table returns. Statements on other tables continue in the same process.
+ * dead: no further call that creates, renames or deletes a file of the statement's table returns. Statements on other
+ * tables continue in the same process.
  */
 class DyingFileSystem extends RenamingFileSystem {
   import DyingFileSystem._

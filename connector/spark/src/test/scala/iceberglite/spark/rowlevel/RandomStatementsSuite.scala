@@ -93,7 +93,8 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     (format, f) <- formats.zipWithIndex
     if Sampling.isOff || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
   } test(
-    s"version $version, $mode, in $format ${partitioning.toLowerCase}".trim,
+    (s"random statements give the rows of Apache Iceberg: version $version, $mode, in $format " +
+      partitioning.replace("and evolved", "with evolution").toLowerCase).trim,
     Sampling.sampledUnless(k == 4 && l == 0): _*
   ) {
     val random = new Random(Fuzz.seed ^ (version, mode, partitioning, format).hashCode)

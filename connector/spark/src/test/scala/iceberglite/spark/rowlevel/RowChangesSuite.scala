@@ -179,7 +179,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(
-      s"an UPDATE fails under serializable isolation if a concurrent commit adds rows ($mode)",
+      s"if rows are added concurrently, an UPDATE fails under serializable, but not snapshot isolation ($mode)",
       Sampling.sampledUnless(mode == "merge-on-read"): _*
     ) {
       val serializable = filled(2, mode)

@@ -12,10 +12,10 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
 /**
- * Runs the same random history on two tables: one of version 4, which may begin with an earlier version, and a reference
- * table of version 2 or 3. A history consists of statements, changes of columns and partition specs, writes to
- * branches, rollbacks, expirations and other maintenance. After each step, both tables must have the same rows. In the
- * end, each retained snapshot of each table must have the rows that it had after its commit.
+ * Runs the same random history on two tables: one of version 4, which may begin with an earlier version, and a
+ * reference table of version 2 or 3. A history consists of statements, changes of columns and partition specs, writes
+ * to branches, rollbacks, expirations and other maintenance. After each step, both tables must have the same rows. In
+ * the end, each retained snapshot of each table must have the rows that it had after its commit.
  */
 class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
@@ -52,7 +52,7 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
 
   scenarios.foreach(scenario => test(s"after the same random history, $scenario", Slow)(new History(scenario).run()))
 
-  /** A table with the rows that its snapshots had after their commits. */
+  /** A table, and the rows that each of its snapshots had after its commit. */
   private class Subject(val name: String) {
     private val expected = mutable.LinkedHashMap.empty[Long, Seq[String]]
 
@@ -89,7 +89,7 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
     private var log = Vector.empty[String]
     private var branches = Vector.empty[String]
 
-    /** The heads of the branch `main` of both tables after each step, except those that a rollback has undone. */
+    /** Heads of `main` of both tables after earlier steps. Both tables still have these snapshots. */
     private var heads = Vector.empty[Seq[Long]]
 
     /** A table of version 1 cannot have delete files. */

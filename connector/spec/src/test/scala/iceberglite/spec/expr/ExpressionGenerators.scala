@@ -176,7 +176,7 @@ object ExpressionGenerators {
       nullable(c.fieldType.asInstanceOf[PrimitiveType]).map(c.id -> _)
     }).map(_.toMap)
 
-  /** Returns all transforms that support the type. */
+  /** Returns transforms of each kind that supports the type, and an unknown transform. */
   def transforms(source: PrimitiveType): Seq[Transform] =
     Seq(Identity, Bucket(3), Truncate(1), Truncate(2), Truncate(7), Truncate(10), Year, Month, Day, Hour, Void)
       .filter(_.canTransform(source)) :+ UnknownTransform("later")

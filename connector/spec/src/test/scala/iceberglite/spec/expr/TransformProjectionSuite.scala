@@ -65,8 +65,8 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   }
 
   /**
-   * Returns the partition value of writers that round times before 1970 toward zero. Such writers convert dates
-   * correctly.
+   * Returns the partition value of writers that round years, months, days and hours before 1970 toward zero.
+   * Such writers convert a date to its day correctly.
    */
   private def roundedTowardZero(t: Transform, value: Literal): Option[Literal] = (value, t(value)) match {
     case (_: DateLiteral, right) if t == Day => right

@@ -23,7 +23,12 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def file(records: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "f.parquet", FileFormat.Parquet, 0, PartitionTuple.Empty, records, 1L, metrics)
 
-  /** States which metrics of a column a writer stores. @param width the length to which bounds are truncated */
+  /**
+   * States which metrics of a column a writer stores.
+   *
+   * @param width the length to which bounds are truncated
+   * @param nanBounds whether both bounds of floating-point columns are NaN
+   */
   private case class Writer(counts: Boolean, nans: Boolean, bounds: Boolean, width: Option[Int], nanBounds: Boolean)
 
   private val writers: Gen[Writer] = for {
@@ -39,7 +44,10 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case other => other
   }
 
-  /** Truncates a value, and increments the last character or byte; `None` if neither can be incremented. */
+  /**
+   * Truncates a value that is longer than `width`, and increments the last character or byte of the result. Returns
+   * `None` if the last byte cannot be incremented.
+   */
   private def truncatedUpward(value: Literal, width: Int): Option[Literal] = {
     val short = truncated(value, width)
     if (short == value) Some(value)

@@ -34,7 +34,7 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
-/** Generates metadata updates, requirements, views, files and tasks in every form that the specification allows. */
+/** Generates random metadata updates, requirements, views, files and tasks. */
 object ChangeGenerators {
   private val uuid: Gen[UUID] = Gen.uuid
   private val id: Gen[Int] = Gen.oneOf(Gen.const(-1), Gen.choose(0, 9), Gen.const(Int.MaxValue))

@@ -39,7 +39,7 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.types.Type._
 
-/** Generates table metadata in every form that the specification allows. */
+/** Generates random table metadata of the format versions 1 to 3. */
 object MetadataGenerators {
 
   val text: Gen[String] = Gen.frequency(

@@ -14,7 +14,7 @@ import iceberglite.scan.deletes.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.storage.RawLocalDisk
 
-/** Checks how often the tasks on one executor open the delete files that they share, and which rows they return. */
+/** Checks how often the tasks on one executor read the delete files that they share, and which rows they return. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private val Cache = "spark.sql.iceberg.executor-cache"
 
@@ -65,7 +65,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 
   private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
 
-  test("a position delete file is opened once for all data files and queries", Slow) {
+  test("a position delete file is read once for all data files and queries", Slow) {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
@@ -78,7 +78,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("equality delete files are opened once, and deletes of several commits apply together") {
+  test("equality delete files are read once, and deletes of several commits apply together") {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))

@@ -34,8 +34,8 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
   )
 
   /**
-   * Runs a query with `preserve-data-grouping` on and off. Checks that both runs return the same rows, and that the
-   * second plan has two sorts.
+   * Runs a query without the setting `preserve-data-grouping`, and with this setting off. Checks that both runs return
+   * the same rows, and that the second plan has two sorts.
    *
    * @return the first run
    */

@@ -52,7 +52,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     } finally context.removeSparkListener(listener)
   }
 
-  /** Creates a table with many manifests and row-level deletes that Apache Iceberg wrote. */
+  /** Creates a table with several manifests and row-level deletes that Apache Iceberg wrote. */
   private def tableWithDeletes(version: Int): String = {
     val table = newTable()
     val name = peer(table)

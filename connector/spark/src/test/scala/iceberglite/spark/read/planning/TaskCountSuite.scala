@@ -16,7 +16,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
 
   /**
    * Runs `body` with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. Other
-   * tests use two shuffle partitions.
+   * suites use two shuffle partitions.
    */
   private def withShufflePartitions[A](partitions: Int)(body: => A): A =
     withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)
@@ -29,8 +29,9 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   private def query(table: String): String = s"SELECT * FROM $table"
 
   /**
-   * Returns the numbers of tasks of iceberg-lite and of Apache Iceberg. Checks that iceberg-lite has no more tasks than
-   * Apache Iceberg, or no more tasks than there are cores.
+   * Returns the numbers of tasks of iceberg-lite and of Apache Iceberg with 200 shuffle partitions. Checks with 1 and
+   * 200 shuffle partitions that iceberg-lite has no more tasks than Apache Iceberg, or no more tasks than there are
+   * cores.
    */
   private def taskCounts(table: String, query: String => String = query): (Int, Int) = {
     val counts = Seq(1, 200).map { partitions =>

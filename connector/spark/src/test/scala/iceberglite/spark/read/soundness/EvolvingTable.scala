@@ -41,8 +41,9 @@ final private[soundness] case class TableShape(
 )
 
 /**
- * A random table. It has columns of every Spark type, and files of all formats, each with similar values in adjacent
- * rows. The schema and the partition spec change between files, and some rows are deleted by row-level deletes.
+ * A random table. It has columns of every primitive Iceberg type that Spark SQL has a name for, and files of random
+ * formats with similar values in adjacent rows. The schema and the partition spec change between files, and some rows
+ * are deleted by row-level deletes.
  *
  * @param name the table name with catalog and namespace
  */
@@ -181,8 +182,8 @@ final private[soundness] class EvolvingTable(
 
   /**
    * Widens, renames, adds or replaces a column. To replace a column, this method drops it and adds a column with the
-   * same name. Source columns of partition fields, and columns that equality deletes compare, cannot be dropped, so
-   * they are neither replaced nor renamed.
+   * same name. Source columns of partition fields, and columns that equality deletes compare, are neither renamed nor
+   * replaced, because they cannot be dropped.
    */
   private def changeColumn(): Unit = {
     val current = table

@@ -16,17 +16,17 @@ class ConstantVectorsSuite extends AnyFunSuite {
   for (precision <- Seq(9, 18, 19, 38)) {
     val t = DecimalType(precision, 2)
 
-    test(s"a null ${t.simpleString} is null in every access method") {
+    test(s"a null ${t.simpleString} can be read without a check for null") {
       assertNoDecimal(ConstantVectors.of(t, None, 10), t)
     }
 
-    test(s"a null ${t.simpleString} in a struct is null in every access method") {
+    test(s"a null ${t.simpleString} in a struct can be read without a check for null") {
       val struct = StructType(Seq(StructField("d", t)))
       assertNoDecimal(ConstantVectors.struct(struct, Seq(None), 10).getChild(0), t)
     }
   }
 
-  test("null strings, bytes, lists, maps and structs are null in every access method") {
+  test("null strings, bytes, lists, maps and structs can be read without a check for null") {
     def absent(t: DataType): ColumnVector = ConstantVectors.of(t, None, 10)
     assert(absent(StringType).getUTF8String(0) == null)
     assert(absent(BinaryType).getBinary(0) == null)
