@@ -25,7 +25,7 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   /**
    * Adds a column, by default at the end of the table or of the struct.
    *
-   * @param default the default value, as SQL; the value of the column in existing rows (format version 3 and later)
+   * @param default the default value as SQL, which is also the value of existing rows; requires format version 3
    * @param position `ColumnPosition.first` or `ColumnPosition.after(name)`
    */
   def addColumn(
@@ -83,7 +83,12 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   def replacePartitionField(term: String, newTerm: String, name: Option[String] = None): EvolveStatement =
     sql(s"REPLACE PARTITION FIELD $term WITH $newTerm${as(name)}")
 
-  /** Sets the sort order of later writes. @param terms columns or transforms, each with optional `DESC NULLS LAST` */
+  /**
+   * Sets the sort order of later writes.
+   *
+   * @param terms columns or transforms, each optionally followed by a direction and null order such as `DESC NULLS
+   *   LAST`; without terms, the table becomes unsorted
+   */
   def sortedBy(terms: String*): EvolveStatement =
     sql(if (terms.isEmpty) "WRITE UNORDERED" else s"WRITE ORDERED BY ${terms.mkString(", ")}")
 
@@ -100,7 +105,8 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   /**
    * Makes the changes in one commit.
    *
-   * @throws StatementError if a change is not possible, or another commit has changed the same parts of the table
+   * @throws StatementError if a change is not possible
+   * @throws OperationError if another commit has changed the same parts of the table's metadata
    */
   def execute(): Unit = table.commit(steps)
 

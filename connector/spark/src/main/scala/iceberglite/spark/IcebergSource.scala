@@ -36,7 +36,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   override def shortName: String = Providers.IcebergLite
 
-  /** `spark.datasource.iceberg.<option>` sets an option for all reads and writes, as in Apache Iceberg. */
+  /** `spark.datasource.iceberg.<option>` sets an option of all uses of this data source, as in Apache Iceberg. */
   override def keyPrefix: String = "iceberg"
 
   override def extractCatalog(options: CaseInsensitiveStringMap): String = resolve(options)._1.name
@@ -100,7 +100,10 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
 object IcebergSource {
 
-  /** The name of the catalog that loads tables by path if the session's current catalog does not support paths. */
+  /**
+   * The name of the catalog that loads tables by path if the session's current catalog does not support paths. If the
+   * storage settings of the current catalog are used, the name of the current catalog is appended.
+   */
   private val PathCatalogName = "iceberg_lite_paths"
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =

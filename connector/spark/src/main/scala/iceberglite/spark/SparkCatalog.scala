@@ -111,8 +111,9 @@ class SparkCatalog
       )
     }
     val lacksSnapshots = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
-    // Refresh the table if its metadata lacks the requested snapshot, branch or tag. Another writer may have created it
-    // after the table was loaded.
+    // Refresh the table if its metadata lacks the requested snapshot, branch or tag, because another writer may have
+    // created it after the table was loaded. Metadata tables and the changelog need all snapshots, but a REST catalog
+    // may have loaded only those that branches and tags refer to.
     if (lacksSnapshots || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {
       case Some(DerivedTable.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
@@ -132,7 +133,7 @@ class SparkCatalog
       case ResolvedName(table, TimeTravel.Latest, None) => table
       case _ => throw Unsupported(
           s"changing ${displayName(ident)}",
-          "Only a table itself can be changed. Use its name without a metadata table and without a state"
+          "Only a table itself can be changed. Use its name without a metadata table and without a snapshot"
         )
     }
   }

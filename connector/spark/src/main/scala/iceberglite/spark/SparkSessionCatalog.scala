@@ -32,9 +32,9 @@ import iceberglite.table.TableCreation
 /**
  * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
  * iceberglite.spark.SparkSessionCatalog`. The property `type` and the other properties of this catalog type define the
- * catalog of the iceberg-lite tables. Without `type`, these tables are in the session's Hive Metastore. Tables created
- * with `USING iceberg` are iceberg-lite tables. Spark's own session catalog manages all other tables and the
- * namespaces. A name cannot refer to both an iceberg-lite table and another table.
+ * catalog of the iceberg-lite tables. Without `type` and `catalog-impl`, these tables are in the session's Hive
+ * Metastore. Tables created with `USING iceberg` are iceberg-lite tables. Spark's own session catalog manages all other
+ * tables and the namespaces. A name cannot refer to both an iceberg-lite table and another table.
  */
 @nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to the deprecated overloads by default
 class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with CatalogExtension {

@@ -55,9 +55,9 @@ import iceberglite.spark.view.ResolveViews
  * Spark calls the parser of the last extension first. The parser of this class passes statements that do not concern
  * iceberg-lite tables to the parser of the previous extension.
  *
- * Five features do not work without the extensions: views; the connector's own statements such as `ALTER TABLE ... ADD
- * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; the
- * computation of missing values of generated columns; and changes to rows with [[IcebergTable]].
+ * Features that do not work without the extensions include: views; the connector's own statements such as `ALTER TABLE
+ * ... ADD PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects;
+ * the computation of missing values of generated columns; and changes to rows and metadata with [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 
@@ -155,9 +155,10 @@ object SparkSessionExtensions {
 
   /**
    * Registers [[lastRules]] in a session that has the extensions. Spark 3.5 has no extension point for such rules, and
-   * the session does not exist yet when Spark requests the rules of the extensions. Therefore, a catalog calls this
-   * method when it loads a table or a function; the rules concern only plans with tables or functions of the
-   * connector. All sessions share one instance of each rule, so that a session registers a rule only once.
+   * the session does not exist yet when Spark requests the rules of the extensions. Therefore, this method is called
+   * when a catalog loads a table or a function, and when a function of the extensions is resolved; the rules concern
+   * only plans with tables or functions of the connector. All sessions share one instance of each rule, so that a
+   * session registers a rule only once.
    */
   private[iceberglite] def registerLastRules(session: SparkSession): Unit =
     if (BucketingSettings.hasExtensions(session)) {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.functions.expr
 
-/** A type of the values that a statement assigns to columns: `Column`, or `String` for SQL text. */
+/** Type class of the values that a statement can assign to columns: `Column`, or `String` for SQL text. */
 @implicitNotFound("The values must be columns or SQL texts, all of the same type, not ${V}")
 sealed abstract class SqlValue[V] {
   private[iceberglite] def expression(value: V): Expression

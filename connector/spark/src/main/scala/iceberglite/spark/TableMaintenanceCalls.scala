@@ -38,8 +38,8 @@ import iceberglite.tree.MetadataPool
 
 /**
  * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, by default
- * on the branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that it
- * would have without `dryRun`.
+ * on the branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that
+ * it would have without `dryRun`.
  */
 trait TableMaintenanceCalls {
   def spark: SparkSession
@@ -52,8 +52,8 @@ trait TableMaintenanceCalls {
   protected def change[A](work: Table => (Table, A)): A
 
   /**
-   * Runs the maintenance steps that the table needs: combining small files, removing deleted rows, rewriting manifests
-   * and expiring snapshots. The steps with the largest benefit per rewritten byte run first.
+   * Runs the maintenance steps that the table needs, such as rewriting data files, rewriting manifests, and expiring
+   * snapshots. The steps with the largest benefit per rewritten byte run first.
    *
    * @param options the options of the procedure `maintain`, such as `max-bytes`
    * @param dryRun whether to return the steps without running them
@@ -229,6 +229,7 @@ trait TableMaintenanceCalls {
    *
    * @param snapshotId the id of the snapshot; by default the current snapshot
    * @return the partition statistics file; absent for a table without snapshots, and for a snapshot without files
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the table has never been partitioned
    */
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>
     described(s"Computing partition statistics of ${table.name}") {

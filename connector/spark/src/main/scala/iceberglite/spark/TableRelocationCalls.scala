@@ -29,7 +29,7 @@ trait TableRelocationCalls {
   /**
    * Sets any snapshot of the table as the current snapshot.
    *
-   * @return the files that this adds to the table and removes from it
+   * @return the files that the change adds to the table and removes from it
    * @throws iceberglite.spec.IcebergError.NotFound if the table does not have the snapshot, branch or tag
    */
   def restore(point: RestorePoint): RestoreReport = change { table =>

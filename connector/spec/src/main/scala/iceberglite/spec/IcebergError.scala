@@ -36,7 +36,7 @@ object IcebergError {
       extends IcebergError(s"${kind.noun.capitalize} already exists: $name. $advice")
 
   /**
-   * The application has already committed a write with the given version (table property
+   * The application has already committed a write with the given version or a later version (table property
    * `application-version.<application>`).
    */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)

@@ -76,7 +76,10 @@ object CatalogSetup {
       SettingWarnings.ofCatalog(name)
     )
 
-  /** Returns the time in ms after which a cached table expires, or 0 if tables are not cached. */
+  /**
+   * Returns the time in ms after which a cached table expires. It is 0 if tables are not cached, and negative if cached
+   * tables do not expire.
+   */
   private def expirationMs(name: String, properties: Map[String, String]): Long =
     if (!CatalogProperty.CacheEnabled.flag(name, properties)) 0
     else CatalogProperty.CacheExpirationMs.number(name, properties).getOrElse(0)

@@ -32,7 +32,7 @@ object DerivedTable {
   /** The rows that each commit inserted and deleted. */
   case object Changes extends DerivedTable
 
-  /** Finds a view by its name, ignoring case. */
+  /** Finds a metadata table or the changelog by its name, ignoring case. */
   def find(name: String): Option[DerivedTable] =
     if (name.equalsIgnoreCase(ChangelogTable.Name)) Some(Changes) else MetadataTables.find(name).map(OfMetadata)
 

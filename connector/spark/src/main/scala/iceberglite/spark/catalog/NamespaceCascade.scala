@@ -8,8 +8,8 @@ import iceberglite.table.TableIdentifier
 
 /**
  * Drops a namespace together with its contents: first the namespaces in it, then its views, then its tables, and then
- * the namespace itself. Each drop is a change of its own. After a failure, everything that was dropped before remains
- * dropped, and the error lists it.
+ * the namespace itself. Each object is dropped separately. After a failure, the objects that were dropped before remain
+ * dropped, and the error lists them.
  *
  * @param catalogName the name of the catalog in the session
  * @param dropTable drops a table, as DROP TABLE without PURGE does

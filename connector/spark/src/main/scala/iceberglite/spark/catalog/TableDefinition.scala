@@ -45,8 +45,8 @@ final case class TableDefinition(
   }
 
   /**
-   * Returns the expressions of the generated columns as table properties whose keys contain the field ids. They come
-   * from the clauses of the columns, or from properties whose keys contain the names of the columns.
+   * Returns the expressions of the generated columns as table properties whose keys contain the field ids. The
+   * expressions come from the clauses of the columns, or from properties whose keys contain the names of the columns.
    */
   private def generatedColumns(fields: Vector[NestedField]): Map[String, String] = {
     val named = properties.collect {

@@ -33,8 +33,9 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
   private val name = PartitionTerm.quoted(catalog.name +: ident.namespace :+ ident.name)
 
   /**
-   * Commits changes to the newest version of the table, and refreshes the cached plans that read the table. With an
-   * older version, a change to a value that another writer has replaced would have no effect.
+   * Commits changes to the newest version of the table, and refreshes the cached plans that read the table. The newest
+   * version is needed, because a change that an older version already contains would not be made, even if another
+   * writer has meanwhile reverted it.
    *
    * @return the table after the commit
    * @throws iceberglite.spec.IcebergError.CommitConflict if another commit changed the same parts of the metadata

@@ -20,7 +20,7 @@ object CommitRange {
    *
    * @param travel the requested state of the table, which is the last commit of the range unless the options select one
    * @throws iceberglite.spec.IcebergError.NotFound if a snapshot does not exist
-   * @throws InvalidArgument if the options contradict each other or the table's history
+   * @throws InvalidArgument if the options contradict each other, `travel`, or the table's history
    */
   def of(table: TableMetadata, travel: TimeTravel, options: RangeOptions): SnapshotRange = {
     val branch = travel match {

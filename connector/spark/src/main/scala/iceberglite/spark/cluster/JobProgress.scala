@@ -39,7 +39,12 @@ final class JobProgress(private val context: SparkContext) extends SparkListener
     context.removeSparkListener(this)
   }
 
-  /** Returns an activity, which may have ended; `null` if it has not begun. @param number 1 for the first activity */
+  /**
+   * Returns an activity, which may have ended; `null` if it has not begun. If the activity has been removed, the oldest
+   * kept activity is returned.
+   *
+   * @param number 1 for the first activity
+   */
   def activity(number: Int): JobActivity = synchronized {
     activities.lift(math.max(0, number - 1 - dropped)).orNull
   }

@@ -60,7 +60,7 @@ object StreamedChanges {
   /** The net changes of the commits of each micro-batch. */
   case object Net extends StreamedChanges
 
-  /** Returns what the options select. @throws InvalidArgument if a value is invalid, or if the options exclude each other */
+  /** Reads the options. @throws InvalidArgument if a value is invalid, or if the options exclude each other */
   def of(options: CaseInsensitiveStringMap): StreamedChanges = {
     val settings = Settings(options, _ => None, Map.empty)
     val identifiers = ChangeStreamOptions.IdentifierColumns.get(settings)

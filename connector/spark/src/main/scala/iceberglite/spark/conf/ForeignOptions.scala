@@ -3,7 +3,10 @@ package iceberglite.spark.conf
 import iceberglite.spec.property.{ForeignSetting, ForeignSettings}
 import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
-/** The options, configurations and table properties of Apache Iceberg that the connector does not support. */
+/**
+ * The options, configurations, table properties, system properties and Hadoop settings of Apache Iceberg that the
+ * connector does not support.
+ */
 object ForeignOptions {
   private val Polling = "A streaming query polls the table and plans the next micro-batch when the trigger fires"
   private val Locality = "File locations are not reported to Spark"

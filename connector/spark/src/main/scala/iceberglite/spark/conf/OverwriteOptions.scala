@@ -90,7 +90,8 @@ object OverwriteOptions {
     }
 
   /**
-   * Rejects options that contradict the kind of overwrite.
+   * Rejects options that contradict the kind of overwrite. `replaceWhere` is always rejected here: where it is valid, a
+   * rule of the SQL extensions has already converted it to the condition of the overwrite.
    *
    * @param table the name of the table, for messages
    * @throws InvalidArgument if an option contradicts the kind of overwrite; the message names the option and an

@@ -38,7 +38,7 @@ object RangeOptions {
       if (range.start == RangeStart.Oldest) throw InvalidArgument(
         requested.head,
         options.get(requested.head),
-        s"The range has no start: set $StartId or $StartTime too. To read a state of the table, set snapshot-id or " +
+        s"The range has no start: set $StartId or $StartTime too. To read a single snapshot, set snapshot-id or " +
           "as-of-timestamp instead"
       )
       Some(range)
@@ -55,7 +55,7 @@ object RangeOptions {
   }
 
   /**
-   * Rejects the options for a stream of changes, which begins where the options of streams select.
+   * Rejects the options for a stream of changes. [[StreamOptions]] select where such a stream begins.
    *
    * @throws Unsupported if an option is set
    */

@@ -86,7 +86,7 @@ object SparkOption {
   def apply[A](key: String, expected: String, doc: String, default: A)(parse: String => Option[A]): SparkOption[A] =
     new SparkOption(key, None, None, Some(default), default.toString, expected, doc, text => parse(text.trim))
 
-  /** Creates a setting whose default depends on the table or the session. */
+  /** Creates a setting whose default is computed, as `defaultDoc` describes. */
   def derived[A](key: String, expected: String, doc: String, defaultDoc: String)(
       parse: String => Option[A]
   ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, text => parse(text.trim))

@@ -30,7 +30,7 @@ final case class StatementOptions(values: Map[String, String]) {
 
   def isolation: Option[IsolationLevel] = WriteOptions.Isolation.get(settings)
 
-  /** Returns the snapshot after which commits count as concurrent with an overwrite. */
+  /** Returns the id of the snapshot after which commits count as concurrent with an overwrite. */
   def validateFromSnapshot: Option[Long] = WriteOptions.ValidateFromSnapshot.get(settings)
 
   /** Whether an overwrite replaces the partitions that it writes to. */

@@ -75,15 +75,15 @@ object StreamOptions {
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",
     "It must not be blank",
-    "Name of the consumer whose tag `stream-<name>` protects the snapshots that a streaming query has not read from " +
-      "expiration",
+    "Name of the consumer; its tag `stream-<name>` prevents the expiration of snapshots that the streaming query has " +
+      "not read",
     NotSet
   ))
 
   val ConsumerRetention: SparkOption[Long] = declared(SparkOption[Long](
     "consumer-retention-ms",
     "It must be a positive number of ms",
-    "Time in ms after the last move of a consumer's tag; after it, an expiration removes the tag",
+    "Time in ms since the last move of a consumer's tag after which an expiration removes the tag",
     7L * 24 * 60 * 60 * 1000
   )(SparkOption.long(_).filter(_ > 0)))
 

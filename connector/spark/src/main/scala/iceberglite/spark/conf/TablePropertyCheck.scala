@@ -6,7 +6,8 @@ import iceberglite.table.KnownProperties
 /**
  * Checks the properties that a user sets on a table. A warning is logged for a property without effect whose prefix is
  * `write.`, `read.`, `commit.`, `history.`, `gc.` or `iceberg-lite.`. The property is stored, because another engine
- * may use it. Properties with other prefixes are not checked, because users may define them for their own purposes.
+ * may use it. Of the properties with other prefixes, only those of [[ForeignOptions]] are checked, because users may
+ * define the others for their own purposes.
  */
 object TablePropertyCheck {
   private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.", "iceberg-lite.")

@@ -19,7 +19,8 @@ sealed trait TimeTravel {
    * Returns the selected snapshot; absent for an empty table.
    *
    * @throws NotFound if the snapshot, branch or tag does not exist
-   * @throws InvalidArgument if a tag is selected as a branch, or a branch as a tag
+   * @throws InvalidArgument if a tag is selected as a branch, or a branch as a tag, or if the snapshot log has no entry
+   *   up to the selected timestamp
    */
   def snapshot(table: TableMetadata): Option[Snapshot]
 
@@ -30,8 +31,8 @@ sealed trait TimeTravel {
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
   /**
-   * Returns the selection as text. For branches, tags and timestamps, it is the last part of a table's name, such as
-   * `branch_b`.
+   * Returns the selection as text. For snapshot ids, timestamps, branches and tags, it is the last part of a table's
+   * name, such as `branch_b`. It is empty for [[TimeTravel.Latest]].
    */
   def selector: String
 }
@@ -135,7 +136,11 @@ object TimeTravel {
   /** The names of the read options that select a snapshot. */
   val optionKeys: Seq[String] = options.map(_._1)
 
-  /** Returns the selection that the options request. @throws InvalidArgument if more than one of the options is set */
+  /**
+   * Returns the selection that the options request.
+   *
+   * @throws InvalidArgument if more than one of the options is set, or a value is invalid
+   */
   def ofOptions(readOptions: CaseInsensitiveStringMap): TimeTravel =
     options.filter(o => readOptions.containsKey(o._1)) match {
       case Seq() => Latest

@@ -180,7 +180,9 @@ private[iceberglite] object ConstraintExpression {
     case other => other.mapChildren(replaced)
   }
 
-  /** Returns the columns and the fields of structs that a condition uses: their paths, and their values. */
+  /**
+   * Returns the columns and struct fields that a condition uses, each with its path and the expression for its value.
+   */
   def used(condition: Expression): Vector[(Vector[String], Expression)] =
     usedIn(condition).foldLeft(Vector.empty[(Vector[String], Expression)]) { (found, next) =>
       if (found.exists(_._1 == next._1)) found else found :+ next

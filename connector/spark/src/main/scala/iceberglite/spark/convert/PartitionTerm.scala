@@ -69,7 +69,7 @@ object PartitionTerm {
     "date_hour" -> "hour"
   )
 
-  /** The transforms for which Spark has its own classes. Other transforms are passed to Spark by name. */
+  /** The transforms without parameters for which Spark has its own classes. */
   private val sparkForms: Map[String, String => SparkTransform] = Map(
     Identity.name -> (Expressions.identity(_)),
     Year.name -> (Expressions.years(_)),
@@ -143,7 +143,7 @@ object PartitionTerm {
     }
   }
 
-  /** Returns a column's path as quoted text that Spark can parse. */
+  /** Returns the path of a column, or the name of a table, as quoted text that Spark can parse. */
   def quoted(path: Seq[String]): String = path.map(part => "`" + part.replace("`", "``") + "`").mkString(".")
 
   private val supportedNames: Set[String] = Transforms.all.map(_.name).toSet - Void.name

@@ -29,7 +29,7 @@ final case class ConvertedFilter(expression: Expression, exact: Boolean)
 /**
  * Converts Spark's filters to Iceberg expressions.
  *
- * Spark filters use three-valued logic: true, false and null. A converted expression is true if the filter is true, and
+ * Spark filters use three-valued logic: true, false and null. An exact expression is true if the filter is true, and
  * false if the filter is false or null. Therefore, the conversion moves each NOT down to the individual predicates of a
  * filter, where false and null can be distinguished.
  *

@@ -32,7 +32,7 @@ import iceberglite.spec.types.Type._
 /**
  * Converts between Iceberg types and Spark types.
  *
- * Types that Spark 3.5 does not have are mapped to other types without loss: `uuid` to a string, `time` to a bigint of
+ * Types that Spark 3.5 does not have are mapped to other types: `uuid` to a string, `time` to a bigint of
  * microseconds since midnight, `timestamp_ns` and `timestamptz_ns` to bigints of nanoseconds since 1970, `fixed` and
  * the spatial types (as WKB) to binaries, `unknown` to void, and `variant` to a string of JSON. Spark's smaller
  * integers become `int`, and its `char` and `varchar` become `string`.

@@ -8,11 +8,12 @@ import iceberglite.maintenance.cluster.HilbertCurve
 
 /**
  * A function that returns the position of a row on a space-filling curve through the values of one or more columns.
- * Rows that are close in all columns have close positions, so rows that are sorted by their positions can be skipped by
- * filters on each of the columns.
+ * Rows that are close in all columns usually have close positions. Therefore, filters on each of the columns can skip
+ * files of rows that are sorted by position.
  *
  * The function uses the whole value of a number, date or timestamp, and the first 8 bytes of a string or binary value.
- * The position depends only on the row. Positions are compared as unsigned bytes, as Spark compares binary values.
+ * A decimal is converted to a double. The position depends only on the row. Positions are compared as unsigned bytes,
+ * as Spark compares binary values.
  */
 sealed abstract class CurveFunction(override val name: String, curve: String) extends UnboundFunction {
 

@@ -74,7 +74,10 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     new MetadataTableScanBuilder(name, current, view, snapshot, sparkSchema, splits, session)
   }
 
-  /** Columns of the table determine columns of the metadata table, such as the fields of `readable_metrics`. */
+  /**
+   * Requires that the columns have not changed since Spark resolved the metadata table. Columns of the table determine
+   * columns of the metadata table, such as the fields of `readable_metrics`.
+   */
   private def checkColumns(current: Table): Unit =
     if (SparkTypes.toSpark(view.schema(current)) != sparkSchema) throw ValidationFailed(
       s"The columns of $name have changed since the query or DataFrame was created. Create it again"

@@ -16,7 +16,8 @@ import iceberglite.table.KnownProperties
 /**
  * Divides the rows of a metadata table into tasks.
  *
- * @param mode where the rows are produced: by tasks if their files are larger than one task, on the driver, or by tasks
+ * @param mode where the rows are produced; `auto` selects tasks if the files or the number of rows are too large for
+ *   the driver
  * @param targetBytes the target number of bytes that one task reads
  */
 final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
@@ -28,7 +29,10 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
     case PlanningMode.Auto => if (isLarge(groups)) Some(pack(groups)) else None
   }
 
-  /** A small deletion vector can have a large number of rows, which the driver would hold in memory. */
+  /**
+   * Whether tasks should produce the rows. The number of rows matters too, because the driver would hold all rows in
+   * memory, and a small deletion vector can contain many deleted rows.
+   */
   private def isLarge(groups: Vector[MetadataRows]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
     groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus) > MetadataSplits.MaxDriverRows
 

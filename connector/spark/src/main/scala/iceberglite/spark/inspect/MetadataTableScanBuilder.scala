@@ -29,8 +29,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * Plans a read of a metadata table. Rows that do not satisfy the filters, and columns that are not requested, are not
- * produced. The driver produces the rows of a small metadata table, and Spark tasks produce the rows of a large one.
+ * Plans a read of a metadata table. The read omits columns that are not requested and, where possible, rows that do not
+ * satisfy the filters. The driver produces the rows of a small metadata table, and Spark tasks produce the rows of a
+ * large one.
  *
  * @param sparkSchema the schema of the metadata table when Spark resolved it
  * @param splits decides whether Spark tasks produce the rows

@@ -22,8 +22,8 @@ import iceberglite.table.{SnapshotTarget, Table}
  * committed.
  *
  * If another commit has changed the branch since the write, the table is not compacted; the writer of the later commit
- * may compact it. Within a JVM, only one automatic compaction of a table runs at a time. If two applications compact
- * the same files, the commit of one compaction fails.
+ * may compact it. Within a JVM, an automatic compaction is skipped while another one of the same table is running. If
+ * two applications compact the same files, the commit of one compaction fails.
  */
 private[iceberglite] object AutoCompaction extends CommitFollowUp {
   private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.AutoCompaction")

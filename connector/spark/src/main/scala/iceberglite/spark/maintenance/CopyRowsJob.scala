@@ -20,8 +20,8 @@ import iceberglite.spec.partition.PartitionTuple
 
 /**
  * Copies the rows of files to new files in the same order: column by column where possible, and otherwise row by row.
- * In a copy row by row, the writer can read the values directly from the vectors of the reader. This avoids the
- * conversion to Spark's rows, which takes about a quarter of the time.
+ * If rows are copied row by row, the writer can read the values directly from the vectors of the reader. This avoids
+ * the conversion to Spark's rows, which takes about a quarter of the time of the copy.
  */
 private[maintenance] object CopyRowsJob {
 
@@ -67,8 +67,8 @@ private[maintenance] object CopyRowsJob {
  *
  * @param partition the partition tuple that all rows of the files have
  * @param bytes the sum of the lengths of the files in bytes
- * @param records the sum of the known record counts of the files; some writers store a negative count for an unknown
- *   one
+ * @param records the sum of the known record counts of the files; some writers store a negative count if the count is
+ *   unknown
  */
 final private[maintenance] case class FilesToCopy(
     files: Vector[FileToCopy],

@@ -124,8 +124,8 @@ final private[iceberglite] class DataFileRewrite(
   ): Table = {
     val tasks = batch.flatMap(_.tasks)
     // If another commit has deleted rows of the replaced files, these rows are deleted from the new files too. In
-    // packed files, they are found by position. `RowSearch` searches only the other new files, so that it does not find
-    // an equal row of a packed file.
+    // packed files, whose rows have the order of the replaced files, they are found by position. `RowSearch` searches
+    // only the other new files, so that it does not find an equal row of a packed file.
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {

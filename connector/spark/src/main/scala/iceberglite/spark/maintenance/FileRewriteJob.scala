@@ -145,10 +145,10 @@ final private[iceberglite] class FileRewriteJob(
   }
 
   /**
-   * Sorts the rows of each task that reads files. A single task later sorts all rows. It then reads each sorted run from
-   * the start to the end, which is much faster than random access to the memory of all rows, and the runs are sorted in
-   * parallel. A sort by an expression, such as a position on a Z-order curve, does not become faster, because the
-   * expression is computed again in each sort.
+   * Sorts the rows of each task that reads files. A single task later sorts all rows. It then reads each sorted run
+   * from the start to the end, which is much faster than random access to the memory of all rows, and the runs are
+   * sorted in parallel. A sort by an expression, such as a position on a Z-order curve, does not become faster, because
+   * the expression is computed again in each sort.
    */
   private def sortedRuns(rows: LogicalPlan, orders: Seq[SortOrder]): LogicalPlan = {
     // The optimizer would remove a sort below a shuffle, but it does not see the plan of an RDD.

@@ -21,8 +21,8 @@ import iceberglite.maintenance.cluster.HilbertCurve
 
 /**
  * The position of a row on the Hilbert curve through the ordinals of several columns. Rows that are close in all
- * columns have close positions. The position is a bigint, so that Spark's sorter compares only positions, and not whole
- * rows.
+ * columns usually have close positions. The position is a bigint, so that Spark's sorter compares only positions, and
+ * not whole rows.
  *
  * @param children the columns
  * @param ordinals the ordinals of each column

@@ -84,8 +84,8 @@ private[maintenance] object RewriteCommits {
   )(batch: Vector[G]): Attempt[R] =
     try Attempt(isCommitted = true, rewrite(batch)._2)
     catch {
-      // Other errors, such as a cancelled job, end the rewrite. So does an unknown outcome of a commit, because the files
-      // may be rewritten.
+      // Other errors, such as a cancelled job, end the rewrite. An unknown outcome of a commit also ends it, because
+      // the commit may have replaced the files.
       case NonFatal(e) if isFailedCommit(e) =>
         if (failures.incrementAndGet() > limits.maxFailedCommits) throw e
         log.warn(Redaction(s"Could not rewrite ${batch.map(_.files).sum} files of ${table.name}: ${e.getMessage}"))

@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.puffin.DeletionVector
 
-/** Positions of rows in data files. Serializable, so that Spark tasks can use them. */
+/** Positions of rows in data files, in a serializable form that Spark tasks can use. */
 final private[maintenance] class FilePositions private (vectors: Vector[(String, Array[Byte])]) extends Serializable {
   @transient private lazy val byFile = {
     val result = new JavaMap[UTF8String, DeletionVector]

@@ -11,7 +11,7 @@ import iceberglite.spark.function.OrderedBytes
 
 /**
  * The position of a row on the Z-order curve through the values of several columns. Rows that are close in all columns
- * have close positions. Positions are compared as unsigned bytes. A null is less than or equal to every value.
+ * usually have close positions. Positions are compared as unsigned bytes. A null is less than or equal to every value.
  *
  * @param children the columns
  * @param variableBytes the number of bytes that a string or binary column contributes

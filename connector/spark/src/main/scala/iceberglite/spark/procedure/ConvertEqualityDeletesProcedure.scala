@@ -7,7 +7,7 @@ import iceberglite.maintenance.LiveEqualityDeletes
 import iceberglite.spark.write.upsert.DeleteConversionJob
 import iceberglite.table.SnapshotTarget
 
-/** `CALL catalog.system.convert_equality_deletes(table)` */
+/** `CALL catalog.system.convert_equality_deletes(table, branch)` */
 object ConvertEqualityDeletesProcedure extends Procedure {
   private val branch =
     Parameter.optional("branch", ParameterType.Text, "Branch whose equality deletes are converted; by default main")

@@ -56,7 +56,7 @@ object RestoreProcedure extends Procedure {
     }
   }
 
-  /** Restores an earlier snapshot of a table. Returns the row of the result. */
+  /** Restores a snapshot of a table. Returns the row of the result. */
   private[iceberglite] def restore(table: String, point: RestorePoint, context: ProcedureContext): Seq[Row] = {
     val restoring = new action.Restore(point)
     context.change(table)(_ => restoring)

@@ -31,6 +31,6 @@ final private[read] class BatchFormats(conf: Configuration) {
 
 private[read] object BatchFormats {
 
-  /** Sets the configuration that the readers of all formats need. Called once for each scan. */
+  /** Adds the settings of the readers of all formats to a configuration, and returns it. Called once for each scan. */
   def prepare(base: Configuration): Configuration = ParquetBatches.prepare(base)
 }

@@ -26,7 +26,8 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
  * @param runtimeFilter the runtime filter that Spark creates from the join keys of the other join side. The scan may
  *   return rows that do not match the filter, because Spark evaluates the join condition for all rows.
  * @param selectedFiles the files to read; if absent, the batch reads the planned files that match the runtime filter
- * @param packing how the selected files are packed into tasks; if absent, they are packed as for ordinary scans
+ * @param packing how the selected files are packed into tasks; if absent, they are packed by size, and are split only
+ *   if there are too few files for all cores
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,

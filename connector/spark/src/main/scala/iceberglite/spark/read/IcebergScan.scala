@@ -108,7 +108,8 @@ final private[iceberglite] class IcebergScan(
    * Returns a batch that reads only some files of the scan.
    *
    * @param tasks the files to read
-   * @param packing how the files are packed into tasks; if absent, they are packed as for ordinary scans
+   * @param packing how the files are packed into tasks; if absent, they are packed by size, and are split only if there
+   *   are too few files for all cores
    */
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[TaskFilePacking]): Batch =
     new IcebergBatch(this, ScanRuntimeFilter.none(files), Some(tasks), session, packing)
@@ -234,7 +235,7 @@ final private[iceberglite] class IcebergScan(
 
   private val isReported = new AtomicBoolean
 
-  /** Reports the metrics of the scan to the receivers of the table's catalog. Only the first call has an effect. */
+  /** Reports the metrics of the scan to the metrics reporters of the catalog. Only the first call has an effect. */
   private[read] def reportMetrics(): Unit = if (!isReported.getAndSet(true)) {
     val filter = runtimeFilter
     val planned = if (filter.isEmpty) files.plan.report else PlanSubset.of(files.plan, filter.tasks).report

@@ -8,7 +8,7 @@ import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.rest.{Metric, MetricsReport}
 
-/** Reports the metrics of the planning of a scan to the receivers of the table's catalog. */
+/** Reports the metrics of the planning of a scan to the metrics reporters of the table's catalog. */
 private[read] object ReportedScan {
 
   /** @param planned the statistics of the files to read */

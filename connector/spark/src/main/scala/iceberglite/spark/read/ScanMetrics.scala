@@ -8,7 +8,7 @@ import iceberglite.scan.ScanReport
 sealed abstract class ScanMetric(override val name: String, override val description: String) extends CustomSumMetric {
 
   /** Returns the metric with its value in one scan or task. */
-  private[read] def of(scan: Long): CustomTaskMetric = ScanMetrics.Value(name, scan)
+  private[read] def of(value: Long): CustomTaskMetric = ScanMetrics.Value(name, value)
 }
 
 final class ResultDataFiles extends ScanMetric("resultDataFiles", "data files to read")
@@ -105,8 +105,8 @@ private[read] object ScanMetrics {
  * What one Spark task has read.
  *
  * @param splits number of data files, or parts of data files
- * @param deletedRows number of rows that were read and that deletes removed. Deleted rows in parts of files that are not
- *   read are not included
+ * @param deletedRows number of rows that were read and that deletes removed. Deleted rows in parts of files that are
+ *   not read are not included
  * @param filesReadByRows number of data files whose rows were decoded one by one, because no columnar reader supports
  *   the files
  */

@@ -8,7 +8,7 @@ import iceberglite.scan.ScanReport
 /** A stream of micro-batches with the columns of a scan. */
 private[iceberglite] trait ScanStream extends MicroBatchStream {
 
-  /** Returns statistics about the batch that was planned last, whose files are in the report. */
+  /** Returns the scan report of the batch that was planned last. */
   def lastBatch: ScanReport
 
   /**
@@ -19,8 +19,8 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
   def plannedRows: Option[Long]
 
   /**
-   * Makes [[plannedRows]] unknown, because operators of the query return rows of earlier batches: Spark would derive
-   * the number of their rows from that of the batch.
+   * Makes [[plannedRows]] unknown. This is necessary if operators of the query return rows of earlier batches, because
+   * Spark would derive the number of the rows of these operators from the number of rows of the current batch.
    */
   def hideRows(): Unit
 

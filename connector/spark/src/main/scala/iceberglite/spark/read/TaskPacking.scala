@@ -31,7 +31,8 @@ final private[read] class TaskPacking(
   /**
    * Packs files that a statement rewrites.
    *
-   * @param rewrite the packing that the statement's write needs; if absent, the files are packed as for ordinary scans
+   * @param rewrite the packing that the statement's write needs; if absent, the files are packed by size, and are split
+   *   only if there are too few files for all cores
    */
   def packForRewrite(files: Vector[FileScanTask], rewrite: Option[TaskFilePacking]): Vector[PackedTask] =
     packGroups(files).getOrElse {

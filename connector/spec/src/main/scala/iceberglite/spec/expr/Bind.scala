@@ -18,8 +18,8 @@ import iceberglite.spec.types.Type._
 
 /**
  * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. The result
- * contains no `Not`, no NaN literal, and no literal that is out of the range of its type. Tests with such a literal are
- * replaced by equivalent tests.
+ * contains no `Not`, no NaN literal, and no literal that is out of the range of its type. Predicates with such a
+ * literal are replaced by equivalent predicates.
  *
  * Binding a bound expression again has no effect.
  */
@@ -29,8 +29,9 @@ object Bind {
    * Binds an expression.
    *
    * @throws IcebergError.NotFound if the schema has no column with a name in the expression
-   * @throws IcebergError.InvalidArgument if a test is not valid for its column, for example a prefix test of an int
-   *   column
+   * @throws IcebergError.InvalidArgument if a predicate is not valid for its column, for example a prefix test of an
+   *   int column
+   * @throws IcebergError.Unsupported if a term has an unknown transform
    */
   def apply(e: Expression, schema: Schema, caseSensitive: Boolean): Expression =
     new Bind(schema, caseSensitive).expression(withoutNot(e))

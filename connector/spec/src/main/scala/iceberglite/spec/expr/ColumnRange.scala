@@ -93,8 +93,8 @@ final private[expr] class TransformedRange[S](transform: Transform, source: Colu
   override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
 
   /**
-   * Applies the transform to the bounds. Bounds for which the transform does not preserve the order are ignored. The
-   * reason is that some transforms wrap around at the ends of their range (see `Truncate`, `Hour`).
+   * Applies the transform to the bounds. Some transforms wrap around at the ends of their range (see `Truncate`,
+   * `Hour`). Therefore, bounds for which the transform does not preserve the order are ignored.
    */
   private def bounds(rows: S): Option[(Literal, Literal)] =
     for {

@@ -156,7 +156,7 @@ object Expression {
     case leaf => leaf
   }
 
-  /** Returns the operands of a conjunction, or the expression itself. */
+  /** Returns the operands of nested conjunctions, or the expression itself; empty for [[AlwaysTrue]]. */
   def conjuncts(e: Expression): Vector[Expression] = e match {
     case And(l, r) => conjuncts(l) ++ conjuncts(r)
     case AlwaysTrue => Vector.empty

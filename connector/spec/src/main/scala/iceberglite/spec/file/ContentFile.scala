@@ -263,8 +263,8 @@ final case class FieldSummary(
  *
  * @param sequenceNumber the sequence number at which the manifest was added; 0 in version 1
  * @param partitions one summary for each partition field; absent if the manifest list contains no summaries
- * @param firstRowId version 3: the first row id of the first data file in the manifest whose entry does not state a
- *   first row id
+ * @param firstRowId version 3: the first row id to assign to the data files in the manifest whose entries do not state
+ *   a first row id
  */
 final case class ManifestFile(
     path: String,

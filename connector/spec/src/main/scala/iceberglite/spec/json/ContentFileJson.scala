@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type.{BinaryType, StructType}
  *
  * @param specs the partition specs that files may have
  * @param schema the schema that contains the source columns of the partition fields
- * @param dropsInvalidBounds whether bounds that are not hexadecimal are ignored, and not rejected
+ * @param dropsInvalidBounds whether bounds that are not hexadecimal are ignored instead of rejected
  */
 final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema, dropsInvalidBounds: Boolean = false)
     extends JsonFormat[ContentFile] {

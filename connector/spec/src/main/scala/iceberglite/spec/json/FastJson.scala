@@ -80,7 +80,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   def isText(start: Int, expected: Array[Byte]): Boolean =
     Arrays.equals(bytes, start, offset - 1, expected, 0, expected.length)
 
-  /** Reads an integer that fits a long. */
+  /** Reads an integer that fits in a long. */
   def readLong(): Long = {
     val negative = peek() == '-'
     if (negative) offset += 1

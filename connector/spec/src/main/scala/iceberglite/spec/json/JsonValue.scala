@@ -17,8 +17,8 @@ sealed abstract private[json] class JsonLocation {
 
 /**
  * A value in a JSON document. A value that violates the specification is rejected with an [[InvalidMetadata]] that
- * names the file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are
- * ignored.
+ * names the file and the position. Whole numbers are exact. A key with the value null counts as absent, and unknown
+ * keys are ignored.
  *
  * @param key the key, if the value is a member of an object; empty for other values
  * @param index the index, if the value is an element of an array; `Member` for a member of an object, and `Top` for the

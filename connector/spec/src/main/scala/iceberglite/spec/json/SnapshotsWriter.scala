@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.metadata.{JsonSlice, Snapshot, SnapshotWithJson}
 
 /**
- * Writes the snapshots of a table as JSON. A [[SnapshotWithJson]] is not serialized again, because its JSON is copied.
+ * Writes the snapshots of a table as JSON. The JSON of a [[SnapshotWithJson]] is copied instead of serialized again.
  */
 private[json] object SnapshotsWriter {
 

@@ -47,7 +47,7 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     metadata.copy(snapshots = SnapshotsWriter.withJson(metadata.snapshots))
 
   /**
-   * Returns the table's UUID from the beginning of a metadata file. The JSON may end at any position.
+   * Returns the table's UUID from the beginning of a metadata file. The beginning may end within a JSON value.
    *
    * @return absent if the beginning is not JSON, or if it contains no valid table UUID
    */

@@ -20,8 +20,9 @@ object Operation {
  * @param sequenceNumber the sequence number; 0 in version 1
  * @param manifestList absent only in version 1 tables that list their manifests in `manifests`
  * @param summary the summary, including the key `operation`; empty if a version 1 writer omitted it
- * @param firstRowId version 3: the table's next row id when the snapshot was committed
+ * @param firstRowId version 3: the first row id that the snapshot can assign: the table's next row id before the commit
  * @param addedRows version 3: the number of row ids that the snapshot assigned
+ * @param keyId version 3: the id of the key that encrypts the key metadata of the manifest list
  */
 sealed case class Snapshot(
     snapshotId: Long,

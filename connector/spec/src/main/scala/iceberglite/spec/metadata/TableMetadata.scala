@@ -68,7 +68,9 @@ sealed abstract case class TableMetadata private (
     throw NotFound(ObjectKind.Snapshot, id.toString, "List the snapshots with the metadata table `snapshots`")
   )
 
-  /** Returns the snapshot of a branch or tag. */
+  /**
+   * Returns the snapshot of a branch or tag; absent if there is no such branch or tag, or if `main` has no snapshot.
+   */
   def snapshotOf(ref: String): Option[Snapshot] =
     if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
 

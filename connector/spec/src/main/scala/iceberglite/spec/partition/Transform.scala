@@ -5,8 +5,8 @@ import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 
 /**
- * A transform from a column to a partition or sort value (spec: "Partition Transforms"). To add a transform, implement
- * this trait, and add the [[TransformFamily]] to [[Transforms.all]]. No other code depends on the set of transforms.
+ * A transform from a column to a partition or sort value (spec: "Partition Transforms"). [[Transforms.all]] lists the
+ * families of transforms.
  *
  * Every transform maps null to null. Therefore the methods are called only for values that are not null.
  */

@@ -130,7 +130,7 @@ final case class Truncate(width: Int) extends Transform {
     underflows(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
   /**
-   * Returns the partition values that rows with the column value `v` may have. A long that fits an int may have two
+   * Returns the partition values that rows with the column value `v` may have. A long that fits in an int may have two
    * partition values, because the row may have been written before the column was promoted from int.
    */
   private def partitionValues(v: Literal): Set[Literal] = v match {

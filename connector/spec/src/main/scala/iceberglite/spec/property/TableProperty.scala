@@ -8,7 +8,8 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.NameMappingJson
 
 /**
- * A table property that this release supports. Other table properties are kept in the table metadata, but ignored.
+ * A table property that the specification or this connector defines. The metadata also keeps properties that are not
+ * defined here.
  *
  * @param key the key of the property; a prefix if there is one property for each column
  * @param defaultText the default value; absent if the property has no default value

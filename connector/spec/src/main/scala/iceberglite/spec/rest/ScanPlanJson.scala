@@ -53,7 +53,7 @@ final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema
     PlannedFiles(root.mapOf(FileScanTasks)(task(_, deletes)), root.mapOf(PlanTasks)(_.string))
   }
 
-  /** Reads a file. A missing partition is not regarded as a partition of null values. */
+  /** Reads a file. A partitioned file without the key `partition` is rejected. */
   private def contentFile(json: JsonValue): ContentFile = {
     val file = files.read(json)
     val isPartitioned = specs.get(file.specId).exists(_.fields.exists(_.transform != Void))

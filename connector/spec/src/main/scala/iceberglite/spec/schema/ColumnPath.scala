@@ -15,6 +15,7 @@ object ColumnPath {
    * Returns the fields on a path, from the top-level column to the field at the path.
    *
    * @throws NotFound if there is no such field; the message lists the existing fields
+   * @throws InvalidArgument if the path is empty, or if case is ignored and several fields match
    */
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")

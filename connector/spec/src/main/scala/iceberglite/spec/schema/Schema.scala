@@ -54,6 +54,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
 
   def highestFieldId: Int = if (byId.isEmpty) 0 else byId.keys.max
 
+  /** Returns a field by its full name. @throws InvalidArgument if case is ignored and several fields match */
   def find(fullName: String, caseSensitive: Boolean = true): Option[NestedField] =
     if (caseSensitive) ids.get(fullName).map(byId)
     else {

@@ -33,8 +33,8 @@ final case class Retention(
 
   /**
    * Returns the expired snapshots, branches and tags. The method follows the steps of the specification with two
-   * exceptions: [[maxSnapshotsToKeep]], and, as in Apache Iceberg, a snapshot that no branch or tag contains expires
-   * only if it is older than [[olderThanMs]], because it may be staged for publication.
+   * exceptions: [[maxSnapshotsToKeep]], and, as in Apache Iceberg, a snapshot that no remaining branch or tag contains
+   * expires only if it is older than [[olderThanMs]], because it may be staged for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
     val refs = m.refs.filter { case (name, ref) => name == Main || isWithinMaxAge(m, ref, nowMs) }

@@ -54,7 +54,8 @@ object MetadataUpdate {
   final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
 
   /**
-   * Removes snapshots, and the branches and tags that refer to these snapshots. The current snapshot cannot be removed.
+   * Removes snapshots, and the branches, tags and statistics files that refer to these snapshots. The current snapshot
+   * cannot be removed.
    */
   final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
   final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate
@@ -83,7 +84,7 @@ object MetadataUpdate {
    * [[MetadataLog.extend]].
    *
    * @param nowMs the time of the commit
-   * @throws IcebergError.ValidationFailed if an update violates the specification
+   * @throws IcebergError if an update violates the specification
    */
   def applyAll(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
     MetadataBuilder(base, updates, nowMs)
@@ -107,7 +108,7 @@ object ViewUpdate {
    * Returns the view after a change.
    *
    * @param nowMs the time of the commit
-   * @throws IcebergError.ValidationFailed if an update violates the specification
+   * @throws IcebergError if an update violates the specification
    */
   def applyAll(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
     ViewMetadataBuilder(base, updates, nowMs)

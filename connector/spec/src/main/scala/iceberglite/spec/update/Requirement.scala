@@ -17,7 +17,8 @@ sealed trait Requirement {
    *
    * @param base the table's current metadata; `None` if the table does not exist
    * @param table the name of the table, for messages
-   * @throws CommitConflict if the requirement is not met, and the change must therefore be planned again
+   * @throws CommitConflict if the requirement is not met, and the change must therefore be planned again; some
+   *   requirements throw another error, because planning again would not help
    */
   def check(base: Option[TableMetadata], table: String): Unit
 

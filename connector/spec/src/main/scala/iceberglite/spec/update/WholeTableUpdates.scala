@@ -65,7 +65,7 @@ private[update] object WholeTableUpdates {
 
   def addKey(m: TableMetadata, key: EncryptionKey): TableMetadata = {
     if (m.formatVersion < FormatVersion.V3) {
-      throw ValidationFailed(s"Cannot add an encryption key: the format version is ${m.formatVersion}, but must be 3")
+      throw ValidationFailed(s"Cannot add an encryption key: format version ${m.formatVersion} is below 3")
     }
     m.copy(encryptionKeys = m.encryptionKeys.filterNot(_.keyId == key.keyId) :+ key)
   }

@@ -53,7 +53,7 @@ private[iceberglite] object ImportSource {
    * Returns the source with the given name: a table of Spark's session catalog, or the path of a file or directory such
    * as `` parquet.`/data/t` ``.
    *
-   * @throws InvalidArgument if the text is not a name, or the table is in another catalog or is a view
+   * @throws InvalidArgument if the text is not a name, or the table is in another catalog, a view, or an Iceberg table
    * @throws NotFound if the table does not exist
    * @throws Unsupported if the files of the table have another format
    */

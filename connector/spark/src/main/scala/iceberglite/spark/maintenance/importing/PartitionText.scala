@@ -36,8 +36,8 @@ final private[importing] class PartitionSelection(
 ) {
 
   /**
-   * Returns whether a partition with the given value of a column is selected. The values are parsed as the column's
-   * type before they are compared.
+   * Returns whether the filter permits a value of a partition column. The filter permits all values of columns that it
+   * does not name. Values are parsed as the column's type before they are compared.
    */
   def accepts(column: String, value: Option[String]): Boolean =
     filter.forall { case (name, expected) =>

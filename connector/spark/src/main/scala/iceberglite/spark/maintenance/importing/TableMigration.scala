@@ -38,7 +38,7 @@ final private[iceberglite] class TableMigration private (
 
   /**
    * Migrates the table, or completes a migration that was interrupted. After a failure, the original table has its
-   * original name again, unless the outcome of the new table's commit was unknown and the new table exists.
+   * original name again, unless the new table exists, for example because the outcome of its commit was unknown.
    *
    * @param properties properties in addition to the properties of the original table
    * @return the number of files
@@ -133,7 +133,7 @@ final private[iceberglite] class TableMigration private (
   /**
    * Makes the backup an external table, because dropping a managed table would delete the files of the new table. A
    * backup that will be dropped keeps the property with the original location, so that a later call can drop the backup
-   * if this call ends before it does so.
+   * if this call ends before it drops the backup.
    */
   private def detachFiles(): Unit = alter(backup) { original =>
     val properties = if (dropsBackup) original.properties else original.properties - mark

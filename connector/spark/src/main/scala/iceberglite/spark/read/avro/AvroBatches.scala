@@ -62,7 +62,9 @@ final private[read] class AvroBatches(
 
 private[read] object AvroBatches extends BatchFormat {
 
-  /** The maximum number of encoded bytes in a batch. It is far below 2 GB, the capacity of a vector. */
+  /**
+   * The number of encoded bytes after which a batch gets no more rows. It is far below 2 GB, the capacity of a vector.
+   */
   private val MaxBytes = 1L << 24
 
   override def format: FileFormat = FileFormat.Avro

@@ -114,9 +114,11 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
 }
 
 /**
- * The fields of a struct.
+ * The requested fields of a struct.
  *
  * @param stored the requested fields that are in the file, with the types of their vectors
+ * @param appender appends the values of a record of the file to the vectors of `stored`
+ * @param views how the Spark column of each requested field is created, in the order of the requested fields
  */
 final private[avro] case class RequestedAvroFields(
     stored: SparkStruct,

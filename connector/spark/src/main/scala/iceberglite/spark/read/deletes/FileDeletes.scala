@@ -29,7 +29,10 @@ final private[read] class FileDeletes(
 ) {
   def isEmpty: Boolean = deletes.isEmpty && deletesOfChangedRows.isEmpty
 
-  /** Whether the delete files show that no row of the file is returned, so that the file need not be opened. */
+  /**
+   * Whether the delete files show that a changelog has no row of the file, so that the file need not be opened. Always
+   * false for scans that are not scans of a changelog.
+   */
   def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
   /** The positions of all rows that may be returned; absent if a row at any position may be returned. */

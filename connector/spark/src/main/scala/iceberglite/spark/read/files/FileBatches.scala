@@ -20,7 +20,7 @@ private[iceberglite] trait FileBatches extends AutoCloseable {
 
 private[iceberglite] object FileBatches {
 
-  /** Contains no batch. Used for a split whose rows are all deleted, so that its file need not be opened. */
+  /** Contains no batch. Used for a split of a changelog without rows to return, so that its file need not be opened. */
   object Empty extends FileBatches {
     override def batch: ColumnarBatch = throw new NoSuchElementException("There is no batch")
     override def next(): Boolean = false

@@ -51,7 +51,10 @@ private[iceberglite] object FileTask {
   /** Returns the role of the file, for messages. */
   def role(tableName: String): String = s"data file of table $tableName"
 
-  /** Runs `read`, and adds the path of the file and the name of the table to any error. */
+  /**
+   * Runs `read`. Errors other than interrupts and [[IcebergError]]s become an [[UnreadableFile]] with the path of the
+   * file. The role in an [[UnreadableFile]] contains the name of the table.
+   */
   def withErrorContext[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {

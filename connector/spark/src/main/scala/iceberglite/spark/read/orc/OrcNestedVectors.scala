@@ -12,7 +12,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * A vector of structs. If a struct is null, the ORC library also sets the fields of the struct to null. The library
- * marks a vector of structs as repeating only if the structs are null.
+ * marks a vector of structs as repeating only if the structs are null. Therefore, fields are read at the index of the
+ * row.
  */
 final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
     extends OrcVector(inner, dataType) {

@@ -75,7 +75,7 @@ final private[orc] class OrcDays(
   override protected def exactLong(index: Int): Long = Math.multiplyExact(inner.vector(index), unitsPerDay)
 }
 
-/** Decimals whose unscaled value fits a long. */
+/** Decimals whose unscaled value fits in a long. */
 final private[orc] class OrcSmallDecimals(
     inner: Decimal64ColumnVector,
     maxUnscaled: Long,

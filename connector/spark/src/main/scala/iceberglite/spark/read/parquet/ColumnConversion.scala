@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** The conversion of a column that Spark's reader returns to a column of the table. */
+/** How a column that Spark's reader returns is converted to a column of the table. */
 sealed private[read] trait ColumnConversion
 
 private[read] object ColumnConversion {
