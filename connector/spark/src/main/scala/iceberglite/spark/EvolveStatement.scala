@@ -13,8 +13,8 @@ import iceberglite.spark.convert.PartitionTerm
 
 /**
  * An immutable builder of changes to the columns, the partitioning, the sort order, the identifier fields and the
- * properties of a table. `execute` makes all changes in one commit, each on the result of the previous changes. If a
- * change is not possible, no change is made.
+ * properties of a table. `execute` makes all changes in one commit. Each change is applied to the result of the
+ * previous changes. If one of the changes is not possible, no change is made.
  *
  * A field of a struct has a name such as `address.city`. A part of a name that contains dots is quoted with backticks.
  * Partition and sort terms are SQL: a column, or a transform such as `days(ts)`.
@@ -63,7 +63,7 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   def setComment(name: String, comment: String): EvolveStatement =
     change(TableChange.updateColumnComment(pathOf(name).toArray, comment))
 
-  /** Sets the default value of later writes, as SQL. */
+  /** Sets the default value for later writes. @param default the value as SQL */
   def setDefault(name: String, default: String): EvolveStatement =
     change(TableChange.updateColumnDefaultValue(pathOf(name).toArray, default))
 

@@ -36,7 +36,10 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   override def shortName: String = Providers.IcebergLite
 
-  /** `spark.datasource.iceberg.<option>` sets an option of all uses of this data source, as in Apache Iceberg. */
+  /**
+   * `spark.datasource.iceberg.<option>` sets an option for all reads and writes with this data source, as in Apache
+   * Iceberg.
+   */
   override def keyPrefix: String = "iceberg"
 
   override def extractCatalog(options: CaseInsensitiveStringMap): String = resolve(options)._1.name

@@ -97,7 +97,7 @@ final class IcebergTable private (
 
   private[iceberglite] def relation: LogicalPlan = UnresolvedRelation(parts)
 
-  /** Begins changes of the table's metadata in one commit. The method `execute` of the result commits them. */
+  /** Returns a builder of changes to the table's metadata. Its method `execute` makes the changes in one commit. */
   def evolve(): EvolveStatement = new EvolveStatement(this)
 
   private[iceberglite] def commit(steps: Seq[TableEvolution => TableEvolution.Step]): Unit = in {

@@ -11,8 +11,8 @@ import iceberglite.spec.update.SchemaChanges
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Requires that changes of columns keep the columns of the CHECK constraints and of the expressions of generated
- * columns, which refer to columns by name. This action precedes the action that changes the columns.
+ * Requires that changes of columns keep the columns that CHECK constraints and generated columns use, because their
+ * expressions refer to columns by name. This action precedes the action that changes the columns.
  *
  * @param edit applies the changes to a schema
  */

@@ -9,6 +9,6 @@ private[iceberglite] object Providers {
   /** The name that `format(...)` accepts even where Apache Iceberg is on the class path. */
   val IcebergLite = "iceberg-lite"
 
-  /** Whether tables with this provider are tables of this connector, in Spark's session catalog too. */
+  /** Whether tables with this provider are tables of this connector, also in Spark's session catalog. */
   def isOwn(provider: String): Boolean = provider == Iceberg || provider == IcebergLite
 }

@@ -101,7 +101,8 @@ object TableEvolution {
 
   /**
    * Merges consecutive changes in Spark's form, so that the table gets one new schema for all of them. Merged changes
-   * of properties are made after those of columns. Therefore, a change of columns is not merged into one of properties.
+   * of properties are made after merged changes of columns. Therefore, a change of columns is not merged into an
+   * earlier change of properties.
    */
   private def merged(steps: Seq[Step]): Vector[Step] = steps.foldLeft(Vector.empty[Step]) {
     case (init :+ Changes(earlier), Changes(later)) if earlier.forall(isColumn) || !later.exists(isColumn) =>

@@ -18,7 +18,8 @@ object CommitRange {
   /**
    * Returns the range of commits that a read selects.
    *
-   * @param travel the requested state of the table, which is the last commit of the range unless the options select one
+   * @param travel the requested state of the table; its snapshot is the end of the range, unless the options select
+   *   another end
    * @throws iceberglite.spec.IcebergError.NotFound if a snapshot does not exist
    * @throws InvalidArgument if the options contradict each other, `travel`, or the table's history
    */

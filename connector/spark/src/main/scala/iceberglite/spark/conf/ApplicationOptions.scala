@@ -56,7 +56,7 @@ object ApplicationOptions {
   private def missing(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
     InvalidArgument(s"option ${option.key}", value, s"The option ${other.key} must be set too")
 
-  /** Returns the value that is set, and the name of the option or alias that sets it. */
+  /** Returns the value that is set, and the option or alias that sets it. */
   private def valueOf[A](
       settings: Settings,
       option: SparkOption[A],

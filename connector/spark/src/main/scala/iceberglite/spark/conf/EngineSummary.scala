@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import org.apache.spark.sql.SparkSession
 
-/** Returns the entries about Spark, the connector and the job that every snapshot summary contains. */
+/** The entries about Spark, the connector and the application in the summary of each new snapshot. */
 object EngineSummary {
 
   /** The version of the connector in the jar's manifest. It is `unreleased` if the classes are not in a jar. */

@@ -15,7 +15,7 @@ object SchemaOptions {
     )
     .inSession("spark.sql.iceberg.merge-schema"))
 
-  /** Alias of the option: its name in other data sources. */
+  /** Alias of [[MergeSchema]], as in other data sources. */
   val Alias: SparkOption[Boolean] = declared(SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false))
 
   /** All options, in the order of the documentation. */

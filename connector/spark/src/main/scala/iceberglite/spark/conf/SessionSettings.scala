@@ -41,7 +41,9 @@ object SessionSettings {
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
     else Some(s"The configuration $key has no effect. There is no such setting${suggestion(key, knownKeys)}")
 
-  /** Returns a text for the end of a message. The text suggests the known setting with a similar name. */
+  /**
+   * Returns a text for the end of a message that suggests a known setting with a similar name; empty if there is none.
+   */
   private[iceberglite] def suggestion(key: String, knownKeys: Iterable[String]): String =
     Spelling.closest(key, knownKeys).fold("")(near => s". Did you mean $near?")
 

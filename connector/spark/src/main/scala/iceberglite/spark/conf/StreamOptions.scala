@@ -110,7 +110,7 @@ object StreamOptions {
  *
  * @param start where a new query begins
  * @param consumer the consumer that protects unread snapshots; absent if the option is not set
- * @param retentionMs how long the consumer's tag lives after it was moved, in ms
+ * @param retentionMs how long the consumer's tag is kept after it was last moved, in ms
  */
 final case class StreamSettings(
     start: StreamStart,

@@ -104,7 +104,7 @@ object WriteOptions {
       "output-spec-id",
       "It must be a number",
       "Id of the partition spec to write with",
-      "the current one of the table"
+      "the current partition spec of the table"
     )(text => scala.util.Try(text.toInt).toOption))
 
   val OutputSortOrderId: SparkOption[Int] = declared(SparkOption
@@ -112,7 +112,7 @@ object WriteOptions {
       "output-sort-order-id",
       "It must be a number",
       "Id of the sort order to write with",
-      "the current one of the table"
+      "the current sort order of the table"
     )(text => scala.util.Try(text.toInt).toOption))
 
   val Isolation: SparkOption[IsolationLevel] = declared(SparkOption

@@ -100,7 +100,7 @@ private[iceberglite] object ConstraintExpression {
     expression
   }
 
-  /** The settings of the session, except those that give a text another meaning. */
+  /** The session's settings, with Spark's defaults for the settings that change how an expression is parsed. */
   private def parserConf: SQLConf = {
     val fixed = SQLConf.get.clone()
     fixed.setConf(SQLConf.ESCAPED_STRING_LITERALS, false)

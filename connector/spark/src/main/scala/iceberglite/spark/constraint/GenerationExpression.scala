@@ -23,7 +23,7 @@ final private[iceberglite] case class GenerationExpression(
   /** The names of the columns that the expression uses. */
   def sources: Set[String] = value.references.map(_.name).toSet
 
-  /** Whether the column of a row has the value of the expression. */
+  /** The condition that the generated column of a row has the value of its expression. */
   def isSatisfied: Expression = EqualNullSafe(target, value)
 
   /** Returns the value of the expression for a row. @param valueOf returns the values of the columns in the row */

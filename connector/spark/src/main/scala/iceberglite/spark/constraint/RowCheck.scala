@@ -92,7 +92,7 @@ private[iceberglite] object RowCondition {
  */
 final private[iceberglite] case class RowCheck(table: String, conditions: Vector[RowCondition]) {
 
-  /** Returns the check for one task. Its compiled code has state, so that tasks cannot share it. */
+  /** Returns the check for one task. Tasks cannot share it, because its compiled code has state. */
   def newChecker(): RowChecker = new RowChecker(this)
 }
 

@@ -97,8 +97,8 @@ object SparkErrors {
 }
 
 /**
- * Spark's exception for a missing table, with the parameters of the condition. Spark's constructors that accept a
- * message accept no parameters; this also applies to the following classes.
+ * Spark's exception for a missing table, with the parameters of the condition. This class and the following classes add
+ * the parameters, because Spark's constructors that accept a message accept no parameters.
  */
 final private class MissingTableError(message: String, error: IcebergError, condition: ErrorCondition)
     extends NoSuchTableException(message, Some(error)) {

@@ -10,8 +10,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * The connector's functions in the form of Spark's own functions. Spark 3.5 does not look up functions of
- * `spark_catalog` in the catalog that a user has configured, but only in its registry of functions. It asks the catalog
- * only whether the function exists. With the entries of this object in the registry,
+ * `spark_catalog` in the catalog that a user has configured, but only in its registry of functions. Spark asks the
+ * catalog only whether the function exists. With the entries of this object in the registry,
  * `spark_catalog.system.bucket(16, id)` calls the same function as in other catalogs, if `spark_catalog` is a catalog
  * of the connector.
  */

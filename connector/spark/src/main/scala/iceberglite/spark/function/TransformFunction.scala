@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, ShortType, S
  */
 abstract class TransformFunction(override val name: String) extends UnboundFunction {
 
-  /** The signature in SQL: `days(date or timestamp)`. */
+  /** The signature in SQL, such as `days(date or timestamp)`. */
   protected def signature: String
 
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"

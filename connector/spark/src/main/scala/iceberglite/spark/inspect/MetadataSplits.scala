@@ -22,7 +22,7 @@ import iceberglite.table.KnownProperties
  */
 final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
 
-  /** Returns the groups of each task; absent if the driver produces the rows. */
+  /** Returns the groups of rows that each task produces; absent if the driver produces the rows. */
   def of(groups: Vector[MetadataRows]): Option[Vector[Vector[MetadataRows]]] = mode match {
     case PlanningMode.Local => None
     case PlanningMode.Distributed => Some(pack(groups))

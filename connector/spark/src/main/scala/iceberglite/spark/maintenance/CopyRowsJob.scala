@@ -63,7 +63,7 @@ private[maintenance] object CopyRowsJob {
 }
 
 /**
- * The files of a Spark task whose rows may be copied column by column, because no row of these files is deleted.
+ * The files of a Spark task whose rows may be copied column by column, see [[FilesToCopy.of]].
  *
  * @param partition the partition tuple that all rows of the files have
  * @param bytes the sum of the lengths of the files in bytes

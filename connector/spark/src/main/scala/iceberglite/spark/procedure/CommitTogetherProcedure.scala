@@ -65,7 +65,7 @@ object CommitTogetherProcedure extends Procedure {
       )
     }
 
-  /** Makes the next access to the table load it, under each of its names. The table may have changed. */
+  /** Makes the next access to the table, under any of its names, load the table again, because it may have changed. */
   private def announce(table: SharedTable): Unit = {
     table.markStale()
     CommitListeners.announce(table.lastKnown, Some(table))

@@ -97,7 +97,7 @@ object Parameter {
     path
   }
 
-  /** Returns the number of files to delete at the same time. @throws InvalidArgument if the number is not positive */
+  /** Returns the maximum number of concurrent delete requests. @throws InvalidArgument if the number is not positive */
   def concurrentDeletes(parameter: Parameter[Int], arguments: Arguments): Int = {
     val number = arguments.get(parameter)
     number.foreach(requirePositive(parameter, _))

@@ -33,7 +33,7 @@ object ManifestContent {
   val all: Seq[ManifestContent] = Seq(Data, Deletes)
 }
 
-/** The file format; case-insensitive on read. */
+/** The format of a file. Its name is case-insensitive on read. */
 sealed abstract class FileFormat(val name: String) extends Serializable {
   def extension: String = "." + name
 }

@@ -10,8 +10,9 @@ trait JsonFormat[A] {
   /**
    * Reads a value.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON violates the specification; no other errors are
-   *   thrown
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON violates the specification
+   * @throws iceberglite.spec.IcebergError.Unsupported if the JSON has a format version that this release does not
+   *   support
    */
   def read(json: JsonValue): A
 

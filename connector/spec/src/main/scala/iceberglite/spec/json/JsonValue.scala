@@ -179,8 +179,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   def isInteger: Boolean = node.isInstanceOf[WholeNumber]
 
   /**
-   * Whether the value is null. Only an element of an array can be null, because a key whose value is null counts as
-   * absent.
+   * Whether the value is null. Only an element of an array, or a value that [[entries]] returns, can be null. Other
+   * methods treat a key whose value is null as absent.
    */
   def isNull: Boolean = node eq Null
 

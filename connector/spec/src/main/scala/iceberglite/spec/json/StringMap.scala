@@ -36,7 +36,12 @@ private[json] object StringMap {
   /** The maximum size for which a linear search is faster than a hash lookup. */
   private val MaxLinearSize = 24
 
-  /** Creates a map. @param keys the keys, which must be distinct @param texts the values, in the order of the keys */
+  /**
+   * Creates a map.
+   *
+   * @param keys the keys, which must be distinct
+   * @param texts the values, in the order of the keys
+   */
   def apply(keys: Array[String], texts: Array[String]): Map[String, String] =
     if (keys.isEmpty) Map.empty
     else if (keys.length <= MaxLinearSize) new StringMap(keys, texts)

@@ -85,6 +85,8 @@ object Transforms {
   /**
    * Returns the transform with the given name in JSON. An unsupported transform is represented by an
    * [[UnknownTransform]], because readers must ignore unknown transforms (spec: "Partition Transforms").
+   *
+   * @throws InvalidArgument if the parameter of a supported transform is not a positive int
    */
   def parse(json: String): Transform = all.flatMap(_.parse(json)).headOption.getOrElse(UnknownTransform(json))
 

@@ -47,7 +47,7 @@ final case class ViewVersion(
   /** Returns the operation that created the version: `create` or `replace`. */
   def operation: Option[String] = summary.get(ViewVersion.OperationKey)
 
-  /** Whether two versions define the same view, regardless of their timestamps. */
+  /** Whether two versions define the same view, regardless of their ids, timestamps and operations. */
   def sameDefinition(that: ViewVersion): Boolean =
     copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = summaryWithoutOperation) ==
       that.copy(summary = that.summaryWithoutOperation)

@@ -55,7 +55,7 @@ private[iceberglite] object ImportSource {
    *
    * @throws InvalidArgument if the text is not a name, or the table is in another catalog, a view, or an Iceberg table
    * @throws NotFound if the table does not exist
-   * @throws Unsupported if the files of the table have another format
+   * @throws Unsupported if the files of the table are not Parquet, ORC or Avro files
    */
   def of(session: SparkSession, name: String): ImportSource = nameParts(session, name) match {
     case Seq(format, path) if formatNamed(format).isDefined => FilesAt(path, formatNamed(format).get)

@@ -22,7 +22,10 @@ final private[iceberglite] class FileColumns(
 ) {
   private val (metadata, data) = expected.partition(f => values.isMetadata(f.id))
 
-  /** Returns the columns that a file may contain (spec, version 3: "Row Lineage"). */
+  /**
+   * Returns the columns that a file may contain: the columns of the table and, if the file has a first row id, the
+   * requested row lineage columns (spec, version 3: "Row Lineage").
+   */
   def stored(task: FileTask): StructType =
     StructType(data ++ metadata.filter(f => FileColumns.isLineage(f.id) && task.firstRowId.isDefined))
 

@@ -37,8 +37,9 @@ private[read] object RowLimit {
   }
 
   /**
-   * Returns a function that plans files like `planFiles`, the planning by a server. The server may count rows that are
-   * deleted. Therefore, if the planned files with deletes may have too few rows, all files are planned.
+   * Returns a function that plans files with `planFiles`, which lets a server plan them, and checks the result. The
+   * server may count rows that are deleted. Therefore, if the planned files with deletes may have too few rows, all
+   * files are planned.
    */
   def byServer(planFiles: Option[Long] => ScanPlan): Option[Long] => ScanPlan = {
     case None => planFiles(None)
