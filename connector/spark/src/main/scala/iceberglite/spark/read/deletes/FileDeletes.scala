@@ -30,8 +30,8 @@ final private[read] class FileDeletes(
   def isEmpty: Boolean = deletes.isEmpty && deletesOfChangedRows.isEmpty
 
   /**
-   * Whether the delete files show that a changelog has no row of the file, so that the file need not be opened. Always
-   * false for scans that are not scans of a changelog.
+   * Whether the delete files show that a changelog has no row of the file, so that the file need not be opened. For
+   * other scans, the result is always false.
    */
   def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
