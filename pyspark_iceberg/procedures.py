@@ -484,7 +484,7 @@ class TableProcedures(ABC):
         return MergeBranch(*rows[0])
 
     def commit_together(self, others: Sequence[str], branch: str, to: str | None = None) -> list[CommitTogether]:
-        """Publish a branch of several tables of a REST catalog in one commit, of all tables or none.
+        """Publish a branch of several tables of a REST catalog in one commit: all tables change, or none.
 
         Args:
             others: names of the other tables, in the same catalog.

@@ -74,9 +74,9 @@ object StreamOptions {
 
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",
-    "It must not be blank",
-    "Name of the consumer; its tag `stream-<name>` prevents the expiration of snapshots that the streaming query has " +
-      "not read",
+    "It must be a name that is not blank",
+    "Name of the consumer. The tag `stream-` followed by this name protects the snapshots that a streaming query has " +
+      "not read from expiration",
     NotSet
   ))
 
