@@ -34,7 +34,7 @@ def theirs(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
 
 
 def values(make: Callable[[random.Random, int], Any]) -> list[Any]:
-    """Return a value for each row, or null for about a fifth of the rows. The seed is the same for every column."""
+    """Return a value for each row; about a fifth of the values are null. Every column uses the same random seed."""
     rng = random.Random(7)
     return [None if rng.random() < 0.2 else make(rng, i) for i in range(ROWS)]
 
@@ -125,7 +125,7 @@ def compare(ours: DataFrame, plain: DataFrame, half: str) -> None:
         pytest.param("no_statistics", {"compression": "zstd", "write_statistics": False}, marks=pytest.mark.slow),
     ],
 )
-def test_pyarrow_files(
+def test_files_of_pyarrow_are_read(
     spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, name: str, options: dict[str, Any], pages: str
 ) -> None:
     path = tmp_path / "foreign.parquet"
@@ -134,7 +134,7 @@ def test_pyarrow_files(
 
 
 @pytest.mark.parametrize("pages", ["1.0", pytest.param("2.0", marks=pytest.mark.slow)])
-def test_delta_encodings(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
+def test_delta_encodings_are_read(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     binary_packed = dict.fromkeys(["i", "l", "day", "at", "here"], "DELTA_BINARY_PACKED")
     bytes_of = {"few": "DELTA_BYTE_ARRAY", "many": "DELTA_LENGTH_BYTE_ARRAY", "raw": "DELTA_BYTE_ARRAY"}
@@ -144,7 +144,7 @@ def test_delta_encodings(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path
 
 
 @pytest.mark.parametrize("pages", ["1.0", pytest.param("2.0", marks=pytest.mark.slow)])
-def test_byte_stream_split(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
+def test_byte_stream_split_is_read(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     flat = ["i", "l", "f", "d", "day", "at", "here", "small", "big"]
     nested = ["point.x", "points.list.element.x", "by_name.key_value.value.list.element"]
@@ -155,7 +155,9 @@ def test_byte_stream_split(spark: SparkSession, theirs: SqlCatalog, tmp_path: Pa
     check(spark, theirs, f"split_{pages[0]}", path, same=as_pyarrow_reads(path))
 
 
-def test_fixed_length_deltas_with_a_page_index(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
+def test_fixed_length_deltas_are_read_with_a_page_index(
+    spark: SparkSession, theirs: SqlCatalog, tmp_path: Path
+) -> None:
     path = tmp_path / "foreign.parquet"
     deltas = {"small": "DELTA_BYTE_ARRAY", "big": "DELTA_BYTE_ARRAY"}
     # With small batches, the pages of the two columns begin at different rows.
@@ -173,7 +175,7 @@ def as_pyarrow_reads(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", ["V1", pytest.param("V2", marks=pytest.mark.slow)])
-def test_duckdb_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
+def test_files_of_duckdb_are_read(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
     path = tmp_path / "foreign.parquet"
     arrow = rows()  # noqa: F841 - DuckDB reads the variable that has the name of the table in the query
     duckdb.sql(f"COPY arrow TO '{path}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION {version})")
@@ -195,7 +197,9 @@ def as_duckdb_reads(path: Path) -> Path:
         pytest.param({"parquet.writer.version": "PARQUET_2_0", "parquet.page.size": "2000"}, marks=pytest.mark.slow),
     ],
 )
-def test_spark_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]) -> None:
+def test_files_of_spark_are_read(
+    spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]
+) -> None:
     pq.write_table(rows(), tmp_path / "source.parquet")
     source = spark.read.parquet(str(tmp_path / "source.parquet"))
     # PyIceberg rejects files with INT96, which is Spark's default.
@@ -216,7 +220,7 @@ def test_spark_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, se
         pytest.param("zlib", {"compression": "zlib", "file_version": "0.11"}, marks=pytest.mark.slow),
     ],
 )
-def test_pyarrow_orc_files(
+def test_orc_files_of_pyarrow_are_read(
     spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, name: str, options: dict[str, Any]
 ) -> None:
     path, unzoned = tmp_path / "foreign.orc", tmp_path / "unzoned.orc"
@@ -239,7 +243,9 @@ def test_pyarrow_orc_files(
     spark.sql(f"DROP TABLE shared.foreign.orc_{name}")
 
 
-def test_times_before_1970_in_pyarrow_orc_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
+def test_times_before_1970_in_orc_files_of_pyarrow_are_read(
+    spark: SparkSession, theirs: SqlCatalog, tmp_path: Path
+) -> None:
     path = tmp_path / "foreign.orc"
     moments = [datetime.datetime(1960, 1, 1, 0, 0, 0, n) for n in (0, 1, 250000, 999999)]
     moments += [datetime.datetime(1969, 12, 31, 23, 59, s, n) for s in (57, 58, 59) for n in (0, 1, 500000, 999999)]

@@ -1,4 +1,4 @@
-"""PyIceberg reads tables after DELETE, UPDATE and MERGE, in every mode and granularity."""
+"""PyIceberg reads tables after DELETE, UPDATE and MERGE, in every mode and granularity. It rejects Avro files."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def delete_files(read: StaticTable) -> list[dict[str, Any]]:
         pytest.param("partition", "orc", PLAIN, marks=pytest.mark.slow),
     ],
 )
-def test_position_deletes(spark: SparkSession, table: str, granularity: str, file_format: str, clause: str) -> None:
+def test_pyiceberg_reads_position_deletes(
+    spark: SparkSession, table: str, granularity: str, file_format: str, clause: str
+) -> None:
     formats = {"write_delete_format_default": file_format, "write_format_default": file_format}
     changed(spark, table, 2, "merge-on-read", clause, write_delete_granularity=granularity, **formats)
     found = delete_files(check(spark, table))
@@ -88,7 +90,7 @@ def test_position_deletes(spark: SparkSession, table: str, granularity: str, fil
 
 
 @pytest.mark.parametrize("clause", [pytest.param(PLAIN, marks=pytest.mark.slow), BY_VALUE])
-def test_deletion_vectors(spark: SparkSession, table: str, clause: str) -> None:
+def test_pyiceberg_reads_deletion_vectors(spark: SparkSession, table: str, clause: str) -> None:
     changed(spark, table, 3, "merge-on-read", clause)
     found = delete_files(check(spark, table))
     assert {f["file_format"] for f in found} == {FileFormat.PUFFIN}
@@ -98,7 +100,7 @@ def test_deletion_vectors(spark: SparkSession, table: str, clause: str) -> None:
     ("version", "clause"),
     [pytest.param(1, BY_VALUE, marks=pytest.mark.slow), (2, PLAIN), pytest.param(3, BY_BUCKET, marks=pytest.mark.slow)],
 )
-def test_rewritten_files(spark: SparkSession, table: str, version: int, clause: str) -> None:
+def test_pyiceberg_reads_rewritten_files(spark: SparkSession, table: str, version: int, clause: str) -> None:
     changed(spark, table, version, "copy-on-write", clause)
     assert delete_files(check(spark, table)) == []
 

@@ -1,4 +1,4 @@
--- The life of a table in a job: creation, evolution, merges, a branch that is published, maintenance and rollback.
+-- A job creates a table, evolves and merges it, publishes a branch, rolls back a statement, and maintains the table.
 -- JobSuite runs the same script with Apache Iceberg.
 
 CREATE TABLE ${catalog}.db.sales (id BIGINT NOT NULL, region STRING, amount DECIMAL(10, 2), day DATE) USING iceberg
@@ -10,7 +10,7 @@ INSERT INTO ${catalog}.db.sales VALUES
 -- let first
 SELECT snapshot_id FROM ${catalog}.db.sales.snapshots;
 
--- Evolution of the schema and of the partitioning.
+-- The schema and the partitioning evolve.
 ALTER TABLE ${catalog}.db.sales ADD COLUMN channel STRING COMMENT 'sales channel' AFTER region;
 
 ALTER TABLE ${catalog}.db.sales ALTER COLUMN amount TYPE DECIMAL(14, 2);

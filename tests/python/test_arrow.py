@@ -1,4 +1,4 @@
-"""Which tables of pyarrow are transferred by columns. All others are converted by rows, which reports wrong values."""
+"""Tables of pyarrow are transferred in columns only if all values fit. Others are converted row by row with checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incremental reads and changelogs."""
+"""Incremental reads and changelogs with the methods of `Table` and with read options."""
 
 from __future__ import annotations
 

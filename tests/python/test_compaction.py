@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_no_row_is_lost_or_duplicated_by_compaction_beside_a_writer() -> None:
+def test_compaction_during_writes_loses_and_duplicates_no_row() -> None:
     jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
     script = str(ROOT / "connector" / "bench" / "compaction.py")
     command = [sys.executable, script, "--jar", jar, "--minutes", "0.25", "--rows", "20000"]

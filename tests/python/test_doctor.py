@@ -1,4 +1,4 @@
-"""Checks of `doctor` that fail, and metadata that the checks must accept."""
+"""`doctor` reports checks that fail, and accepts valid metadata."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SPARK_HOME = Path(pyspark.__file__).parent
 
 
 def serializers() -> tuple[str, ...]:
-    """Return one of Spark's serializers, which the seed of the sample selects. `make nightly` gets both."""
+    """Return one of Spark's serializers, which the seed of the sample selects; both in `make nightly`."""
     both = ("JavaSerializer", "KryoSerializer")
     if os.environ.get("ICEBERG_LITE_ALL"):
         return both
@@ -81,7 +81,7 @@ def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_the_continuous_feed_keeps_two_tables_equal_beside_compaction_and_expiration(tmp_path: Path) -> None:
+def test_the_continuous_feed_keeps_two_tables_equal_during_compaction_and_expiration(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "04_continuous_feed.py"), "--warehouse", str(tmp_path / "wh")]
     completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]

@@ -1,4 +1,4 @@
-"""Branches and procedures from Python, through SQL text only, as Spark Connect requires."""
+"""Branches and procedures in Python. The package calls them with SQL text only, as Spark Connect requires."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession,
         call(spark, "ancestors_off", three_commits.name, {})
 
 
-def test_a_table_is_maintained(three_commits: Table) -> None:
+def test_maintenance_procedures_return_the_numbers_of_files(three_commits: Table) -> None:
     planned = three_commits.rewrite_data_files(options={"min-input-files": 2}, dry_run=True)
     assert planned.rewritten_data_files_count == 3
     assert [(g.files_count, g.partition) for g in planned.file_groups] == [(3, "")]
@@ -200,7 +200,9 @@ def test_existing_files_become_part_of_a_table(spark: SparkSession, table: str, 
     assert ids(events) == [0, 1, 2, 3]
 
 
-def test_a_parquet_table_is_tried_out_as_an_iceberg_table(spark: SparkSession, table: str, tmp_path: Path) -> None:
+def test_a_snapshot_of_a_parquet_table_can_be_changed_without_changing_the_parquet_table(
+    spark: SparkSession, table: str, tmp_path: Path
+) -> None:
     spark.sql(f"CREATE TABLE spark_catalog.default.tried USING parquet LOCATION '{tmp_path}/tried' AS SELECT 1 AS id")
     try:
         imported = snapshot(spark, table, source_table="spark_catalog.default.tried", properties={"owner": "a"})

@@ -1,4 +1,4 @@
-"""Progress bars of Spark jobs."""
+"""Progress bars of Spark jobs and of work on the driver."""
 
 from __future__ import annotations
 

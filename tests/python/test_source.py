@@ -1,4 +1,4 @@
-"""spark.read and df.write with format("iceberg-lite"), by path and by name."""
+"""Reads and writes with `format("iceberg-lite")`, by path and by name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_name_is_resolved_in_a_configured_catalog_or_the_current_one(spark: Sp
     assert spark.table(table).count() == 7
 
 
-def test_save_as_table_append_and_overwrite(spark: SparkSession, table: str) -> None:
+def test_save_as_table_appends_and_overwrites(spark: SparkSession, table: str) -> None:
     spark.range(3).write.format("iceberg-lite").saveAsTable(table)
     spark.range(2).write.format("iceberg-lite").mode("append").saveAsTable(table)
     assert spark.table(table).count() == 5
@@ -47,7 +47,7 @@ def test_save_as_table_append_and_overwrite(spark: SparkSession, table: str) -> 
     assert spark.table(table).count() == 4
 
 
-def test_time_travel_by_options(spark: SparkSession, table: str) -> None:
+def test_read_options_select_a_snapshot_a_branch_or_a_time(spark: SparkSession, table: str) -> None:
     spark.range(1).writeTo(table).create()
     # Timestamps are in milliseconds, and the second commit must have a later timestamp than the first commit.
     created = time.time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""The Table class."""
+"""The class `Table`: metadata, time travel, paths and representations of a table."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Suite:
 
 
 def read(project: str, files: Iterable[Path], slow: bool = False) -> list[Suite]:
-    """Read the reports of a project. `slow` marks all its tests as slow; pytest marks each slow test by a property."""
+    """Read the reports of a project. `slow` marks all its tests as slow; pytest marks a slow test with a property."""
     suites: dict[str, list[Case]] = {}
     times: dict[str, tuple[float, float]] = {}
     for file in sorted(files):

@@ -22,13 +22,13 @@ def main() -> None:
         "--directory", type=Path, help="directory for the server's files; by default a temporary directory"
     )
     parser.add_argument("--port", type=int, help="port of the server; by default a free port")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix=f"iceberg-{asked.server}-", ignore_cleanup_errors=True) as temporary:
-        directory = (asked.directory or Path(temporary)).resolve()
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix=f"iceberg-{options.server}-", ignore_cleanup_errors=True) as temporary:
+        directory = (options.directory or Path(temporary)).resolve()
         directory.mkdir(parents=True, exist_ok=True)
         # Some servers run as another user, who must have access to this directory.
         directory.chmod(0o755)
-        with KINDS[asked.server](directory, asked.port) as facts:
+        with KINDS[options.server](directory, options.port) as facts:
             print(json.dumps(facts), flush=True)
             sys.stdin.read()
 

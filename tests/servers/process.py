@@ -24,10 +24,10 @@ def free_port() -> int:
 
 
 def jars(server: str) -> list[str]:
-    """Return the class path of a server, which `make servers` has downloaded."""
+    """Return the class path of a server, which `sbt servers/fetch` has downloaded."""
     listed = ROOT / ".tools" / "servers" / f"{server}.classpath"
     if not listed.exists():
-        raise SystemExit(f"The {server} server has not been fetched: run make servers")
+        raise SystemExit(f"The {server} server has not been downloaded: run `sbt servers/fetch`")
     return listed.read_text().split()
 
 

@@ -35,12 +35,12 @@ def share(directory: Path) -> Iterator[list[int]]:
             started[kind] = process
         for kind, process in started.items():
             assert process.stdout is not None
-            said = process.stdout.readline()
-            if not said:
+            line = process.stdout.readline()
+            if not line:
                 raise SystemExit(f"The {kind} server did not start: its output is above")
-            whole = directory / f"{kind}.tmp"
-            whole.write_text(said)
-            whole.rename(directory / f"{kind}.json")
+            incomplete = directory / f"{kind}.tmp"
+            incomplete.write_text(line)
+            incomplete.rename(directory / f"{kind}.json")
         yield [process.pid for process in started.values()]
 
 

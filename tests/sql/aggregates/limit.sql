@@ -1,4 +1,4 @@
--- LIMIT and OFFSET, with and without an order.
+-- LIMIT and OFFSET select the right rows, with and without ORDER BY.
 
 CREATE TABLE t (id BIGINT, k INT, name STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- COUNT, MIN and MAX, which metadata can answer, before and after changes to the table.
+-- COUNT, MIN and MAX, which metadata can answer, are correct before and after changes to the table.
 
 CREATE TABLE t (id BIGINT, k INT, x DOUBLE, p STRING) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- CHECK constraints: added, enforced by every kind of write, and dropped.
+-- CHECK constraints are added, enforced by INSERT, UPDATE and MERGE, and dropped.
 
 CREATE TABLE t (id INT, price DECIMAL(9, 2), s STRUCT<x: INT>) USING iceberg;
 

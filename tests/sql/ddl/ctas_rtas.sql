@@ -1,4 +1,4 @@
--- CREATE and REPLACE TABLE AS SELECT; a replaced table keeps its history and its properties.
+-- CREATE and REPLACE TABLE AS SELECT write rows; a replaced table keeps its history and its properties.
 
 CREATE TABLE t USING iceberg PARTITIONED BY (truncate(1, name)) TBLPROPERTIES ('a' = '1')
 AS SELECT * FROM VALUES (1, 'ab'), (2, 'cd') AS v(id, name);

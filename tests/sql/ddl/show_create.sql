@@ -1,4 +1,4 @@
--- SHOW CREATE TABLE with columns, provider, partitioning, comments and location.
+-- SHOW CREATE TABLE shows columns, provider, partitioning, comments and location.
 
 CREATE TABLE t (id BIGINT NOT NULL, ts TIMESTAMP COMMENT 'when') USING iceberg
 PARTITIONED BY (days(ts), truncate(4, id)) LOCATION 'file://${directory}/warehouse/db/t' COMMENT 'c';

@@ -1,4 +1,4 @@
--- Invalid defaults, and tables that cannot have defaults.
+-- Invalid defaults are rejected, and so are defaults in tables of versions 1 and 2.
 -- proves: spark/defaults-declared
 
 -- error format-version

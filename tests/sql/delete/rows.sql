@@ -1,4 +1,4 @@
--- DELETE of single rows, in copy-on-write or merge-on-read mode, depending on the table properties.
+-- DELETE removes single rows, in copy-on-write or merge-on-read mode, depending on the table properties.
 
 CREATE TABLE t (id BIGINT, p STRING, tags ARRAY<STRING>) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- DELETE that matches whole partitions, or whole files by their statistics.
+-- DELETE removes whole partitions, and whole files whose statistics show that all rows match.
 
 CREATE TABLE t (id BIGINT, p STRING) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- Nulls, NaN, both zeros, lists and booleans in conditions.
+-- Conditions with nulls, NaN, both zeros, IN lists and booleans select the right rows.
 
 CREATE TABLE t (id INT, b BOOLEAN, i INT, x DOUBLE, n STRUCT<f: FLOAT, s: STRING>) USING iceberg
 PARTITIONED BY (b, bucket(3, i));

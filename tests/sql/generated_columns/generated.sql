@@ -1,4 +1,4 @@
--- Generated columns: missing values are computed, given values are checked.
+-- Missing values of generated columns are computed, and given values are checked.
 
 CREATE TABLE t (
   id INT,

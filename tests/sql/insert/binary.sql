@@ -1,4 +1,4 @@
--- Binary partition values, and binary values in conditions that are sent to tasks.
+-- A table can be partitioned by binary values, and conditions with binary values are sent to tasks.
 
 CREATE TABLE t (b BINARY, n INT) USING iceberg PARTITIONED BY (truncate(1, b));
 

@@ -1,4 +1,4 @@
--- Rows in ORC files: every type, nested columns, a partitioned table and overwrites.
+-- Primitive and nested columns are written to ORC files, also into partitions and by overwrites.
 
 CREATE TABLE t (
   id INT, bo BOOLEAN, l BIGINT, f FLOAT, d DOUBLE, de DECIMAL(38, 10), sm DECIMAL(9, 2),

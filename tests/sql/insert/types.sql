@@ -1,4 +1,4 @@
--- Every Spark type that a table can have.
+-- Extreme values, NaN and nulls of primitive types are written and read.
 
 CREATE TABLE t (
   bo BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, de DECIMAL(38, 10),

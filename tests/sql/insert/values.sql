@@ -1,4 +1,4 @@
--- INSERT by position, by name and into a subset of the columns.
+-- INSERT matches columns by position, by name or by a list of columns.
 
 CREATE TABLE t (id BIGINT NOT NULL, data STRING, n DECIMAL(9, 2)) USING iceberg;
 

@@ -1,4 +1,4 @@
--- MERGE with all its clauses, in both modes.
+-- All clauses of MERGE work in both modes.
 
 CREATE TABLE t (id BIGINT, n INT, p STRING) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- The metadata tables files, partitions and manifests, and their time travel.
+-- The metadata tables files, partitions and manifests show the current snapshot; files supports time travel.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
 

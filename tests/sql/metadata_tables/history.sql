@@ -1,4 +1,4 @@
--- The metadata tables snapshots, history and refs.
+-- The metadata tables snapshots, history and refs show the commits and the branch main.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Metadata tables of a table with files of several partition specs, with the same values as in Apache Iceberg.
+-- Metadata tables show files of several partition specs with the same values as in Apache Iceberg.
 
 CREATE TABLE t (id INT, a STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Columns and tables with dots, blanks, backticks and non-ASCII letters in their names.
+-- Names of columns can contain dots, blanks and backticks, and names of columns and tables non-ASCII letters.
 
 CREATE TABLE `täble` (`a.b` INT, `with space` STRING, `tick``s` INT, `größe` DOUBLE, `数` STRING) USING iceberg
 PARTITIONED BY (`with space`);

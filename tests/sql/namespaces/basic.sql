@@ -1,4 +1,4 @@
--- Namespaces, including nested ones.
+-- Namespaces, including nested ones, are created, listed and dropped.
 
 CREATE NAMESPACE a;
 

@@ -1,4 +1,4 @@
--- INSERT OVERWRITE of one partition, and of the whole table.
+-- INSERT OVERWRITE replaces one partition, or the whole table.
 
 CREATE TABLE t (id BIGINT, p STRING) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- ADD, REPLACE and DROP PARTITION FIELD; files of every partition spec are read.
+-- ADD, REPLACE and DROP PARTITION FIELD change the partition spec; files of every partition spec are read.
 
 CREATE TABLE t (id BIGINT, data STRING, ts TIMESTAMP) USING iceberg;
 

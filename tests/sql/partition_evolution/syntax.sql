@@ -1,4 +1,4 @@
--- Valid forms of the statements that change partition fields, and the errors for invalid forms.
+-- Statements that change partition fields are accepted in all valid forms; invalid forms are rejected with a reason.
 
 CREATE TABLE t (id BIGINT, s STRUCT<a: INT>, `odd.name` STRING, ts TIMESTAMP) USING iceberg;
 

@@ -1,4 +1,4 @@
--- expire_snapshots with options for the number of snapshots to keep, and for the deletion of files.
+-- Arguments of expire_snapshots set the number of snapshots to keep, and how files are deleted.
 
 CREATE TABLE t (id INT) USING iceberg;
 

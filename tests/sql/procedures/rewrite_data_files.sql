@@ -1,4 +1,4 @@
--- Small files of a partition are combined, and deleted rows are left out.
+-- Small files of a partition are combined without their deleted rows.
 
 CREATE TABLE t (id INT, p INT) USING iceberg PARTITIONED BY (p)
 TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read');

@@ -1,4 +1,4 @@
--- Rollback to an earlier snapshot, by id and by timestamp.
+-- A table is rolled back to an earlier snapshot, by id or by timestamp.
 
 CREATE TABLE t (id INT) USING iceberg;
 

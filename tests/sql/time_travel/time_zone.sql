@@ -1,4 +1,4 @@
--- In a time zone other than UTC: partitions are UTC days, filters and time travel use the session's zone.
+-- If the session's time zone is not UTC, partitions are UTC days, and filters and time travel use the session's zone.
 
 SET TIME ZONE 'America/New_York';
 

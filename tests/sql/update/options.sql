@@ -1,4 +1,4 @@
--- Options after the table name apply to a single statement.
+-- Options after the table name apply to a single statement; session settings apply to all statements.
 
 CREATE TABLE t (id INT, n INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- UPDATE in both modes, with expressions, subqueries, nested fields and defaults.
+-- UPDATE sets expressions, subqueries, nested fields and nulls, in both modes.
 
 CREATE TABLE t (id BIGINT NOT NULL, n INT, s STRUCT<a: INT, b: STRING>) USING iceberg;
 

@@ -1,4 +1,4 @@
--- The life of a table of format version 4: writes, evolution, branches, time travel and maintenance.
+-- A table of format version 4 supports writes, evolution, branches, time travel and maintenance.
 
 CREATE TABLE t (id BIGINT, category STRING, ts TIMESTAMP) USING iceberg
 PARTITIONED BY (bucket(4, id), days(ts), category) TBLPROPERTIES ('format-version' = '4');

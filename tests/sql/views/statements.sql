@@ -1,4 +1,4 @@
--- Views: creation, replacement, versions, properties and removal.
+-- Views are created, replaced, rolled back, given properties and dropped.
 
 CREATE TABLE t (id INT, name STRING, price DOUBLE) USING iceberg;
 

@@ -28,7 +28,8 @@ object CommitTogetherProcedure extends Procedure {
   )
 
   override val name = "commit_together"
-  override val description = "Publish a branch of several tables of a REST catalog in one commit: all tables change, or none"
+  override val description =
+    "Publish a branch of several tables of a REST catalog in one commit: all tables change, or none"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, others, branch, to)
   override val manyRows: Boolean = true
 
