@@ -33,7 +33,7 @@ SELECT count(*) FROM t WHERE c <> 5 OR c IS NULL OR r IS NULL OR s.b > 6;
 ----
 0
 
--- Explicit nulls stay null, whatever the default was when they were written.
+-- Explicit nulls stay null, even if the column had a default when they were written.
 INSERT INTO t (id, r, c) VALUES (3, 'x', NULL);
 
 ALTER TABLE t ALTER COLUMN c SET DEFAULT 50;
