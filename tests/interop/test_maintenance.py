@@ -31,10 +31,12 @@ def changed(spark: SparkSession, table: str, version: int) -> None:
 
 
 def ours(spark: SparkSession, table: str) -> list[tuple[Any, ...]]:
+    """Return the rows that Spark reads."""
     return sorted((tuple(row) for row in spark.sql(f"SELECT id, p, n FROM {table}").collect()), key=repr)
 
 
 def theirs(table: StaticTable, **scan: Any) -> list[tuple[Any, ...]]:
+    """Return the rows that PyIceberg reads."""
     found = table.scan(**scan).to_arrow()
     return sorted(zip(*(found[name].to_pylist() for name in ("id", "p", "n"))), key=repr)
 

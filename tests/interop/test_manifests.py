@@ -57,6 +57,7 @@ def mapping(value: Any) -> dict[int, Any] | None:
 
 
 def their_entry(entry: ManifestEntry) -> dict[str, Any]:
+    """Return the fields of a manifest entry that PyIceberg has read, by their names in the metadata table `entries`."""
     file = entry.data_file
     row: dict[str, Any] = {
         "status": entry.status.value,
@@ -77,6 +78,7 @@ def their_entry(entry: ManifestEntry) -> dict[str, Any]:
 
 
 def our_entry(row: Row) -> dict[str, Any]:
+    """Return the same fields of a row of the metadata table `entries`."""
     file = row["data_file"]
     names = ["content", "file_path", "record_count", "file_size_in_bytes", "sort_order_id", "spec_id"]
     entry = {name: row[name] for name in ["status", "snapshot_id", "sequence_number", "file_sequence_number"]}

@@ -37,7 +37,7 @@ def test_no_rows_of_concurrent_writers_are_lost(
     check_mixed_writers(spark, OURS, theirs, json.dumps({"type": "rest", "uri": rest_server.uri}))
 
 
-def test_a_table_is_loaded_with_the_snapshots_of_its_refs(
+def test_a_table_that_is_loaded_without_old_snapshots_shows_all_snapshots(
     spark: SparkSession, theirs: RestCatalog, rest_server: SimpleNamespace
 ) -> None:
     table = theirs.create_table("db.history", SCHEMA)

@@ -43,10 +43,12 @@ def changed(spark: SparkSession, table: str, version: int, mode: str, clause: st
 
 
 def ours(spark: SparkSession, query: str) -> list[tuple[Any, ...]]:
+    """Return the rows that Spark reads."""
     return sorted((tuple(row) for row in spark.sql(query).collect()), key=repr)
 
 
 def theirs(table: StaticTable, **scan: Any) -> list[tuple[Any, ...]]:
+    """Return the rows that PyIceberg reads."""
     found = table.scan(**scan).to_arrow()
     return sorted(zip(*(found[name].to_pylist() for name in ("id", "p", "n"))), key=repr)
 

@@ -1,4 +1,4 @@
-"""PyIceberg reads features of iceberg-lite: converted equality deletes, and columns declared CHAR or VARCHAR."""
+"""PyIceberg reads upserts after their equality deletes were converted, and reads CHAR and VARCHAR as strings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 
 def theirs(table: StaticTable) -> list[dict[str, Any]]:
+    """Return the rows that PyIceberg reads, in the order of their ids."""
     return sorted(table.scan().to_arrow().to_pylist(), key=lambda row: row["id"])
 
 

@@ -1,4 +1,4 @@
-"""The command line shows the same facts as the metadata tables, and its errors and exit codes are as documented."""
+"""The command line shows the same values as the metadata tables, and its errors and exit codes are as documented."""
 
 from __future__ import annotations
 

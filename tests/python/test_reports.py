@@ -1,4 +1,4 @@
-"""Reports show the facts of the metadata tables, need no network, and escape the names of a table."""
+"""Reports show the content of the metadata tables, need no network, and escape the names of a table."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_names_are_escaped_and_the_page_loads_nothing(html: Path) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_without_spark_the_page_has_the_same_facts(html: Path, events: Table, warehouse: Path) -> None:
+def test_without_spark_the_page_has_the_same_tables(html: Path, events: Table, warehouse: Path) -> None:
     with_spark = Page(html.read_text(encoding="utf-8"))
     source = pyiceberg_source.open_table(None, f"{warehouse}/{NAME.replace('.', '/')}")
     without = Page(page(collect(source)))
