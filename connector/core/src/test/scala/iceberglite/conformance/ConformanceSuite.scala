@@ -66,9 +66,9 @@ private object ConformanceSuite {
   val Head: String =
     """# Conformance
       |
-      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is
-      |generated from the tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not
-      |match the tags.
+      |This page lists the rules of the Iceberg specifications for tables, views and Puffin files, and some rules of
+      |this project, with the files that implement each rule and the tests that show it. The page is generated from the
+      |tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not match the tags.
       |
       |An "adopted version" in the column "section" is the text that the Iceberg community adopted by vote. Earlier
       |drafts of version 3 and of the view specification differ from it.
