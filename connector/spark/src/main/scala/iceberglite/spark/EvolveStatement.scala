@@ -95,6 +95,10 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   /** Sets the columns that identify a row. They must not be nullable. */
   def setIdentifierFields(columns: String*): EvolveStatement = sql(s"SET IDENTIFIER FIELDS ${columns.mkString(", ")}")
 
+  /** Removes columns from the columns that identify a row. */
+  def dropIdentifierFields(columns: String*): EvolveStatement =
+    sql(s"DROP IDENTIFIER FIELDS ${columns.mkString(", ")}")
+
   def setProperty(key: String, value: String): EvolveStatement = change(TableChange.setProperty(key, value))
 
   def unsetProperty(key: String): EvolveStatement = change(TableChange.removeProperty(key))

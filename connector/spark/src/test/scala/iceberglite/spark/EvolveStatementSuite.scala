@@ -60,7 +60,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
       .renameColumn("n", "m")
       .replacePartitionField("m", "truncate(10, m)")
       .sortedBy()
-      .sql("DROP IDENTIFIER FIELDS id")
+      .dropIdentifierFields("id")
       .unsetProperty("a")
       .dropColumn("s")
       .dropColumn("nothing", ifExists = true)

@@ -13,6 +13,7 @@ object SchemaCheck {
     val allFields = Schema.fieldsOf(schema.asStruct)
     checkIds(schema, allFields)
     checkNames(schema.asStruct, "")
+    checkFullNames(schema)
     allFields.foreach { field =>
       val name = schema.names(field.id)
       checkType(name, field.fieldType, version)
@@ -69,6 +70,18 @@ object SchemaCheck {
       names.find(_.isEmpty).foreach(_ => throw InvalidArgument("column name", s"$prefix''", "It must not be empty"))
       nested.fields.foreach(f => checkNames(f.fieldType, s"$prefix${f.name}."))
     case _: PrimitiveType => ()
+  }
+
+  /** Checks that a name with dots is not also the full name of a nested field, because statements could mean either. */
+  private def checkFullNames(schema: Schema): Unit = {
+    val names = schema.names.values.toVector
+    names.diff(names.distinct).sorted.headOption.foreach { name =>
+      throw InvalidArgument(
+        "column name",
+        name,
+        "A column and a nested field have this full name, but full names must be unique"
+      )
+    }
   }
 
   private def checkDefaults(name: String, field: NestedField, version: FormatVersion): Unit = {

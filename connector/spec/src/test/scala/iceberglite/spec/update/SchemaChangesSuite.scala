@@ -350,4 +350,13 @@ class SchemaChangesSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](check(1, 1)).getMessage.contains("the same field id 1"))
     check(1, Int.MaxValue - 200)
   }
+
+  test("a column with a dot in its name is rejected if a nested field has the same full name") {
+    def schema(name: String): Schema = {
+      val nested = StructType(Vector(NestedField.optional(2, "b", IntType)))
+      Schema(0, Vector(NestedField.optional(1, "a", nested), NestedField.optional(3, name, IntType)))
+    }
+    SchemaCheck(schema("a.c"), V2)
+    assert(intercept[InvalidArgument](SchemaCheck(schema("a.b"), V2)).getMessage.contains("full names must be unique"))
+  }
 }

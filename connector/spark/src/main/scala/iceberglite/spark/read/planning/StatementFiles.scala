@@ -13,11 +13,13 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
   /**
-   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because it is unknown
-   * how many rows these deletes remove.
+   * Returns the number of remaining rows. It is absent if it is unknown: deletes other than deletion vectors apply, or a
+   * manifest entry has no valid record count.
    */
   def liveRecords: Option[Long] =
-    if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None
+    if (tasks.forall(task => task.hasLiveRecords && task.deletes.forall(_.isVector)))
+      Some(tasks.iterator.map(_.liveRecords).sum)
+    else None
 }
 
 private[iceberglite] object StatementFiles {
