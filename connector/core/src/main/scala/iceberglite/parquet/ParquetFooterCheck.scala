@@ -17,7 +17,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
    * Returns whether a column has a logical type that this version of the Parquet library does not support. The library
    * cannot read a footer with such a type.
    *
-   * @throws DamagedFooter if a length is larger than the remaining part of the footer
+   * @throws DamagedFooter if the footer is truncated, is nested too deeply, or contains an invalid length or type
    */
   def hasNewerTypes(): Boolean = {
     struct(FileMetaData, 0)

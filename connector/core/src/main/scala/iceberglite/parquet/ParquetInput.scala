@@ -14,8 +14,8 @@ import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
 /**
  * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains an invalid length are
- * rejected. Logical types that this version of the library does not support (variant, geometry) are removed from the
- * footer. Otherwise the library could not read the file, even if no column of these types is read.
+ * rejected. Logical types that this version of the library does not support, such as variant and geometry, are
+ * removed from the footer. Otherwise the library could not read the file, even if no column of these types is read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
@@ -25,14 +25,14 @@ object ParquetInput {
   /** The minimum file length in bytes: the magic, the length field of an empty footer, and the magic again. */
   private val MinLength = 12L
 
-  /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
+  /** Opens a file. @throws UnreadableFile if it is not a Parquet file, is damaged, or has an encrypted footer */
   def of(io: FileIO, path: String): InputFile = checked(path)(DataInput.of(io, path))
 
   /**
    * Opens a file whose content is read by one request and kept in memory.
    *
    * @param maxBytes the maximum length of the file
-   * @throws UnreadableFile if it is not a Parquet file, is damaged, or is too long
+   * @throws UnreadableFile if it is not a Parquet file, is damaged, has an encrypted footer, or is too long
    */
   private[iceberglite] def whole(io: FileIO, path: String, maxBytes: Long): InputFile =
     checked(path)(DataInput.whole(io, path, ReadBounds("Parquet", maxBytes, _.startsWith(Magic.getBytes(US_ASCII)))))
@@ -45,7 +45,7 @@ object ParquetInput {
   /**
    * Opens a file. Exceptions of the storage are not converted.
    *
-   * @throws DamagedFooter if it is not a Parquet file, or is damaged
+   * @throws DamagedFooter if it is not a Parquet file, is damaged, or has an encrypted footer
    */
   def of(file: InputFile): InputFile = {
     // The length is checked before the file is opened, because a named pipe has no length, and opening it would

@@ -27,9 +27,9 @@ final case class ParquetMetrics(recordCount: Long, metrics: MetricMaps, splitOff
 object ParquetMetrics {
 
   /**
-   * Returns counts and bounds of the columns by field id (spec: `data_file`). Columns without an id in the file are
-   * omitted. Columns in lists and maps have only sizes, as in Apache Iceberg, because their values do not correspond to
-   * rows.
+   * Returns sizes, counts and bounds of the columns by field id (spec: `data_file`). Columns that have no id in the
+   * file, are not in the schema, or have the mode `none` are omitted. Columns in lists and maps have
+   * only sizes, as in Apache Iceberg, because their values do not correspond to rows.
    *
    * @param floating metrics that the writer collected for floating point columns. For other columns, and for files of
    *   other writers, the statistics in the footer are used. These statistics contain no usable bounds if a value is NaN
@@ -82,7 +82,8 @@ object ParquetMetrics {
 
     /**
      * The statistics of the column in all row groups; absent if any row group has no statistics, because the statistics
-     * then do not cover all values of the column.
+     * then do not cover all values of the column. Also absent for an INT96 column, because the order of its values is
+     * not defined.
      */
     private lazy val statistics: Option[Seq[Statistics[_]]] = {
       val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
@@ -109,8 +110,8 @@ object ParquetMetrics {
     private lazy val bounds: Option[(Literal, Literal)] = collected.fold(footerBounds)(_.bounds)
 
     /**
-     * Returns the minimum and maximum over all row groups; absent if a minimum or maximum is NaN, or if a row group has
-     * values but no bounds.
+     * Returns the minimum and maximum over all row groups; absent if a row group has values but no bounds, or if a
+     * bound is NaN or cannot be converted to the column's type.
      */
     private def footerBounds: Option[(Literal, Literal)] = for {
       t <- if (mode == Counts) None else columnType

@@ -22,7 +22,8 @@ object ParquetSchemas {
    * Returns the Parquet schema of data files. Columns of type `unknown` are not stored. Names that Parquet tools do not
    * support are escaped. Geometry and geography are binaries. A variant is a group of two fields without ids.
    *
-   * @throws Unsupported if a struct, list or map contains only columns of type `unknown`
+   * @throws Unsupported if a struct has only fields of type `unknown`, or a list element, map key or map value has this
+   *   type
    */
   def of(schema: Schema, name: String = "table"): MessageType = {
     val fields = schema.fields.filter(isStored).map(field)

@@ -17,12 +17,12 @@ import iceberglite.spec.types.Type._
  */
 object SchemaOfParquet {
 
-  /** First id of nested fields in files without ids. The top-level columns get 1, 2, 3 and so on. */
+  /** The lowest new id of a nested field. */
   private val FirstNestedId = 1000
 
   /**
    * Returns the columns of a file with the field ids in the file. If the file contains no field ids, the top-level
-   * columns get ids from 1 on, and nested fields get ids from 1000 on.
+   * columns get ids from 1 on. Other fields without an id get ids from 1000 on that the file does not use.
    *
    * @throws Unsupported if a column has a type without an Iceberg equivalent, such as unsigned 64-bit integers
    */

@@ -23,8 +23,8 @@ object DeletionVectorFiles {
   private val LargeVectorBytes = 16L << 20
 
   /**
-   * Reads the deletion vector of a delete file. This takes a single request, because the footer of the Puffin file is
-   * not needed.
+   * Reads the deletion vector of a delete file without the footer of the Puffin file. This takes one request, or two
+   * if the vector has more than 16 MiB.
    *
    * @throws UnreadableFile if the vector cannot be read, or does not match the manifest entry
    */

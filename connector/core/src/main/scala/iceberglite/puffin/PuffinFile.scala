@@ -28,7 +28,7 @@ final class PuffinFile private (
   /**
    * Reads and decompresses one of the [[blobs]].
    *
-   * @throws UnreadableFile if the blob cannot be decompressed, or does not fit into memory
+   * @throws UnreadableFile if the blob cannot be read or decompressed, or does not fit into memory
    */
   def read(blob: PuffinBlob): Array[Byte] = {
     val role = s"blob ${blob.metadata.blobType} at ${blob.offset} of"
@@ -75,7 +75,7 @@ object PuffinFile {
    * Reads the footer.
    *
    * @param fileSize the size of the file in bytes, if it is known from metadata
-   * @throws UnreadableFile if the file is not a Puffin file, or is incomplete
+   * @throws UnreadableFile if the file does not exist, is not a Puffin file, or is damaged
    * @throws InvalidMetadata if the JSON of the footer violates the Puffin specification
    */
   def open(io: FileIO, path: String, fileSize: Option[Long] = None): PuffinFile = {

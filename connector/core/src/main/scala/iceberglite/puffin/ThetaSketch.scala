@@ -74,8 +74,8 @@ object ThetaSketch {
     }
 
   /**
-   * Checks the header and the hash count. The DataSketches library does not validate the count, and could read beyond
-   * the end of the array.
+   * Checks the header and the hashes. The DataSketches library does not validate the number of hashes, and could read
+   * beyond the end of the array.
    */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)

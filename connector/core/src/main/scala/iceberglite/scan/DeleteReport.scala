@@ -27,7 +27,7 @@ final case class DeleteReport(
 
 object DeleteReport {
 
-  /** Returns the report of a scan without deletes. */
+  /** The report of a scan without deletes. */
   val Empty: DeleteReport = DeleteReport()
 
   /**

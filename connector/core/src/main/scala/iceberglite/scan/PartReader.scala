@@ -22,8 +22,8 @@ import iceberglite.scan.deletes.EqualityIdColumns
  *
  * @param schemas all schemas of the table, which define the columns of equality deletes
  * @param bound the filter, bound to `schema`
- * @param read a condition that all rows which the scan reads satisfy, to omit deletes of other rows. It is the filter,
- *   or always true if the scan reads whole files
+ * @param read a condition that all rows of the scan's result satisfy. Delete files that apply only to other rows are
+ *   omitted. The condition is the filter, or always true if the scan reads whole files
  */
 final class PartReader private (
     io: FileIO,

@@ -33,8 +33,7 @@ final case class ScanPlan(
  *   files remove are not included, because their number is unknown
  * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
  *   metrics exclude them, or because the earlier files have enough rows for the query's LIMIT
- * @param deletes statistics about delete manifests and delete files. They are empty for an incremental read, which
- *   applies no deletes
+ * @param deletes statistics about delete manifests and delete files; empty for incremental reads and changelogs
  */
 final case class ScanReport(
     table: String,

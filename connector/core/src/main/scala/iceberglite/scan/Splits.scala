@@ -27,8 +27,8 @@ object Splits {
   }
 
   /**
-   * Splits files at every row group and combines the row groups into groups, including the row groups of files smaller
-   * than the target size. A group can then combine a large row group of one file with smaller row groups of other
+   * Splits files at every row group, even files smaller than the target size, and combines the splits into groups. A
+   * group can then combine a large row group of one file with smaller row groups of other
    * files. The disadvantage is that more files are opened by several tasks.
    */
   def ofRowGroups(

@@ -33,8 +33,8 @@ trait CredentialSource {
 }
 
 /**
- * Renews vended credentials while a query runs, on the driver and on executors. Each file is opened with the
- * credentials that are valid at this time. Credentials are renewed before they expire, once in each process. Other
+ * Renews vended credentials while a query runs, on the driver and on executors. Each file is opened with
+ * credentials that are valid when it is opened. Credentials are renewed before they expire, once in each process. Other
  * threads use the old credentials until these expire, and then wait. Files that are open keep their credentials.
  */
 object CredentialRenewal {

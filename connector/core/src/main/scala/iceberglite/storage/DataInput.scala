@@ -46,7 +46,7 @@ object DataInput {
     }
   }
 
-  /** A file on storage that can only read whole files. The whole content is in memory. */
+  /** A file whose whole content is in memory. */
   final private class WholeInput(bytes: Array[Byte]) extends InputFile {
     override def getLength: Long = bytes.length.toLong
 

@@ -18,8 +18,7 @@ import iceberglite.storage.StorageErrors.wrapErrors
 object DataOutput {
 
   /**
-   * Returns a new file to write. The file and its directories are created when the stream is created. The file is
-   * complete when the stream is closed.
+   * Returns a new file to write. The file is complete when its stream is closed. Missing directories are created.
    */
   def of(io: FileIO, path: String): OutputFile = io match {
     case hadoop: HadoopFileIO =>

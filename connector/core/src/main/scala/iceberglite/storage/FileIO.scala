@@ -47,7 +47,7 @@ trait FileIO extends FileSink with Serializable {
   /**
    * Reads a whole file within size limits. If the file is longer than the limit, only bytes up to the limit are read.
    *
-   * @throws UnreadableFile if the file is longer than the limit, or if it is longer than 16 MB and does not begin with
+   * @throws UnreadableFile if the file is longer than the limit, or if it has at least 16 MiB and does not begin with
    *   the magic of its format
    */
   private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =

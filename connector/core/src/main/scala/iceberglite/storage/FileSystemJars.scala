@@ -4,7 +4,7 @@ import org.apache.hadoop.util.VersionInfo
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Contains the names of the jars with Hadoop's file systems, for messages about missing classes. */
+/** Names the jar of a Hadoop file system in errors about missing classes. */
 private[storage] object FileSystemJars {
 
   private def hadoop(module: String): String = s"org.apache.hadoop:$module:${VersionInfo.getVersion}"

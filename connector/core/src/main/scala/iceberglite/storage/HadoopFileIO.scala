@@ -12,7 +12,7 @@ import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
 
 /**
  * Accesses files through Hadoop's file systems. Local files bypass Hadoop if the configured class for the scheme `file`
- * is Hadoop's own class. If another class is configured, every call uses this class.
+ * is Hadoop's own class. If another class is configured, local files are read and written with this class.
  *
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
  * percent-encoded characters are not decoded.
@@ -87,8 +87,8 @@ final class HadoopFileIO(
   override def replaceAsync(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
 
   /**
-   * Replaces a file in the background. Does nothing if the directory no longer exists, because the write would create
-   * the directory again.
+   * Replaces a file. Does nothing if the file is local and its directory no longer exists, because the write would
+   * create the directory again.
    */
   private def replaceIfDirectoryExists(path: String, contents: Array[Byte]): Unit =
     if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)

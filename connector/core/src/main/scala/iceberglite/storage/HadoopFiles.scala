@@ -120,7 +120,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       case NonFatal(_) => None
     }
 
-  /** Deletes the files of a group of [[deletionGroups]]. @return the files that were not deleted */
+  /** Deletes the files of a group of [[deletionGroups]]. @return the files that could not be deleted */
   def deleteGroup(group: Vector[String]): Vector[FailedDeletion] =
     group.headOption.flatMap(bucketWithBulkDeletion) match {
       case Some(_) =>
@@ -179,7 +179,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Moves a directory. Checks first that the target does not exist, because Hadoop would move the directory INTO an
+   * Moves a directory. Checks first that the target does not exist, because Hadoop would move the directory into an
    * existing target directory.
    */
   def renameDirectory(from: String, to: String): Unit = {

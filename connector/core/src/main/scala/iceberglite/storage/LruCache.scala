@@ -65,7 +65,7 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
 
   def remove(shouldRemove: K => Boolean): Unit = synchronized(drop(until = false)(entry => shouldRemove(entry.getKey)))
 
-  /** Drops each value that has not been used for longer than its idle time. */
+  /** Drops each value that has not been used for its idle time. */
   def dropIdle(): Unit = synchronized {
     if (shortestIdleMs < Long.MaxValue) {
       val now = nowMs()

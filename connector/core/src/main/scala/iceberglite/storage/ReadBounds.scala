@@ -6,8 +6,8 @@ import java.util.Arrays
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
- * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
- * file may use more than a quarter of the heap. Therefore a file without an end, such as a device, or a huge sparse
+ * Limits for files that are read as a whole. A file of 16 MiB or more must begin with the magic of its format, and no
+ * file may be longer than `maxBytes`. Therefore a file without an end, such as a device, or a huge sparse
  * file causes an error, and does not exhaust the memory.
  *
  * @param format the name of the format, for messages
@@ -61,13 +61,13 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
 private[iceberglite] object ReadBounds {
 
   /**
-   * Files up to this size are read without a check of the magic. If they are not valid, the parser reports the error.
+   * Files below this size are read without a check of the magic. If they are not valid, the parser reports the error.
    */
   private val UncheckedBytes: Long = 16L << 20
   private val UpperLimit: Long = 1L << 30
 
   /**
-   * The maximum length of a file of any format. It is a quarter of the heap, but at least 16 MB and at most 1 GB. The
+   * The maximum length of a file of any format. It is a quarter of the heap, but at least 16 MiB and at most 1 GiB. The
    * whole heap is not available, because decoding needs additional memory, and because several files are read
    * concurrently.
    */

@@ -70,7 +70,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
    * request.
    *
    * @param objects the paths of at most [[MaxDeletedTogether]] objects, each as text and as a Hadoop path
-   * @return the objects that were not deleted
+   * @return the objects that could not be deleted
    */
   def deleteTogether(objects: Vector[(String, Path)]): Vector[FailedDeletion] = {
     val keys = objects.map { case (text, path) => text -> fs.pathToKey(path) }

@@ -77,10 +77,10 @@ object DataLocations {
     if (path.endsWith("/") && !path.endsWith("://")) withoutSlash(path.dropRight(1)) else path
 
   /**
-   * Places files in directories by a hash of the file name, so that requests to an object store are spread over the
-   * store's partitions.
+   * Places files in directories by a hash of the file name and, if `withPartition` is true, of the partition, so that
+   * requests to an object store are spread over the store's partitions.
    *
-   * @param context the last two elements of the table's location, if the data directory is shared with other tables
+   * @param context the last two elements of the table's location, if the data directory is outside of this location
    * @param withPartition whether the path includes the partition
    */
   final case class Spread(context: Option[String], withPartition: Boolean) {

@@ -4,7 +4,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spec.Redaction
 
-/** The reason why a file that table metadata refers to was not deleted. */
+/** The reason why a file was not deleted. */
 sealed trait KeptReason {
 
   /** Returns the reason as the last clause of a log message, in which "they" are the kept files. */

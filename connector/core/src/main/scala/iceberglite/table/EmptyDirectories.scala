@@ -11,7 +11,7 @@ import iceberglite.tree.MetadataPool
  */
 private[iceberglite] object EmptyDirectories {
 
-  /** The name of a file that is not read: whether it could be deleted determines whether its directory is removed. */
+  /** The name of a file that need not exist. A directory is removed only if the table may delete this file in it. */
   private val AnyFile = "file"
 
   /**

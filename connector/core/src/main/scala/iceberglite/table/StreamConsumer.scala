@@ -20,8 +20,8 @@ object StreamConsumer {
   private val TagPrefix = "stream-"
 
   /**
-   * Returns the consumers of a table and their tags, ordered by id. A tag without a maximum age is not that of a
-   * consumer, whatever its name is.
+   * Returns the consumers of a table and their tags, ordered by id. A tag without a maximum age does not belong to a
+   * consumer, even if its name begins with `stream-`.
    */
   def of(table: TableMetadata): Vector[(StreamConsumer, SnapshotRef.Tag)] = table.refs.toVector.collect {
     case (name, tag: SnapshotRef.Tag) if tag.maxRefAgeMs.isDefined && isConsumer(name) =>

@@ -169,8 +169,9 @@ final class Transaction private[table] (
 
     /**
      * Checks whether a commit with an unknown outcome succeeded. If the table contains the commit, the commit
-     * succeeded. If another commit replaced the same base, the result is a conflict. In all other cases, the check is
-     * repeated within the limits of `commit.status-check.*`. After the last check, the outcome is reported as unknown.
+     * succeeded. If the metadata file of this commit has a unique name, and another commit replaced the same base, the
+     * result is a conflict. In all other cases, the check is repeated within the limits of `commit.status-check.*`.
+     * After the last check, the outcome is reported as unknown.
      */
     private def resolveUnknown(
         unknown: CommitStateUnknown,

@@ -80,7 +80,7 @@ final class SeenParts {
   def add(id: String): Boolean = ids.add(id)
 
   /**
-   * Adds a manifest without the entries at the given positions. If several snapshots have the manifest, each with other
+   * Adds a manifest without the entries at the given positions. If several snapshots have the manifest, with different
    * removed positions, each of its entries has to be listed only once.
    *
    * @return the positions of the entries that no earlier call has listed, without the removed positions; absent if the

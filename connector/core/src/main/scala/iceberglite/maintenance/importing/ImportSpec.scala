@@ -43,7 +43,8 @@ object ImportSpec {
    * current partition spec is preferred.
    *
    * @param names the partition columns of the source; empty for a source without partitions
-   * @throws InvalidArgument if the table has no such partition spec, and the current one has only identity transforms
+   * @throws InvalidArgument if the table has no such partition spec, and the current one has only identity and void
+   *   transforms
    * @throws Unsupported if there is no such partition spec, and the current one has transforms other than identity,
    *   because the source does not contain transformed values
    */

@@ -8,8 +8,8 @@ import iceberglite.storage.{FileIO, FileInfo}
 import iceberglite.tree.MetadataPool
 
 /**
- * Lists the files of an import's source, several directories at a time. Files and directories whose names begin with
- * `_` or `.`, such as `_SUCCESS`, are omitted, and so are files of 0 bytes, which have no rows.
+ * Lists the files of an import's source, several directories at a time. Files are omitted if they are empty, if their
+ * names begin with `_` or `.`, such as `_SUCCESS`, or if their names end with `._COPYING_`.
  */
 final class SourceDirectories(io: FileIO, format: FileFormat) {
   import SourceDirectories._

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.Unsupported
  *
  * @param scheme in lower case; empty for a path without a scheme
  * @param authority the bucket or host; empty if there is none
- * @param path the absolute path without repeated slashes
+ * @param path the path without repeated slashes
  */
 final case class FileUri(scheme: String, authority: String, path: String)
 

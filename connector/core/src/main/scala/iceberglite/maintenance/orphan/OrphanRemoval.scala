@@ -27,10 +27,10 @@ final case class OrphanOptions(
 
 object OrphanOptions {
 
-  /** The minimum age of an orphan file. Younger files may belong to a commit in progress. */
+  /** The lowest age limit that a user can choose. Younger files may belong to a commit in progress. */
   val MinAgeMs: Long = HOURS.toMillis(24)
 
-  /** The minimum age of an orphan file, unless a user chooses another one. */
+  /** The default age limit: only older files are orphans. */
   val DefaultAgeMs: Long = DAYS.toMillis(3)
 
   /**
@@ -76,9 +76,9 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    * files.
    *
    * @param found receives each orphan file
-   * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files, or if the
-   *   metadata has the path of a listed file with another scheme or authority. In both cases nothing has been
-   *   deleted, except if a conflict appears only when the directory is listed a second time
+   * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files; or, with
+   *   [[PrefixMismatch.Fail]], if the metadata has the path of a listed file with another scheme or authority. Nothing
+   *   has been deleted, unless such a path appears only when the directory is listed a second time
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()

@@ -40,11 +40,11 @@ trait OrphanCandidates extends AutoCloseable {
 trait OrphanSearch {
 
   /**
-   * Returns the listed files that are old enough and differ from all needed files. The caller closes the result.
+   * Returns the listed files that are old enough and that the table does not need. The caller closes the result.
    *
    * @param olderThanMs only files that were modified before this time are returned
    * @throws iceberglite.spec.IcebergError if a directory or a part cannot be read, or if the metadata has a path that
-   *   cannot be compared. The result may also throw this error, before it returns a candidate
+   *   cannot be compared. The methods of the result may also throw this error
    */
   def find(
       io: FileIO,
@@ -56,7 +56,7 @@ trait OrphanSearch {
 }
 
 /**
- * Compares the files in this JVM. At most `maxCandidates` listed files are held in memory at a time: if there are more,
+ * Compares the files in this JVM. About `maxCandidates` listed files are held in memory at a time: if there are more,
  * the directory and the metadata are read several times, each time for a different share (subset) of the paths.
  *
  * @param ifMore compares the files instead of this search if there are more than `maxCandidates`

@@ -27,7 +27,7 @@ final case class CopiedDeleteFile(original: String, copy: WrittenFile)
 /**
  * Writes copies of delete files that contain paths of data files. Serializable, so that executors can write the copies.
  *
- * @param properties properties of the copies, with the keys of table properties
+ * @param properties table properties that configure the writer of the copies
  */
 final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: Map[String, String]) {
 

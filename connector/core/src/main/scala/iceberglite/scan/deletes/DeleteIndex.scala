@@ -93,7 +93,8 @@ private[scan] object DeleteIndex {
    * Returns the index of a snapshot's delete files.
    *
    * @param entries live entries of delete manifests
-   * @throws InvalidMetadata if two deletion vectors reference the same data file, or a vector references none
+   * @throws InvalidMetadata if two deletion vectors reference the same data file, or if the entry of a deletion vector
+   *   lacks a required field
    */
   def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: EqualityIdColumns): DeleteIndex = {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)

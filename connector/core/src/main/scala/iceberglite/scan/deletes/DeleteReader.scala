@@ -34,7 +34,8 @@ final class DeleteReader(
    * Returns the deleted rows of a data file.
    *
    * @param dataFile the path of the data file as written in metadata
-   * @throws UnreadableFile if a delete file is damaged or does not match its entry
+   * @throws UnreadableFile if a delete file is damaged or does not match its manifest entry
+   * @throws Unsupported if a delete file is encrypted
    */
   def of(dataFile: String, deletes: Vector[DeleteFile]): RowDeletes =
     if (deletes.isEmpty) RowDeletes.None
@@ -48,7 +49,8 @@ final class DeleteReader(
   /**
    * Returns all deleted positions in a position delete file, by the path of the data file. The result is not cached.
    *
-   * @throws UnreadableFile if the delete file is damaged or does not match its entry
+   * @throws UnreadableFile if the delete file is damaged or does not match its manifest entry
+   * @throws Unsupported if the delete file is encrypted
    */
   def positionsByDataFile(file: ContentFile): Map[String, DeletionVector] = {
     requireReadable(file)

@@ -181,7 +181,7 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
     case None => if (usesLongs) new LongKeys(longs, hasNull) else others
   }
 
-  /** Discards an unfinished set. */
+  /** Discards an unfinished set and its temporary files. */
   def discard(): Unit = spill.foreach(_.discard())
 
   private def add(key: KeyBuffer): Unit =
@@ -206,8 +206,8 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 private object KeySetBuilder {
 
   /**
-   * The minimum size, in bytes, of a sorted run that is spilled to a file. It prevents tiny files if the memory limit
-   * is low.
+   * The minimum amount of memory, in bytes, for the keys of each run after the first one. It prevents tiny files if the
+   * memory limit is low.
    */
   val MinRunBytes: Long = 16L << 10
 }

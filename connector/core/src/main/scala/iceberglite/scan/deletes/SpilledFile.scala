@@ -133,6 +133,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     written += keys.size
   }
 
+  /** Writes the last keys, and merges all runs into one file. */
   def finish(last: BytesKeys): SpilledFile = guarded {
     if (!last.isEmpty) write(last)
     val merged = newFile()
@@ -160,6 +161,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     runs += WrittenRun(joined, count)
   }
 
+  /** Deletes the runs. */
   def discard(): Unit = {
     runs.foreach(_.file.delete())
     runs.clear()
@@ -217,8 +219,8 @@ private object KeySpill {
     var key: Array[Byte] = Array.emptyByteArray
 
     /**
-     * Moves to the next key. A file that ends before its last key is an error, because the rows of the lost keys would
-     * reappear.
+     * Moves to the next key. Returns false if there is none. A file that ends before its last key is an error, because
+     * the rows of the lost keys would reappear.
      */
     def advance(): Boolean = remaining > 0 && {
       remaining -= 1

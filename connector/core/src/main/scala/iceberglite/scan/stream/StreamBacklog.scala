@@ -20,7 +20,7 @@ object StreamBacklog {
 
   /**
    * Returns what a stream has not read after an offset. If the stream has read the snapshot of the offset only in part,
-   * this snapshot is counted too. If the branch does not contain this snapshot, all snapshots of the branch are counted.
+   * this snapshot is counted too. If the branch does not contain this snapshot, the whole branch is counted.
    */
   def after(state: StreamState, offset: StreamOffset): StreamBacklog = {
     // The snapshots before the offset are not visited: there may be very many of them.

@@ -11,7 +11,7 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 object StreamColumns {
 
   /**
-   * Checks that a stream delivers all values of the table.
+   * Checks that a running stream reads all columns of the table with their current types.
    *
    * @param table the name of the table
    * @param read the columns that the stream reads

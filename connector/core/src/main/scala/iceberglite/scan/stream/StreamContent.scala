@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.{Operation, Snapshot}
 
-/** What a stream reads of each commit. */
+/** Determines which rows of each commit a stream reads. */
 sealed trait StreamContent extends Product with Serializable
 
 object StreamContent {
@@ -49,7 +49,7 @@ object StreamContent {
    */
   case object Changes extends StreamContent
 
-  /** The options of a stream to which errors refer. */
+  /** The keys of read options that error messages name. */
   val SkipDeletes: String = "streaming-skip-delete-snapshots"
   val SkipOverwrites: String = "streaming-skip-overwrite-snapshots"
   val AfterSnapshot: String = "stream-from-snapshot-id"

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 /**
  * The steps of a stream after a position. A batch takes its steps from the cursor, which is then at the position after
- * the batch. Therefore, a commit that several batches divide is decoded only once.
+ * the batch. Therefore, a commit that is divided among several batches is decoded only once.
  *
  * A cursor whose methods have failed must not be used again, because it may have lost steps.
  *

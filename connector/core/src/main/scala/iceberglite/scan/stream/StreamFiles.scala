@@ -8,14 +8,14 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree}
 
 /**
- * Finds the files of a stream. A commit is read when its files are needed: the list of its manifests, and the manifests
- * that the commit wrote.
+ * Finds the files of a stream, and divides them into [[StreamStep]]s. The manifests of a commit are read when the files
+ * of the commit are needed.
  */
 final private[stream] class StreamFiles(state: StreamState, content: StreamContent, cache: ManifestCache) {
   private val table = state.table
   private val reader = PartReader.ofAllFiles(table)
 
-  /** Returns the steps that complete a snapshot. @param skipped the number of files that were read before */
+  /** Returns the steps with the remaining files of a snapshot. @param skipped the number of files that were read */
   def rest(whole: WholeSnapshot, skipped: Long): Iterator[StreamStep] = {
     val snapshotId = whole.snapshot.snapshotId
     val files = content match {
@@ -42,7 +42,7 @@ final private[stream] class StreamFiles(state: StreamState, content: StreamConte
     }
   }
 
-  /** Returns the steps that complete a commit. @param skipped the number of files that were read before */
+  /** Returns the steps with the remaining files of a commit. @param skipped the number of files that were read */
   def rest(commit: Snapshot, skipped: Long): Iterator[StreamStep] = stepsOf(commit, _.index < skipped).iterator
 
   /** Like [[rest]]. @param position the position in an offset of Apache Iceberg, see [[InForeignCommit]] */
@@ -56,7 +56,10 @@ final private[stream] class StreamFiles(state: StreamState, content: StreamConte
       .fold[StreamPosition](After(commit.snapshotId))(next => InCommit(commit.snapshotId, next.index))
   }
 
-  /** If a read is not limited, Apache Iceberg's position is the number of added files in the snapshot's summary. */
+  /**
+   * Returns whether files come before a position of Apache Iceberg. A position that equals the number of added files in
+   * the snapshot's summary means that the whole commit was read: Apache Iceberg writes it if a batch has no limit.
+   */
   private def wasRead(commit: Snapshot, position: Long): AddedFile => Boolean = {
     val isComplete = commit.count(SummaryKey.AddedDataFiles).contains(position)
     file => isComplete || file.foreignIndex < position

@@ -20,7 +20,10 @@ final case class StreamState(table: TreeTable, head: Option[Snapshot]) {
   def newestFirst: Iterator[Snapshot] = head.iterator.flatMap(metadata.ancestors)
 }
 
-/** Finds the commits that follow a position of a stream. Remembers the last result, because positions advance. */
+/**
+ * Finds the commits that follow a position of a stream. Remembers the last result, because it usually contains the
+ * commits after the next position.
+ */
 final private[stream] class StreamHistory {
   private var known: Option[StreamHistory.Path] = None
 

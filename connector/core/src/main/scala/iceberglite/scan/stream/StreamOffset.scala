@@ -20,8 +20,8 @@ final case class StreamOffset(position: StreamPosition, commits: Int = 0, table:
 /**
  * The JSON form of offsets. The offsets of Apache Iceberg (version 1, with the keys `snapshot_id`, `position` and
  * `scan_all_files`) are also read. An offset of Apache Iceberg with the position [[InForeignCommit]] is written in the
- * same form. Batches never end with this position, so checkpoints get offsets of iceberg-lite only, which Apache Iceberg
- * rejects because of their version.
+ * same form. Batches never end with this position, so the query writes only offsets of iceberg-lite to its checkpoint.
+ * Apache Iceberg rejects these offsets because of their version.
  */
 object StreamOffset extends JsonFormat[StreamOffset] {
   private val Document = "the offset of a stream"

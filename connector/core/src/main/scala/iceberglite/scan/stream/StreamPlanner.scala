@@ -19,7 +19,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   private var cursor: Option[StreamCursor] = None
   private var preparation: Option[MetadataPool.Submitted] = None
 
-  /** Whether the stream has ended. Another thread than that of the preparation sets it. */
+  /** Whether the stream has ended. The preparation, which reads this field, runs in another thread. */
   @volatile private var closed = false
 
   /**
@@ -47,9 +47,9 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
 
   /**
    * Reads the files of the batch after an offset in the background, so that [[next]] need not read them. Only one batch
-   * is read in advance. The newest version of the table need not be known: `next` adds the commits since then, and
-   * reports the errors of the preparation.
+   * is read in advance. An error is not reported here: `next` reads the files again, and reports it.
    *
+   * @param state a version of the table, which need not be the newest; `next` adds the later commits
    * @param from the offset after the batch that is being processed
    * @param limit the limit of the next batch
    */
@@ -70,7 +70,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
     preparation = None
   }
 
-  /** Ends the preparation of a batch after the commit that it reads now, without waiting for it. */
+  /** Stops the preparation of a batch after the commit that is being read. Does not wait for this commit. */
   def close(): Unit = closed = true
 
   /** Calls a function with the steps after a position. After a failure, the steps are read again. */

@@ -15,7 +15,7 @@ object StreamPosition {
   }
 
   /**
-   * Some files of the snapshot with which the stream began were read.
+   * Only the first `files` files of the snapshot with which the stream began were read.
    *
    * @param id the id of the snapshot
    * @param files the number of files that were read, in the order of the snapshot's metadata tree
@@ -25,7 +25,7 @@ object StreamPosition {
   }
 
   /**
-   * All commits before the commit of a snapshot were read, and some of the files that this commit added.
+   * All commits before the commit of a snapshot were read, and the first `files` files that this commit added.
    *
    * @param id the id of the snapshot
    * @param files the number of files that were read, in the order of the snapshot's metadata tree
@@ -36,7 +36,8 @@ object StreamPosition {
 
   /**
    * Like [[InCommit]], but with the position of an offset of Apache Iceberg. Apache Iceberg numbers the files that a
-   * commit added by manifest: the first added file of a manifest has the number of live files in the manifests before.
+   * commit added by manifest: the first added file of a manifest has the number of live files in the preceding
+   * manifests.
    *
    * @param id the id of the snapshot
    * @param position the number of the first file that was not read

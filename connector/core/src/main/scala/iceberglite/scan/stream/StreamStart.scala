@@ -18,31 +18,33 @@ sealed trait StreamStart extends Product with Serializable {
 
 object StreamStart {
 
-  /** With the rows of the oldest snapshot in the history of the branch, then the later commits. */
+  /**
+   * Begins with the rows of the oldest snapshot in the history of the branch or, in a stream of changes, with the
+   * changes of the oldest commit. The later commits follow.
+   */
   case object Oldest extends StreamStart {
     override private[stream] def position(state: StreamState, content: StreamContent): StreamPosition =
       StreamHistory.of(state).lastOption.fold[StreamPosition](Empty) { oldest =>
         content match {
           case _: StreamContent.Appends => InSnapshot(oldest.snapshotId, 0)
-          // The changes of the oldest commit are those that the table `changes` has.
           case StreamContent.Changes => InCommit(oldest.snapshotId, 0)
         }
       }
   }
 
-  /** With the rows of the snapshot that is current when the stream begins, then the later commits. */
+  /** Begins with the rows of the snapshot that is current when the stream begins. The later commits follow. */
   case object Current extends StreamStart {
     override private[stream] def position(state: StreamState, content: StreamContent): StreamPosition =
       state.head.fold[StreamPosition](Empty)(h => InSnapshot(h.snapshotId, 0))
   }
 
-  /** With the first commit after the stream begins. */
+  /** Begins with the first commit after the start of the stream. */
   case object Now extends StreamStart {
     override private[stream] def position(state: StreamState, content: StreamContent): StreamPosition =
       state.head.fold[StreamPosition](Empty)(h => After(h.snapshotId))
   }
 
-  /** With the first commit after a snapshot. */
+  /** Begins with the first commit after a snapshot. */
   final case class AfterSnapshot(snapshotId: Long) extends StreamStart {
     override private[stream] def position(state: StreamState, content: StreamContent): StreamPosition = {
       new StreamHistory().after(state, snapshotId)
@@ -51,7 +53,8 @@ object StreamStart {
   }
 
   /**
-   * With the first commit at or after a time. If this commit may have expired, the stream begins like [[Oldest]].
+   * Begins with the first commit at or after a time. If this commit may have expired, the stream begins like
+   * [[Oldest]]. If there is no such commit yet, the stream begins like [[Now]].
    *
    * @param epochMs the time in milliseconds since the epoch
    */

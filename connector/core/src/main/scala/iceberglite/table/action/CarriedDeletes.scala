@@ -38,7 +38,7 @@ trait DeleteCarrier {
  * attempt of the commit reuses the carried deletes if no further deletes were added.
  *
  * @param data the replaced data files
- * @param since the snapshot that the rewrite has read
+ * @param since the id of the snapshot that the rewrite has read
  */
 final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[ContentFile], since: Long) {
   private val byPath = data.map(f => f.path -> f).toMap
@@ -98,8 +98,8 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   private def checkPaths(deleted: Vector[DeletedPositions]): Unit =
     deleted.map(_.dataFile.path).groupBy(identity).find(_._2.size > 1).foreach { case (path, entries) =>
       throw ConcurrentChange(
-        s"Cannot rewrite $path: the file is ${entries.size} times in the table, and another commit has deleted rows of " +
-          "it. Run the rewrite again"
+        s"Cannot rewrite $path: the table contains the file ${entries.size} times, and another commit has deleted " +
+          "rows of it. Run the rewrite again"
       )
     }
 }

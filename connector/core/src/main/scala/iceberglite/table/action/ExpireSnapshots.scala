@@ -27,8 +27,8 @@ import iceberglite.tree.{FilePart, MetadataTree}
  * @param snapshotIds snapshots that expire regardless of their age
  * @param cleanMetadata whether to remove schemas and partition specs that no remaining snapshot needs, and statistics
  *   of snapshots that are not in the table's metadata
- * @param maxSnapshots maximum number of snapshots to keep for each branch, regardless of their age; by default the table
- *   property `iceberg-lite.max-snapshots-to-keep`. A branch keeps its own minimum number
+ * @param maxSnapshots maximum number of snapshots to keep for each branch, regardless of their age; by default the
+ *   table property `iceberg-lite.max-snapshots-to-keep`. A branch keeps its own minimum number
  * @throws InvalidArgument if a number is less than 1, or if `maxSnapshots` is less than `retainLast`
  */
 final case class ExpireOptions(

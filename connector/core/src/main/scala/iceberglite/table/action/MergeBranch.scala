@@ -75,7 +75,7 @@ final class MergeBranch(branch: String, to: SnapshotTarget.Branch = SnapshotTarg
       val sinceAncestor = known.takeWhile(_.snapshotId != ancestor)
       val done = sinceAncestor.map(origin).toSet
       val oldestFirst = diverged.reverse
-      // A commit of the target is concurrent with a commit of the branch unless the branch had made it before.
+      // Commits of the target that repeat earlier commits of the branch are not concurrent with a commit of the branch.
       oldestFirst.zipWithIndex.filterNot { case (commit, _) => done(origin(commit)) }.map { case (commit, i) =>
         val earlier = oldestFirst.take(i).map(origin).toSet
         MergeBranch.Commit(commit, ancestor, sinceAncestor.filter(s => earlier(origin(s))).map(_.snapshotId).toSet)

@@ -60,7 +60,8 @@ private[action] object NamedFiles {
    * Checks that data files that a statement has read are live.
    *
    * @param since the snapshot that the statement read; absent if the statement read none, or is not validated
-   * @throws ConcurrentChange if a file is not live. If rewrites removed all of these files, only the files have changed
+   * @throws ConcurrentChange if a file is not live. If rewrites removed all files that are not live, the error has the
+   *   scope `FilesOnly`
    */
   def requireRead(
       files: Vector[ContentFile],

@@ -8,9 +8,9 @@ import iceberglite.table.{Change, CommitContext, MetadataAction, SnapshotTarget}
 
 /**
  * Records the epoch of a streaming query in the table's properties, in the same commit as the rows of the epoch. If the
- * query did not receive the response to its commit and runs the epoch again, the record shows that the rows have already
- * been committed. The record is that of [[RecordApplicationVersion]], with the query as the application and the epoch
- * as the version, so that it remains when snapshots expire.
+ * query did not receive the response to its commit and runs the epoch again, the record shows that the rows have
+ * already been committed. The record is that of [[RecordApplicationVersion]], with the query as the application and the
+ * epoch as the version, so that it remains when snapshots expire.
  *
  * Apache Iceberg records epochs only in snapshot summaries. These records count too, so that a query can continue with
  * the checkpoint of a query of Apache Iceberg. [[summary]] has the same entries, so that Apache Iceberg can continue

@@ -13,11 +13,11 @@ import iceberglite.tree.{FilePartitions, PartFilter}
  * ancestor. The rules are those of statements with snapshot isolation:
  *
  *   - data files that the commit removes, or whose rows it deletes, must be live in the target;
- *   - a commit that writes new versions of rows must not meet new deletes of the same data files. Deletion vectors are
- *     compared row by row;
- *   - a commit that only deletes rows must not meet updates of the same rows;
- *   - a commit that replaces whole partitions must not meet new files in these partitions;
- *   - the equality deletes of a commit must not apply to new data files of the target.
+ *   - if the commit writes new versions of rows, the target must not have new deletes of the same data files. Deletion
+ *     vectors are compared row by row;
+ *   - if the commit only deletes rows, the target must not have updated these rows;
+ *   - if the commit replaces whole partitions, the target must not have new files in these partitions;
+ *   - the equality deletes of the commit must not apply to new data files of the target.
  *
  * @param branches the two branches, for messages, such as `audit into main`
  * @param history the history of the target

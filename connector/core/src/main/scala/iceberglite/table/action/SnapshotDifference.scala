@@ -34,7 +34,7 @@ final case class SnapshotDifference(added: FileTotals, removed: FileTotals)
 
 /**
  * Compares the live files of two snapshots, which need not be related. Parts of the metadata trees (manifests in format
- * versions 1 to 3) that both snapshots share are not read. At most `maxFiles` files are held in memory at a time: if
+ * versions 1 to 3) that both snapshots share are not read. About `maxFiles` files are held in memory at a time: if
  * there are more, the parts that are not shared are read several times, each time for a different subset of the paths.
  */
 final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotComparison.MaxFiles) {

@@ -46,7 +46,7 @@ private[iceberglite] object AddedFileCheck {
    * Checks that the row count of an existing file is known, because version 3 assigns row ids according to this count
    * (spec version 3: "Row lineage").
    *
-   * @throws ValidationFailed if a file of an earlier snapshot has no row count
+   * @throws ValidationFailed if the file has no valid row count
    */
   def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
     s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its manifest entry has no valid " +

@@ -14,7 +14,7 @@ import iceberglite.tree.{DataFileFields => F, SharedTuples}
 
 /**
  * Reads the manifests that Apache Iceberg 1.12 writes for tables of version 4. They are Parquet files with the columns
- * of version 3 manifests, and manifest lists refer to them. They are not the leaves of a root manifest, which have other
+ * of version 3 manifests, and manifest lists refer to them. Leaf manifests, to which root manifests refer, have other
  * columns.
  */
 private[manifestlist] object ColumnarManifests {

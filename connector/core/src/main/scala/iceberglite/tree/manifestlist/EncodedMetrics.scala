@@ -185,7 +185,7 @@ private[manifestlist] object EncodedMetrics {
     out.writeLong(0)
   }
 
-  /** Decodes all entries of a map. Duplicate keys are rejected. */
+  /** Decodes all entries of a map. The keys are distinct, because [[MetricsColumn]] has rejected duplicate keys. */
   private def entriesOf[V: ClassTag](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
     var ids = new Array[Int](0)
     var values = new Array[V](0)

@@ -109,7 +109,8 @@ object ManifestLists {
         throw InvalidArgument(
           "manifest",
           manifest.path,
-          s"Snapshot ${manifest.addedSnapshotId} and not ${header.snapshotId} added it, so it must have a sequence number"
+          s"Snapshot ${manifest.addedSnapshotId} and not ${header.snapshotId} added it, so it must have a sequence " +
+            "number"
         )
       }
       manifest.copy(

@@ -85,8 +85,8 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
 
   /**
    * Returns the entry's own sequence number, or the sequence number that the entry inherits. Entries of added files
-   * inherit the manifest's sequence number. In manifests of version 1, which have no sequence numbers, every entry
-   * inherits the number 0.
+   * inherit the manifest's sequence number. Every entry inherits the number 0 if the manifest has this number, or if it
+   * is a manifest of version 1, which has no sequence numbers.
    */
   private def inheritSequenceNumber(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own

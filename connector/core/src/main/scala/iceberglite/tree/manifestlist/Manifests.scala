@@ -55,11 +55,12 @@ object Manifests {
   /**
    * Returns the entries of a manifest in file order, including the entries of deleted files, with all inherited values.
    * In an uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one
-   * tuple. Blocks are read lazily as the iterator advances, and metrics are decoded on access.
+   * tuple. The blocks of an Avro manifest are decoded as the iterator advances, and metrics are decoded on access.
    *
    * @param schema the schema that determines the types of partition values
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a
    *   manifest; the iterator may also throw this error
+   * @throws InvalidMetadata if `specs` does not contain the manifest's partition spec
    */
   def read(
       io: FileIO,

@@ -104,7 +104,7 @@ final private[root] class ContentStatsStruct(columns: StatsColumns) extends Reco
   def fromRecord(row: Record): ContentStats =
     ContentStats(fields.flatMap { case (id, field) => field.option(row).map(id -> _) }.toMap)
 
-  /** Returns the statistics of each column, in the order of the columns. @param value the value of the struct or null */
+  /** Returns the statistics of each column, in the order of the columns. @param value the struct, or null */
   def fieldsOf(value: AnyRef): Vector[FieldStats] = value match {
     case row: Record => fields.map(_._2.option(row).getOrElse(FieldStats.Empty))
     case _ => Vector.fill(fields.size)(FieldStats.Empty)

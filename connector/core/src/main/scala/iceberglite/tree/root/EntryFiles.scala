@@ -117,7 +117,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
    */
   def toEntry(e: ContentEntry): ManifestEntry = toEntry(e, columns.metrics(upperCompleted(e)))
 
-  /** Returns the entry of a data or delete file with the given metrics. The other method describes the errors. */
+  /** Returns the entry of a data or delete file with the given metrics. Throws the errors of the method above. */
   def toEntry(e: ContentEntry, metrics: Metrics): ManifestEntry = {
     val (offset, size) = e.vector match {
       case Some(InPuffin(at, length)) => (Some(at), Some(length))

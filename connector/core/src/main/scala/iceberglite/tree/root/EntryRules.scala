@@ -95,6 +95,6 @@ private[root] object EntryRules {
     v.snapshotId.isDefined && v.sequenceNumber.isDefined && v.fileSequenceNumber.isDefined
 
   private def absent(field: String, isRequired: Boolean): String =
-    if (isRequired) s"has no $field, although its content requires them"
+    if (isRequired) s"has no $field, which its content requires"
     else s"has $field, which its content does not allow"
 }

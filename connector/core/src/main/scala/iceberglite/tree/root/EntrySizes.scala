@@ -39,7 +39,7 @@ private[root] object EntrySizes {
     case _ => 0L
   }
 
-  /** A root with more leaves than this number of bytes can describe gets larger leaves. */
+  /** The size of the leaf entries in a root, in bytes, above which leaves become larger than the configured size. */
   private val LeafEntriesBytes = 4L << 20
   private val MaxLeafBytes = 64L << 20
 

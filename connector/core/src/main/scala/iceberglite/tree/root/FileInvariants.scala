@@ -6,7 +6,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{FilePart, PartFilter, SnapshotFiles, TreeTable, TreeViolation}
 
 /**
- * Checks the rules of [[TreeInvariants]] about the files of all leaves and of the root together. The paths of at most
+ * Checks the rules of [[TreeInvariants]] about the files of all leaves and of the root together. The paths of about
  * `maxFiles` files are in memory at the same time. If there are more files, the parts are read several times, each time
  * for a different share of the files.
  *
@@ -89,7 +89,7 @@ final private[root] class FileInvariants(
     def check(found: Set[String], expected: Set[String], what: String): Vector[TreeViolation] = {
       val wrong = (found.diff(expected) ++ expected.diff(found)).toVector.sorted
       wrong.take(1).map(file =>
-        TreeViolation("I10", s"The $what files are not those of the root, which differs for ${wrong.size} files: $file")
+        TreeViolation("I10", s"The $what files are not those that the root states: ${wrong.size} differ, such as $file")
       )
     }
     check(added, now.diff(before), "added") ++ check(removed, before.diff(now), "removed")

@@ -75,7 +75,7 @@ private[root] object InlinePart {
 
   /**
    * The number of the live entries of a part, and the sequence numbers and the statistics of all entries. Removed files
-   * are included in the statistics, because parts are also skipped when the removed files of a commit are searched.
+   * are included in the statistics, because a search for the removed files of a commit also skips parts by statistics.
    */
   final case class Summary(
       liveFiles: Long,

@@ -183,7 +183,7 @@ final private[root] class LeafPart(
     new LeafPart(described, removed, columns, specs.only(specId), listed)
   }
 
-  /** Returns the key of all entries in the file. Snapshots with other deletion vectors share them. */
+  /** Returns the key of all entries in the file. Snapshots with different deletion vectors share them. */
   override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(
     io,
     path,

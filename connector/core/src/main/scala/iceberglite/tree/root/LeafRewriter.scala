@@ -11,7 +11,7 @@ import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTabl
 /**
  * The result of a rewrite of chosen leaves and files of the root.
  *
- * @param replaced the ids of the replaced leaves; see [[LeafPart.id]]
+ * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]
  * @param parts the number of the replaced parts of the tree
  * @param groups the replaced leaves by path, with the new leaf that lists all of their files; `None` if several new
@@ -32,6 +32,7 @@ final private[root] case class RewrittenLeaves(
  *
  * @param read reads the entries that a leaf lists
  * @param write writes entries of data files or of delete files to a leaf
+ * @param maxHeapBytes the maximum estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
 final private[root] class LeafRewriter(
     table: TreeTable,

@@ -8,7 +8,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The statistics of the files that a leaf lists. The bytes of the leaf are in memory, and the statistics of a column are
+ * The statistics of the files that a leaf lists. The bytes of the leaf are in memory. The statistics of a column are
  * decoded when they are first requested, because most plans need the statistics of only a few columns. Thread-safe.
  *
  * @param path the path of the leaf

@@ -38,7 +38,7 @@ private[root] object ParentEntries {
         ParentEntries(root.root.filter(_.isLive), root.leaves, root.inline, root.vectors, root.positioned)
       case Some(list: ManifestListFiles) => upgraded(list, table, columns, rowIds)
       case Some(other) => throw Unsupported(
-          s"a commit to ${table.name}, because the layout of the metadata of snapshot ${other.snapshot.snapshotId}",
+          s"a commit to ${table.name}, because snapshot ${other.snapshot.snapshotId} has an unknown metadata layout",
           "Upgrade iceberg-lite"
         )
     }

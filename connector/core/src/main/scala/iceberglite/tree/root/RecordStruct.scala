@@ -65,7 +65,7 @@ private[root] object RecordCodec {
     }
   }
 
-  /** A list of required elements; an empty list is stored as null. */
+  /** A list of required elements. */
   final class ListOf[V](elementId: Int, element: RecordCodec[V]) extends RecordCodec[Vector[V]] {
     override def fieldType: Type = ListType(elementId, element.fieldType, elementRequired = true)
     override def encode(values: Vector[V]): AnyRef = values.map(element.encode)

@@ -25,7 +25,10 @@ final private[root] case class RemovedEntries(
   def contains(e: ContentEntry): Boolean = keys((e.location, e.vector))
 }
 
-/** Finds the entries that a commit removes. Leaves are not rewritten: their deletion vectors grow. */
+/**
+ * Finds the entries that a commit removes. Leaves are not rewritten. Instead, the positions of their removed entries
+ * are added to their deletion vectors.
+ */
 final private[root] class RemovedEntryFinder(
     base: ParentEntries,
     changes: FileChanges,

@@ -11,7 +11,7 @@ import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: TreeCopy) {
   private val files = new EntryFiles(columns)
 
-  /** Writes a copy of a leaf whose manifest is in the format of version 4. @return the length of the copy in bytes */
+  /** Writes a copy of a leaf with the columns of version 4. @return the length of the copy in bytes */
   def writeLeaf(part: LeafPart): Long = RootManifests.guard(part.path) {
     val contents = part.contents(io)
     write(part.path, contents.kind, contents.entries.map(e => copied(e, part.inherit(e))))
@@ -58,8 +58,8 @@ final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: Tree
 }
 
 /**
- * Copies a leaf from which a deletion vector removes entries. The copy has these entries too, because positions must not
- * change, but the entries are passed on as deleted entries, because their files may not exist any more.
+ * Copies a leaf from which a deletion vector removes entries. The copy has these entries too, because positions must
+ * not change. They are passed to `copy` as deleted entries, because their files may not exist any more.
  *
  * @param removed the removed entries
  */

@@ -106,8 +106,8 @@ final private[root] class RootFiles(
   }
 
   /**
-   * Returns the entries that a leaf lists, with their positions in the file. The cache holds all entries of the file,
-   * so that snapshots with other deletion vectors use them too. Whether it can hold them depends on all of them.
+   * Returns the entries that a leaf lists, with their positions in the file. If all entries of the file fit into the
+   * cache, they are cached together, so that snapshots with different deletion vectors share them.
    */
   def positioned(leaf: LeafPart): Iterator[(Long, ManifestEntry)] = leaf.positioned(table.reading {
     if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.all(io).toArray).iterator else leaf.all(io)

@@ -10,7 +10,7 @@ import iceberglite.spec.property.{TableProperty, Version4Property}
  * @param maxDataFiles the number of data files in a root above which the oldest ones move to a leaf
  * @param maxDeleteFiles the number of delete files in a root above which the oldest ones move to a leaf
  * @param flushedShare determines how many of the newest data files or delete files stay in the root when the oldest
- *   ones move to a leaf: the maximum number of such files, divided by this number
+ *   ones move to a leaf: at most the maximum number and the maximum size of such files, each divided by this number
  * @param foldShare a leaf is rewritten without its removed entries if these are at least the fraction 1 / `foldShare`
  *   of its entries
  * @param maxFoldBytes the maximum total size of the leaves that a commit rewrites because of `foldShare`
@@ -40,7 +40,7 @@ final private[root] case class RootLimits(
     maxRewriteBytes: Long = RootLimits.MaxRewriteBytes
 ) {
 
-  /** Returns the limits with those that the properties of a table set. */
+  /** Returns a copy in which the properties of a table replace the limits that they set. */
   def withProperties(properties: Map[String, String]): RootLimits = {
     def set[A](property: TableProperty[A], otherwise: A): A =
       if (properties.contains(property.key)) TableProperty.of(property, properties) else otherwise

@@ -89,7 +89,7 @@ private[root] object RootManifests {
       convert: Iterator[ContentEntry] => Iterator[A]
   ): Iterator[A] = stream[A](path, ParquetMetadataFiles.open(DataSource(io, path, length), _), columns, check)(convert)
 
-  /** Reads the entries of a manifest whose bytes are in memory; see the other method. */
+  /** Reads the entries of a manifest whose bytes are in memory. Otherwise like the method above. */
   def stream[A](path: String, file: LoadedFile, columns: StatsColumns, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
   ): Iterator[A] = stream[A](path, file.open(_), columns, check)(convert)
@@ -155,7 +155,7 @@ private[root] object RootManifests {
     )
   }
 
-  /** Runs a read operation on a manifest, and converts its failures. */
+  /** Runs a read operation on a manifest. Failures become errors that name the file. */
   def guard[A](path: String)(body: => A): A =
     try body
     catch {

@@ -3,8 +3,8 @@ package iceberglite.tree.root
 import iceberglite.spec.types.Literal
 
 /**
- * The statistics of all files of a manifest. A statistic is absent if any file lacks it, because scans would skip files
- * with matching rows if a statistic did not cover all files.
+ * Computes the statistics of a manifest from those of its files. A statistic is absent if any file lacks it: if a
+ * statistic did not cover all files, scans could skip files with matching rows.
  */
 private[root] object StatsAggregate {
 

@@ -72,7 +72,8 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
   def keysOf(specId: Int): Vector[Option[PartitionFieldKey]] = keys.getOrElse(
     specId,
     throw EntryFault(
-      s"An entry has the partition spec $specId, but the specs of the table are ${keys.keys.toVector.sorted.mkString(", ")}"
+      s"An entry has the partition spec $specId, but the specs of the table are " +
+        keys.keys.toVector.sorted.mkString(", ")
     )
   )
 }
@@ -143,7 +144,7 @@ private[root] object StatsColumns {
   private def expressionOf(field: PartitionField, expressions: Vector[TableExpression]): Int =
     expressions.find(_.isOf(field)).map(_.id).getOrElse(throw EntryFault(
       s"The partition field ${field.name} (id ${field.fieldId}) has no expression in the table metadata. " +
-        "Another writer, or the server of the catalog, has dropped the key expressions and the property with its copy"
+        "Another writer, or the server of the catalog, has dropped the key expressions and the property that copies it"
     ))
 
   /** Makes names distinct, regardless of case, because some engines compare the names of fields without case. */

@@ -69,7 +69,7 @@ final private[root] class TreeInvariants(
     paths.diff(leaves.toSeq).distinct.map(path => TreeViolation("I6", s"The root lists the manifest $path twice")) ++
       files.leaves.flatMap(l =>
         l.leaf.referencedFile.filterNot(leaves).map(target =>
-          TreeViolation("I6", s"The manifest ${l.path} is affiliated to $target, which is not in the root")
+          TreeViolation("I6", s"The manifest ${l.path} is affiliated with $target, which is not in the root")
         )
       )
   }
@@ -103,7 +103,7 @@ final private[root] class TreeInvariants(
         found ++= check(
           "I11",
           isCarriedOver && files.isChange(leaf.inherit(e)),
-          s"The manifest ${leaf.path} is existing, but lists ${e.location}, which the snapshot adds"
+          s"The manifest ${leaf.path} has the status existing, but lists ${e.location}, which the snapshot adds"
         )
         e
       },

@@ -74,7 +74,7 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
 
 private object TypedMetrics {
 
-  /** Returns a bound of a column of integers, dates or times as a number; absent for other bounds. */
+  /** Returns a bound of a column of integers, dates or microsecond timestamps as a number; absent for other bounds. */
   private def number(bound: Option[Literal], width: Int): Option[Long] = bound match {
     case Some(LongLiteral(v)) if width == 8 => Some(v)
     case Some(IntLiteral(v)) if width == 4 => Some(v.toLong)

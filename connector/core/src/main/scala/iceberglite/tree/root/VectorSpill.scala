@@ -18,7 +18,7 @@ final private[root] class VectorSpill(header: TreeHeader, output: FileSink, limi
    * Returns the entries of a root, in which large vectors are stored in a Puffin file.
    *
    * @param entries the entries that the commit carries over
-   * @param newBytes the size of the vectors that the commit adds or removes, which also count
+   * @param newBytes the size of the vectors that the commit adds or removes, which count towards the limit of the root
    * @param all whether to move all vectors
    */
   def spill(entries: Vector[ContentEntry], newBytes: Long, all: Boolean): Vector[ContentEntry] = {

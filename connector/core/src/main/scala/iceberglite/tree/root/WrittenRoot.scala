@@ -27,7 +27,7 @@ final private[root] case class RootContent(entries: Vector[ContentEntry], length
  * The root and the leaves that an attempt has written.
  *
  * @param newLeaves the leaves of added files; their entries do not have first row ids yet
- * @param rewritten the rewrite of leaves that the commit requested; absent if it chose no leaves
+ * @param rewritten the rewrite of leaves that the commit requested; absent if nothing was rewritten
  */
 final private[root] case class WrittenRoot(
     override val pointer: String,
