@@ -152,6 +152,7 @@ object DeletionVector {
 
   def newBuilder: Builder = new Builder
 
+  /** Returns a vector with the given bitmaps, by ascending keys. Empty bitmaps are omitted. */
   private[iceberglite] def ofBitmaps(bitmaps: Seq[(Int, RoaringBitmap)]): DeletionVector = {
     val nonEmpty = bitmaps.filterNot(_._2.isEmpty).toArray
     if (nonEmpty.isEmpty) Empty else new DeletionVector(nonEmpty.map(_._1), nonEmpty.map(_._2))

@@ -31,6 +31,7 @@ private[puffin] object DeletionVectorBytes {
    */
   private val MaxFilledKey = 1 << 10
 
+  /** Returns the blob of a deletion vector. @throws InvalidArgument if the blob exceeds the maximum size of an array */
   def write(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Array[Byte] = {
     val written = withEmptyBitmaps(keys, bitmaps.map(runOptimized))
     val length = MagicSize + CountSize + written.iterator.map(KeySize + _._2.serializedSizeInBytes.toLong).sum

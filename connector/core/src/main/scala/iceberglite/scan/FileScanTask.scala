@@ -81,6 +81,7 @@ object FileScanTask {
     }
   }
 
+  /** Returns a task that reads a whole file, without deletes. */
   def whole(
       file: ContentFile,
       dataSequenceNumber: Long,

@@ -45,6 +45,7 @@ object IncrementalScan {
   def skippedCommits(range: SnapshotRange): Int =
     range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
 
+  /** Returns the report of a scan of the changes of commits. `found` contains the files that the scan reads. */
   private[scan] def report(
       table: TreeTable,
       range: SnapshotRange,

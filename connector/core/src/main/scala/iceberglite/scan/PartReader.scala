@@ -93,6 +93,7 @@ final class PartReader private (
     MetadataTree.entryCodec.encode(part, specs, kept, pruned)
   }
 
+  /** Decodes the result of [[encode]]. Returns the entries, and the number of data files that `encode` has omitted. */
   private[scan] def decode(part: FilePart, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) =
     MetadataTree.entryCodec.decode(part, specs, bytes)
 }
@@ -137,6 +138,7 @@ final private[scan] class PartPlanner(
   /** Returns a planner for the same files that retains the given metrics. */
   def keeping(metrics: StatsToKeep): PartPlanner = new PartPlanner(reader.keeping(metrics), files, cluster)
 
+  /** Returns the data files that the scan reads, for each of the parts. */
   def select(parts: Vector[FilePart]): Vector[PlannedPart] = clusterFor(parts) match {
     case None => MetadataPool.map(parts)(p => reader.select(p, entries(p)))
     case Some(remote) =>
@@ -146,6 +148,9 @@ final private[scan] class PartPlanner(
       }.toVector
   }
 
+  /**
+   * Returns the delete files of the parts that may apply to the files that the scan reads; see [[PartReader.deletes]].
+   */
   def deletes(parts: Vector[FilePart], oldest: Long): Vector[ManifestEntry] = clusterFor(parts) match {
     case None => MetadataPool.map(parts)(p => reader.deletes(p, entries(p), oldest)).flatten
     case Some(remote) =>

@@ -27,6 +27,10 @@ final private[scan] class RowOutput(requested: Vector[NestedField], task: FileSc
     needed.foldLeft(Vector.empty[NestedField])((kept, f) => if (kept.exists(_.id == f.id)) kept else kept :+ f)
   }
 
+  /**
+   * Returns a function that converts rows with the columns `read` to the requested columns. `isDeleted` determines the
+   * values of the column `_deleted`.
+   */
   def of(read: Vector[NestedField], isDeleted: Record => Boolean): Record => Record =
     if (read == requested && !requested.exists(f => isComputed(f.id))) identity
     else {

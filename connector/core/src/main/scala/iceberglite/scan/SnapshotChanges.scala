@@ -18,6 +18,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
 
   def of(snapshot: Snapshot): Commit = new Commit(MetadataTree.at(snapshot, table, cache))
 
+  /** Returns an index of delete files for the columns of the table. */
   def index(deletes: Vector[ManifestEntry]): DeleteIndex =
     if (deletes.isEmpty) DeleteIndex.Empty else DeleteIndex.of(deletes, table.metadata.specsById, reader.keys)
 

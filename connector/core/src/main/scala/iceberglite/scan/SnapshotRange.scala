@@ -87,6 +87,7 @@ object SnapshotRange {
   ): SnapshotRange = new RangeSearch(table, head, branch).find(start, end)
 }
 
+/** Finds the snapshots of a range. */
 final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], branch: Option[String]) {
   private val branchName = branch.getOrElse("the table")
 

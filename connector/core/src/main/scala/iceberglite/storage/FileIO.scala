@@ -39,6 +39,7 @@ trait FileIO extends FileSink with Serializable {
   @nowarn("cat=unused-params") // not used by storages without settings
   def configured(properties: Map[String, String]): FileIO = this
 
+  /** Opens a file for reading. The caller closes the stream. */
   def open(path: String): InputStream
 
   /** Reads a whole file. */
@@ -139,6 +140,7 @@ trait FileIO extends FileSink with Serializable {
   def listBelow(directory: String): Iterator[FileInfo] =
     list(directory).iterator.flatMap(file => if (file.isDirectory) listBelow(file.path) else Iterator(file))
 
+  /** Creates a directory and its missing parent directories. */
   def makeDirectory(path: String): Unit
 
   /** Deletes a directory with all of its content. */

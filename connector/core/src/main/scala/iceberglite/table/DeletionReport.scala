@@ -28,6 +28,7 @@ object KeptReason {
     override def text: String = s"a symbolic link leads out of $directory"
   }
 
+  /** The directory belongs to another table. `evidence` states what shows this. */
   final case class InOtherTable(directory: String, evidence: String) extends KeptReason {
     override def text: String = s"$directory belongs to another table ($evidence)"
   }

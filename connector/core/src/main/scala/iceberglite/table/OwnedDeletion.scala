@@ -22,6 +22,7 @@ final class OwnedDeletion(
     environment: Environment = Environment.system
 ) {
 
+  /** Deletes files. @return the number of deleted files, and the files that were kept */
   def apply(paths: Vector[String]): DeletionReport = DeletionReport.ofAll(delete(paths))
 
   /** Deletes files. @return each path, with the reason if the file was kept */

@@ -82,6 +82,7 @@ final class KeyBuffer {
       throw new IllegalArgumentException(s"A key cannot contain values of the class ${other.getClass.getName}")
   }
 
+  /** Replaces the key with a copy of the given bytes. */
   private[scan] def set(source: Array[Byte], from: Int, length: Int): Unit = {
     used = 0
     reserve(length)
@@ -91,6 +92,7 @@ final class KeyBuffer {
   /** Returns whether the value is null. May be called only if the key is that of a single column stored as a long. */
   private[scan] def isNull: Boolean = buffer(0) == KeyBuffer.Null
 
+  /** Returns the value of the key. May be called only if the key is a single value that was added by [[putLong]]. */
   private[scan] def long: Long = numbers.getLong(1)
 
   private[scan] def hash: Long = {

@@ -28,6 +28,7 @@ final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) exten
   override def bytes: Long = values.bytes
   override def contains(key: KeyBuffer): Boolean = if (key.isNull) hasNull else values.contains(key.long)
 
+  /** Returns whether the set contains a value that is not null. */
   def contains(value: Long): Boolean = values.contains(value)
 
   override def foreach(key: KeyBuffer)(f: => Unit): Unit = {

@@ -20,6 +20,7 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
 
   def delete: DeleteFile
 
+  /** Returns whether the deletes may apply to a data file, according to metrics. Sequence numbers are not compared. */
   def mayApplyTo(data: DeleteTarget): Boolean
 }
 
@@ -92,6 +93,7 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
 
   def isEmpty: Boolean = deletes.isEmpty
 
+  /** Returns the delete files that may apply to a data file. */
   def of(data: DeleteTarget): Vector[DeleteFile] = {
     val start = firstFor(data.sequenceNumber)
     if (start == deletes.length) Vector.empty

@@ -28,6 +28,7 @@ final private[scan] class SpilledFile(
     filter: HashFilter
 ) {
 
+  /** The heap size of the index and the filter, in bytes. */
   def bytes: Long = 8L * pages.length + 8L * offsets.length + filter.bytes
 
   def contains(key: KeyBuffer): Boolean = {

@@ -105,6 +105,7 @@ private[action] object NamedFiles {
     (dataFiles -- live).toVector.sorted.headOption.foreach(missing(_, verb, context))
   }
 
+  /** Rejects a commit because another commit removed a file. */
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ConcurrentChange(
     s"Cannot $verb the files of ${context.table}: $path is not in the table any more, because another commit " +
       "removed it. Run the statement again"

@@ -74,6 +74,7 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
 final private[action] class BaseRequirements(requirementsOf: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None
 
+  /** Returns the requirements. @throws iceberglite.spec.IcebergError.CommitConflict if `base` does not meet them */
   def require(base: TableMetadata, context: CommitContext): Vector[Requirement] = {
     val requirements = first.getOrElse(requirementsOf(base))
     requirements.foreach(_.check(Some(base), context.table))

@@ -119,6 +119,7 @@ private[manifestlist] object EncodedMap {
     Absent
   }
 
+  /** Reads a zigzag varint without checking the end of the bytes. */
   def varint(bytes: Array[Byte], start: Int): Long = {
     val first = bytes(start)
     if (first >= 0) ((first >>> 1) ^ -(first & 1)).toLong
@@ -135,6 +136,7 @@ private[manifestlist] object EncodedMap {
     }
   }
 
+  /** Returns the position after a varint without checking the end of the bytes. */
   def afterVarint(bytes: Array[Byte], start: Int): Int = {
     var position = start
     while (bytes(position) < 0) position += 1

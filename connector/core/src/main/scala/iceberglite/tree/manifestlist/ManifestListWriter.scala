@@ -52,6 +52,7 @@ final private[manifestlist] class ManifestListWriter(
 
   private val files = new ParallelWriter(io, header.metadataPath, table.pool)
 
+  /** Writes the tree. On failure, the files that were already written are deleted. */
   def run(): WrittenManifestList = files.complete(writeAll())
 
   private def writeAll(): WrittenManifestList = {

@@ -33,6 +33,7 @@ private[iceberglite] object ManifestDecoder {
   private val cache = new ConcurrentHashMap[(String, StructType), ManifestDecoder]
   private val MaxCached = 128
 
+  /** Returns the decoder for manifests with an Avro schema, from the cache if possible. */
   def of(schemaJson: String, partitionType: StructType): ManifestDecoder = {
     if (cache.size > MaxCached) cache.clear()
     cache.computeIfAbsent((schemaJson, partitionType), _ => compile(schemaJson, partitionType))
@@ -60,6 +61,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
 
   def specId: Int = manifest.partitionSpecId
 
+  /** Returns an entry with the snapshot id and the sequence numbers that it inherits. */
   def entry(
       status: EntryStatus,
       snapshotId: Option[Long],

@@ -38,6 +38,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
     case _: MetricsMap.Bounds => Type.BinaryType
   }
 
+  /** Returns the metrics if they contain this map. */
   def of(metrics: Metrics): Option[Metrics] = metrics match {
     case encoded: EncodedMetrics => if (encoded.has(map)) Some(metrics) else None
     case other => if (map.isIn(other)) Some(metrics) else None

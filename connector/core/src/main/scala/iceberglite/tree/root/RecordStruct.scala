@@ -98,8 +98,10 @@ final private[root] class RecordColumn[A, V](
 ) {
   def encode(struct: A): AnyRef = get(struct).fold(RecordValues.nullValue)(codec.encode)
 
+  /** Returns the value of the column; `None` if it is null. */
   def option(row: Record): Option[V] = Option(row(ordinal)).map(codec.decode)
 
+  /** Returns the value of the column. @throws EntryFault if it is null */
   def value(row: Record): V = option(row).getOrElse(
     throw EntryFault(s"The field ${field.name} (id ${field.id}) of an entry is null, but it is required")
   )
@@ -115,6 +117,7 @@ abstract private[root] class RecordStruct[A] {
 
   final lazy val structType: StructType = StructType(columns.map(_.field))
 
+  /** Converts a value of the struct to a record. */
   final def record(value: A): Record = new Record(columns.map(_.encode(value)).toArray)
 
   protected def required[V](id: Int, name: String, codec: RecordCodec[V])(get: A => V): RecordColumn[A, V] =

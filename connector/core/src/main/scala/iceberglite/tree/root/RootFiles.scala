@@ -75,6 +75,7 @@ final private[root] class RootFiles(
   def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
 
+  /** The leaves, without the entries that their deletion vectors remove. */
   def leaves: Vector[LeafPart] = derived.leaves
 
   private def leavesOf(root: Vector[ContentEntry], vectors: Map[String, LeafVectors]): Vector[LeafPart] =
@@ -90,6 +91,7 @@ final private[root] class RootFiles(
         s"${leaf.recordCount} entries"
     )
 
+  /** The files that the root lists itself. */
   def inline: Vector[InlinePart] = derived.inline
 
   /** The length of the root in bytes; estimated if the summary of the snapshot lacks it. */

@@ -22,6 +22,7 @@ final private[root] class RootWriter(
   private val leaves = new LeafManifestWriter(header, columns, output)
   private val rowIds = new NextRowId(header.firstRowId.getOrElse(0L))
 
+  /** Writes the tree. On failure, the files that were already written are deleted. */
   def run(): WrittenRoot = output.complete(writeAll())
 
   private def writeAll(): WrittenRoot = {
@@ -194,6 +195,7 @@ private[root] object RootWriter {
 final private[root] class NextRowId(first: Long) {
   private var nextId = first
 
+  /** The next row id to be assigned. */
   def next: Long = nextId
 
   /** Returns the first of `count` new row ids. */
