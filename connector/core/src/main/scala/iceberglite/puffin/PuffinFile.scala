@@ -67,7 +67,7 @@ object PuffinFile {
 
   /**
    * Number of bytes at the end of the file that are read first. They nearly always contain the whole footer, so that
-   * one request is sufficient.
+   * one request for the footer is sufficient.
    */
   private val FirstReadSize = 1 << 15
 

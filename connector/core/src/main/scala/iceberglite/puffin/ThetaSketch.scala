@@ -31,7 +31,7 @@ final class ThetaSketch private (sketch: CompactSketch) {
     new ThetaSketch(union.getResult)
   }
 
-  /** Returns the bytes of the sketch in compact, ordered form. */
+  /** Returns the bytes of the sketch in compact form. */
   def toBytes: Array[Byte] = sketch.toByteArray
 
   /** Returns the blob of a column's sketch, with the compression that Apache Iceberg uses. */

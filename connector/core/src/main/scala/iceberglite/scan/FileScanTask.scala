@@ -44,8 +44,8 @@ final case class FileScanTask(
   }
 
   /**
-   * Returns whether [[liveRecords]] is a bound: the files that determine it have record counts, and the change is not
-   * limited to the rows of delete files that must be read to count these rows.
+   * Returns whether the bound of [[liveRecords]] is known. It is unknown if the file has no valid record count, or if
+   * the change is limited to the rows of delete files that must be read to count these rows.
    */
   def hasLiveRecords: Boolean =
     change.flatMap(_.deletesOfChangedRows).fold(file.hasRecordCount)(_.forall(_.isVector))

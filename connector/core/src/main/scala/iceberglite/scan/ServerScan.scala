@@ -129,7 +129,8 @@ final private class PlannedFileTasks(table: TreeTable, bound: Expression, caseSe
   }
 
   /**
-   * Rejects local files in the plan of a table elsewhere. Otherwise a server could make executors read their own files.
+   * Rejects local files in the plan of a table that is not on a local file system. Otherwise a server could make
+   * executors read files of their own machines.
    */
   private def requireAccepted(file: ContentFile): Unit = if (!tableIsLocal && isLocal(file.path)) throw InvalidMetadata(
     file.path,

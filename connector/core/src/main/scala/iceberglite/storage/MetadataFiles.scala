@@ -163,8 +163,8 @@ object MetadataFiles {
 
   /**
    * Returns whether the name of a file belongs to one of these kinds of files: a table metadata file, a version hint, a
-   * temporary file, a manifest list, a manifest, or a statistics file. Data and delete files have other names, even in
-   * a metadata folder.
+   * temporary file, an Avro manifest list or manifest, or a statistics file. Data and delete files have other names,
+   * even in a metadata folder.
    */
   def isMetadataName(path: String): Boolean =
     MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches

@@ -27,7 +27,7 @@ object KnownProperties {
   val MetadataSplitSize: KnownProperty = KnownProperty(
     "read.split.metadata-target-size",
     Some((32L << 20).toString),
-    "Target number of bytes that one task reads for a metadata table; the driver reads less than that itself"
+    "Target number of bytes that one task reads for a metadata table; the driver reads up to this number itself"
   )
   val DataPlanning: KnownProperty = KnownProperty(
     "read.data-planning-mode",

@@ -47,6 +47,8 @@ final class Transaction private[table] (
    *   conflicts with an action. In these cases, the files of the actions are deleted
    * @throws iceberglite.spec.IcebergError.ConcurrentChange if a concurrent change to files or rows conflicts with an
    *   action. In this case, the files of the actions are deleted
+   * @throws iceberglite.spec.IcebergError if the commit is rejected for another reason. In this case, the files of the
+   *   actions are deleted
    * @throws InterruptedBeforeCommit if the thread was interrupted while an action was applied. In this case, the files
    *   of the actions are deleted
    * @throws CommitStateUnknown if the outcome is unknown. In this case, no file is deleted, and the caller must not

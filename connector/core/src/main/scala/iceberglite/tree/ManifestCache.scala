@@ -52,9 +52,9 @@ final class ManifestCache(
 
   /**
    * Returns whether a part (see [[FilePart]]) is small enough to be cached, according to its length and its number of
-   * files. The entries of larger parts are streamed, so that their readers do not hold all of them. However, the bytes
-   * of a leaf of at most 16 MB (version 4) are in memory until its last entry is dropped, with the statistics that are
-   * used.
+   * files. The entries of larger parts are streamed, so that their readers do not hold all of them. However, a leaf of
+   * at most 16 MB (version 4) is read as a whole: its bytes and its decoded statistics stay in memory until its last
+   * entry is dropped.
    */
   private[tree] def canCache(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes

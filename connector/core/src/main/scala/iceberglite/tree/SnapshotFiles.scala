@@ -75,7 +75,7 @@ trait SnapshotFiles {
   }
 
   /**
-   * Returns parts with the entries of the files that the snapshot removed, as far as [[parts]] lists no such entries.
+   * Returns additional parts with the entries of files that the snapshot removed, if [[parts]] does not contain them.
    * The metadata tables `entries` and `all_entries` show them. The entries have the status `Deleted`.
    */
   def removedParts: Vector[FilePart] = Vector.empty

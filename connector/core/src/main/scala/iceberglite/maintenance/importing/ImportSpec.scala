@@ -45,8 +45,8 @@ object ImportSpec {
    * @param names the partition columns of the source; empty for a source without partitions
    * @throws InvalidArgument if the table has no such partition spec, and the current one has only identity and void
    *   transforms
-   * @throws Unsupported if there is no such partition spec, and the current one has transforms other than identity,
-   *   because the source does not contain transformed values
+   * @throws Unsupported if there is no such partition spec, and the current one has transforms other than identity and
+   *   void, because the rows of a file can have several values of such a transform
    */
   def of(metadata: TableMetadata, names: Vector[String], caseSensitive: Boolean)(
       parse: (NestedField, String) => Option[Literal]

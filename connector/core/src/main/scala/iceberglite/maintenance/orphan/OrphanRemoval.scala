@@ -88,7 +88,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     report
   }
 
-  /** Passes to `found` the files that [[run]] would delete or keep, without changing anything. */
+  /** Passes to `found` the orphan files that [[run]] would delete or keep, without changing anything. */
   def dryRun(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
     val owned = ownedPaths(current)

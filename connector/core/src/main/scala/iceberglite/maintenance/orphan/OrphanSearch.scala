@@ -24,7 +24,7 @@ final case class NeededFiles(named: Vector[String], parts: Vector[FilePart])
  */
 final case class OrphanCandidate(path: String, conflict: Option[String])
 
-/** The listed files that a table does not need. The result takes bounded memory in this JVM. */
+/** The listed files that a table does not need. Implementations use a bounded amount of memory in this JVM. */
 trait OrphanCandidates extends AutoCloseable {
 
   /** Returns all candidates. A second call may compare the files again. */

@@ -118,7 +118,7 @@ final class TablePathRewrite(
       // Several parts may have the same file, for example a leaf manifest from which several snapshots removed entries.
       val lengths = MetadataPool.map(parts.groupBy(_.path).toVector) { case (path, part +: others) =>
         copyList.addRewritten(path)
-        // The file of an entry that the first part lacks may be live in another part.
+        // Files that are live only in another part must also be in the list of files to copy.
         others.foreach(_.entries(io).filter(_.isLive).foreach(copy.file))
         path -> part.copyTo(tree, copy)
       }.toMap

@@ -89,8 +89,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
 object DeleteCache {
 
   /**
-   * The default limits. If a delete file is too large for the cache, each task reads it again, and spills its equality
-   * deletes to disk.
+   * The default limits: 64 MiB for an entry, 128 MiB in total, and an idle time of 10 minutes. If a delete file is too
+   * large for the cache, each task reads it again, and spills its equality deletes to disk.
    */
   val DefaultLimits: LruCache.Limits = LruCache.Limits(64L << 20, 128L << 20, 10L * 60 * 1000)
 

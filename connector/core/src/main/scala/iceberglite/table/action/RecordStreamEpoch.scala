@@ -12,13 +12,13 @@ import iceberglite.table.{Change, CommitContext, MetadataAction, SnapshotTarget}
  * already been committed. The record is that of [[RecordApplicationVersion]], with the query as the application and the
  * epoch as the version, so that it remains when snapshots expire.
  *
- * Apache Iceberg records epochs only in snapshot summaries. These records count too, so that a query can continue with
- * the checkpoint of a query of Apache Iceberg. [[summary]] has the same entries, so that Apache Iceberg can continue
- * with the checkpoint of this query.
+ * Apache Iceberg records epochs only in snapshot summaries. These records are also checked, so that a query can
+ * continue with the checkpoint of a query of Apache Iceberg. [[summary]] has the same entries, so that Apache Iceberg
+ * can continue with the checkpoint of this query.
  *
  * @param queryId the id of the query, which its checkpoint contains
  * @param epoch the id of the micro-batch: 0 for the first micro-batch of the query
- * @param to the target of the rows. Only summaries in the history of its head count
+ * @param to the target of the rows. Only summaries in the history of its head are checked
  */
 final class RecordStreamEpoch(queryId: String, epoch: Long, to: SnapshotTarget = SnapshotTarget.Main)
     extends MetadataAction {

@@ -11,13 +11,15 @@ import iceberglite.table.conflict.BranchHistory
 /**
  * Replaces files with new files that have the same rows, as in a compaction of data files or delete files.
  *
- * The new data files get the sequence number of the snapshot that was read, so that equality deletes that were
- * committed after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). New position deletes get
- * the highest sequence number of the removed position deletes of their partition. With this number, they apply to the
- * same data files as before, and to no data file that was added later. The commit fails if a removed file is no longer
- * live, if its path was added again, or if its rows got row ids after the snapshot was read. If another commit added
- * position deletes or a deletion vector for a removed data file, the deleted rows would reappear. Therefore the
- * `carrier` deletes these rows from the new files. Without a `carrier`, the commit fails.
+ * If `keepsSequenceNumber` is true, the new data files get the sequence number of the snapshot that was read, so that
+ * equality deletes that were committed after this snapshot apply to them (spec: "Sequence Number Inheritance"). New
+ * position deletes get the highest sequence number of the removed position deletes of their partition. With this
+ * number, they apply to the same data files as before, and to no data file that was added later.
+ *
+ * The commit fails if a removed file is no longer live, if its path was added again, or if its rows got row ids after
+ * the snapshot was read. If another commit added position deletes or a deletion vector for a removed data file, the
+ * deleted rows would reappear. Therefore the `carrier` deletes these rows from the new files. Without a `carrier`, the
+ * commit fails.
  *
  * The commit also fails if another commit added equality deletes for a removed data file that would not apply to the
  * same rows of the new files, or equality deletes that would apply to rows that the rewrite moves into their

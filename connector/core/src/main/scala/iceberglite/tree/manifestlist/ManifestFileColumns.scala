@@ -84,7 +84,12 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     "First row id for files without one of their own"
   )(_.firstRowId)
 
-  /** Returns the manifest that a row describes. Fields that version 1 omits are 0 (spec: "Appendix E"). */
+  /**
+   * Returns the manifest that a row describes. The content and the sequence numbers, which version 1 omits, are then 0
+   * (spec: "Appendix E").
+   *
+   * @throws AvroFault if a value is invalid
+   */
   def fromRow(row: AvroRow): ManifestFile = {
     nonNegativeColumns.foreach(c =>
       if (row.number(c) < 0) {

@@ -121,8 +121,8 @@ object ManifestLists {
     }
 
   /**
-   * Assigns first row ids to the manifests that have none. The ranges of row ids also include existing rows, because
-   * files that were added before the upgrade to version 3 have no row ids yet.
+   * Assigns first row ids to the data manifests that have none. The ranges of row ids also include existing rows,
+   * because files that were added before the upgrade to version 3 have no row ids yet.
    */
   private def withRowIds(manifests: Vector[ManifestFile], first: Option[Long]): Vector[ManifestFile] = {
     var next = first.getOrElse(

@@ -8,7 +8,7 @@ import iceberglite.tree.{FilePart, PartFilter, SnapshotFiles, TreeTable, TreeVio
 /**
  * Checks the rules of [[TreeInvariants]] about the files of all leaves and of the root together. The paths of about
  * `maxFiles` files are in memory at the same time. If there are more files, the parts are read several times, each time
- * for a different share of the files.
+ * for a different share (subset) of the files.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
  */

@@ -22,7 +22,7 @@ final private[root] class RootMaintenance(
 
   /**
    * Moves the oldest files of the root to leaves, if the root lists too many files. The deletion vectors of moved data
-   * files move to a delete manifest, which is affiliated with the data manifest of these data files.
+   * files move to a delete manifest whose `referenced_file` is the data manifest of these data files.
    *
    * @param entries the entries that the commit carries over
    * @param all whether to move all files

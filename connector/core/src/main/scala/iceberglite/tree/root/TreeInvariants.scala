@@ -62,7 +62,7 @@ final private[root] class TreeInvariants(
     }
   }
 
-  /** I6: the root lists each leaf once, and the data manifest that a delete manifest is affiliated with. */
+  /** I6: the root lists each leaf once. If a delete manifest references a data manifest, the root lists this too. */
   private def affiliations: Vector[TreeViolation] = {
     val paths = files.leaves.map(_.path)
     val leaves = paths.toSet
