@@ -66,8 +66,8 @@ final private[scan] class RowOutput(requested: Vector[NestedField], task: FileSc
         row => if (row(ordinal) != null) row(ordinal) else number
       case (id, None) if isLineage(id) => _ => null
       case _ =>
-        val only = narrowed(field.fieldType, read(ordinal).fieldType)
-        row => only(row(ordinal))
+        val narrow = narrowed(field.fieldType, read(ordinal).fieldType)
+        row => narrow(row(ordinal))
     }
   }
 

@@ -28,11 +28,11 @@ private[manifestlist] object EmbeddedManifests {
       deletedRowsCount = None,
       partitions = None
     )
-    val rows = new ManifestPart(withoutCounts, table.specs).entries(io).toVector
+    val entries = new ManifestPart(withoutCounts, table.specs).entries(io).toVector
     // Added and deleted entries have the id of the snapshot that added the manifest. If all entries have the status
     // `existing`, this snapshot is unknown, and the id of the given snapshot is used.
     val snapshotId =
-      rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(withoutCounts.addedSnapshotId)
-    ManifestCounts.withCounts(withoutCounts.copy(addedSnapshotId = snapshotId), rows.iterator)
+      entries.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(withoutCounts.addedSnapshotId)
+    ManifestCounts.withCounts(withoutCounts.copy(addedSnapshotId = snapshotId), entries.iterator)
   }
 }

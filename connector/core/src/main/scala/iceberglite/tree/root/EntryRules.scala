@@ -40,9 +40,9 @@ private[root] object EntryRules {
   private def content(e: ContentEntry): Option[String] = {
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
     val isEquality = e.content == EqualityDeletes
-    if (e.manifest.isDefined != isManifest) Some(absent("manifest_stats", isManifest))
+    if (e.manifest.isDefined != isManifest) Some(presenceViolation("manifest_stats", isManifest))
     else if (e.manifest.exists(hasNegativeCount)) Some("has a negative count in manifest_stats")
-    else if (e.equalityIds.nonEmpty != isEquality) Some(absent("equality ids", isEquality))
+    else if (e.equalityIds.nonEmpty != isEquality) Some(presenceViolation("equality ids", isEquality))
     else if (e.sortOrderId.isDefined && e.content != Data) Some("has a sort order, but only data files may have one")
     else if (e.firstRowId.isDefined && e.content != Data && e.content != DataManifest)
       Some("has a first row id, but only data files and data manifests may have one")
@@ -62,7 +62,7 @@ private[root] object EntryRules {
     val isVector = e.content == PositionDeletes || e.content == ManifestVector
     val mayReference = isVector || e.content == DeleteManifest
     val isInline = e.vector.exists { case _: Inline => true; case _: InPuffin => false }
-    if (e.vector.isDefined != isVector) Some(absent("deletion_vector", isVector))
+    if (e.vector.isDefined != isVector) Some(presenceViolation("deletion_vector", isVector))
     else if (isVector && e.referencedFile.isEmpty) Some("has no referenced file")
     else if (!mayReference && e.referencedFile.isDefined)
       Some("has a referenced file, but its content applies to no single file")
@@ -94,7 +94,7 @@ private[root] object EntryRules {
   private def isComplete(v: VersionInfo): Boolean =
     v.snapshotId.isDefined && v.sequenceNumber.isDefined && v.fileSequenceNumber.isDefined
 
-  private def absent(field: String, isRequired: Boolean): String =
+  private def presenceViolation(field: String, isRequired: Boolean): String =
     if (isRequired) s"has no $field, which its content requires"
     else s"has $field, which its content does not allow"
 }

@@ -89,8 +89,8 @@ final private[root] class RemovedEntryFinder(
       val removedOf = data.leaves.map { case (leaf, removed) => leaf.path -> removed.size.toLong }.toMap
       val remaining = base.leaves.filter(_.content == ManifestContent.Data)
         .filter(leaf => leaf.liveFiles.exists(_ > removedOf.getOrElse(leaf.path, 0L)))
-      val gone = data.inline.map(_._1).toSet
-      val inline = base.entries.filter(e => e.content == EntryContent.Data && !gone(e))
+      val removedInline = data.inline.map(_._1).toSet
+      val inline = base.entries.filter(e => e.content == EntryContent.Data && !removedInline(e))
       val numbers = remaining.map(_.minSequenceNumber) ++ inline.flatMap(_.version.sequenceNumber) ++
         changes.addedOlder.map(_.sequenceNumber)
       new RemovedDataFiles(data.entries.map(_.file.path).toSet, (numbers :+ header.sequenceNumber).min)

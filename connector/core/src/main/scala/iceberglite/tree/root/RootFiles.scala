@@ -81,11 +81,11 @@ final private[root] class RootFiles(
   private def leavesOf(root: Vector[ContentEntry], vectors: Map[String, LeafVectors]): Vector[LeafPart] =
     root.filter(e => e.isLive && e.manifest.isDefined).map { e =>
       val removed = vectors.get(e.location).map(_.positions).filterNot(_.isEmpty)
-      removed.flatMap(beyond(e, _)).foreach(reason => throw EntryFault(reason))
+      removed.flatMap(outOfRange(e, _)).foreach(reason => throw EntryFault(reason))
       new LeafPart(e, removed.fold(Array.emptyByteArray)(_.toBytes), columns, table.specs)
     }
 
-  private def beyond(leaf: ContentEntry, removed: DeletionVector): Option[String] =
+  private def outOfRange(leaf: ContentEntry, removed: DeletionVector): Option[String] =
     removed.firstFrom(leaf.recordCount).map(first =>
       s"The deletion vector of ${leaf.location} has the position $first, but the manifest has " +
         s"${leaf.recordCount} entries"

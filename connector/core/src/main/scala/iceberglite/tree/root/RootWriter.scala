@@ -33,8 +33,8 @@ final private[root] class RootWriter(
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
     val kept = maintained(base, removals)
-    val rows = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
-    val root = rows.sortBy(RootWriter.position)
+    val unsorted = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
+    val root = unsorted.sortBy(RootWriter.position)
     val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     output.write(rootPath, bytes)
     cache.putRoot(DecodedRoot.key(table, header.snapshotId, rootPath, columns), new DecodedRoot(root))
@@ -161,9 +161,9 @@ final private[root] class RootWriter(
    */
   private def carried(base: ParentEntries, removals: RemovedEntries): Vector[ContentEntry] = {
     val dropped = base.leaves.filter(l => !l.hasLiveFiles).map(_.path).toSet
-    val gone = removals.changedLeaves ++ dropped
+    val leavesWithOldVectors = removals.changedLeaves ++ dropped
     base.entries.filter {
-      case e if e.content == EntryContent.ManifestVector => !gone(e.referencedFile.mkString)
+      case e if e.content == EntryContent.ManifestVector => !leavesWithOldVectors(e.referencedFile.mkString)
       case e if e.manifest.isDefined => !dropped(e.location)
       case e => !removals.contains(e)
     }.map(e => e.copy(version = e.version.copy(status = Existing)))
