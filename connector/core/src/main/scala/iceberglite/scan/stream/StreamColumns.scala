@@ -23,9 +23,9 @@ object StreamColumns {
     if (read.fields != current.fields) {
       val changes = changesOf(read, current)
       if (changes.nonEmpty) throw ValidationFailed(
-        s"The columns of $table changed while a stream reads them: ${changes.mkString("; ")}. A running query returns " +
-          "the columns that the table had when its DataFrame was created. Create the DataFrame again, and start the " +
-          "query with the same checkpoint location: it continues where it stopped, with the current columns"
+        s"The columns of $table changed while a stream reads them: ${changes.mkString("; ")}. A running query " +
+          "returns the columns that the table had when its DataFrame was created. Create the DataFrame again, and " +
+          "start the query with the same checkpoint location: it continues where it stopped, with the current columns"
       )
     }
 

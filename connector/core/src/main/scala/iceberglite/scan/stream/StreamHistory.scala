@@ -116,17 +116,17 @@ private[stream] object StreamHistory {
       s"A stream has read ${state.table.name} up to snapshot $snapshotId, which is no longer in the history that the " +
         "stream follows. The table was rolled back or replaced" +
         state.head.fold(", and has no snapshot")(h => s", and its newest snapshot is ${h.snapshotId}") +
-        s". The stream may have returned rows of commits that were rolled back. To read the commits since then, start " +
-        s"the query with a new checkpoint location and the option $advice"
+        s". The stream may have returned rows of commits that were rolled back. To read the commits since then, " +
+        s"start the query with a new checkpoint location and the option $advice"
     )
   }
 
   /** Returns the error for a snapshot that expired before the stream read the commits after it. */
   def expired(state: StreamState, snapshotId: Long): NotFound = {
     val missing = of(state).lastOption.fold("The table has no snapshots") { oldest =>
-      s"The oldest snapshot that still exists is ${oldest.snapshotId}, of ${Instant.ofEpochMilli(oldest.timestampMs)}, " +
-        s"and the rows that commits before it and after snapshot $snapshotId added cannot be read. To continue without " +
-        s"them, start the query with a new checkpoint location and the option ${StreamContent.AfterSnapshot}=" +
+      s"The oldest snapshot that still exists is ${oldest.snapshotId}, of ${Instant.ofEpochMilli(oldest.timestampMs)}" +
+        s", and the rows that commits before it and after snapshot $snapshotId added cannot be read. To continue " +
+        s"without them, start the query with a new checkpoint location and the option ${StreamContent.AfterSnapshot}=" +
         oldest.parentSnapshotId.getOrElse(oldest.snapshotId)
     }
     NotFound(

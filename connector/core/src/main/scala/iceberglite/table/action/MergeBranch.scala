@@ -68,8 +68,8 @@ final class MergeBranch(branch: String, to: SnapshotTarget.Branch = SnapshotTarg
     else {
       val ancestor = diverged.last.parentSnapshotId.filter(knownIds).getOrElse(throw ValidationFailed(
         s"Cannot merge the branch $branch into ${to.name} of ${context.table}: the branches have no common snapshot. " +
-          "It has expired, or the table was empty when the branch was created. Run the statements of the branch again " +
-          "on a new branch"
+          "It has expired, or the table was empty when the branch was created. Run the statements of the branch " +
+          "again on a new branch"
       ))
       def origin(snapshot: Snapshot) = CherryPick.origin(snapshot, base)
       val sinceAncestor = known.takeWhile(_.snapshotId != ancestor)

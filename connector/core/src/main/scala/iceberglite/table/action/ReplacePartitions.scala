@@ -49,8 +49,8 @@ final class ReplacePartitions(
         from <- moves.find(c => c.isRemoved && isSource(c))
         to <- moves.find(c => c.isAdded && isTarget(c))
       } throw ConcurrentChange(
-        s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description} " +
-          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
+        s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description}" +
+          s" across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
         ChangeScope.FilesOnly
       )
       rejectIf(isReplaced, hasOtherSpec)
