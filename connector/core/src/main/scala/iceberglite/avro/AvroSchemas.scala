@@ -20,7 +20,10 @@ object AvroSchemas {
   private val LogicalTypeKey = "logicalType"
   private val MapLogicalType = "map"
 
-  /** Returns the record schema of a struct. Nested records are named `r<field id>`. */
+  /**
+   * Returns the record schema of a struct. Nested structs are named `r<field id>`, and the entries of a map with keys
+   * that are not strings `k<key id>_v<value id>`.
+   */
   def of(struct: StructType, recordName: String): AvroSchema = record(struct.fields, recordName)
 
   private def record(fields: Vector[NestedField], name: String): AvroSchema =

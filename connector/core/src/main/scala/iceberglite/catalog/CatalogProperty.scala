@@ -53,7 +53,7 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
   }
 }
 
-/** A group of catalog properties whose keys have a common prefix. The prefix is removed before the keys are used. */
+/** A group of catalog properties whose keys have a common prefix. */
 final case class PropertyPrefix(prefix: String, doc: String) {
 
   /** Returns the properties whose keys have the prefix. The keys in the result do not contain the prefix. */
@@ -185,10 +185,10 @@ object CatalogProperty {
     s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
   ))
 
-  /** The properties that several types of catalogs have, in the order of the documentation. */
+  /** The properties that this object declares, in the order of the documentation. */
   private[catalog] val all: Seq[CatalogProperty] = declared.all
 
-  /** The prefixes of the properties of several types of catalogs, in the order of the documentation. */
+  /** The prefixes of properties that this object declares, in the order of the documentation. */
   private[catalog] val prefixes: Seq[PropertyPrefix] = declaredPrefixes.all
 
   /**

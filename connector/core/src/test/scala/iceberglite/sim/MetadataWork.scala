@@ -14,10 +14,12 @@ import iceberglite.table.action.{
   UpgradeVersion
 }
 
-/** Operations of simulated writers that change table metadata but no rows. */
+/** Operations of simulated writers that change table metadata. Only [[AddColumnAndRows]] also adds rows. */
 object MetadataWork {
 
-  /** Table property whose value is the operation number, for commits that contain this number nowhere else. */
+  /**
+   * Table property whose value is the operation number. It identifies commits that contain this number nowhere else.
+   */
   val Marker = "operation"
 
   def marker(state: WriterState): Action = new UpdateProperties(Map(Marker -> state.operation.toString))

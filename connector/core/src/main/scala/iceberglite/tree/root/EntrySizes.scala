@@ -23,7 +23,10 @@ private[root] object EntrySizes {
     case Some(_: InPuffin) | None => 0L
   }
 
-  /** Returns the size of a deletion vector in the root or in a Puffin file in bytes; 0 for other entries. */
+  /**
+   * Returns the size of the deletion vector of a manifest in bytes, whether it is in the root or in a Puffin file; 0 for
+   * other entries, including the deletion vectors of data files.
+   */
   def vectorBytes(e: ContentEntry): Long =
     inlineBytes(e) + e.vector.collect { case InPuffin(_, size) if !e.isFile => size }.getOrElse(0L)
 

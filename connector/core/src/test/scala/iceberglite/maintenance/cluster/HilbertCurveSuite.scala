@@ -16,8 +16,9 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val bit = ((index >>> (n * bits - 1 - position)) & 1).toInt
       digits(position % n) |= bit << (bits - 1 - position / n)
     }
-    // At each level of the curve, the digit of the index is a Gray code of the cell's position, up to reflections. The
-    // next lines decode it for all levels at once; the loop over the levels then undoes the reflections.
+    // At each level of the curve, the bits of the cell's coordinates are the Gray code of the digit of the index, up to
+    // reflections and exchanges of dimensions. The next lines compute this code for all levels at once; the loop over
+    // the levels then applies the reflections and exchanges.
     val carry = digits(n - 1) >> 1
     for (i <- n - 1 until 0 by -1) digits(i) ^= digits(i - 1)
     digits(0) ^= carry
@@ -65,7 +66,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("with 64 bits, the first digits of a position are the index of the cell in a coarser grid") {
+  test("with 64-bit coordinates, the leading bits of a position on the curve are the index in a coarser grid") {
     val cells = for {
       dimensions <- Gen.choose(1, 8)
       bits <- Gen.choose(1, HilbertCurve.IndexBits / dimensions)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
  * A statement that Spark does not have, about the maintenance, the history, or the branches and tags of a table. Each
- * statement has its own source file and is listed in [[TableStatement.all]].
+ * statement is listed in [[TableStatement.all]].
  */
 trait TableStatement {
 

@@ -59,7 +59,8 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     def source(from: Int, until: Int): String =
       s"SELECT id, $columns FROM (SELECT CAST(id AS INT) id, concat('p', id % 2) part FROM range($from, $until, 1, 1))"
     sql(s"INSERT INTO $table ${source(0, 8)}")
-    // No random statement selects this row by its id. Only an overwrite can remove it, together with its partition.
+    // No random DELETE or MERGE selects this row by its id. An UPDATE may change it, but only an overwrite can remove
+    // it, together with its partition.
     sql(s"INSERT INTO $table ${source(1002, 1003)}")
     (0 until 5).foreach { step =>
       val (from, divisor) = (random.nextInt(10), 2 + random.nextInt(3))
@@ -200,7 +201,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("the view has a default name, replaces a view of its name, and includes new commits if no end is given") {
+  test("the view has a default name, replaces a view with the same name, and includes new commits if no end is given") {
     val table = newTable("odd")
     sql(s"CREATE TABLE $table (id INT) USING iceberg")
     val name = table.split('.').last

@@ -29,7 +29,7 @@ private[iceberglite] object Comparand {
     case _ => false
   }
 
-  /** Returns the value as a number; zero if it is not a number. */
+  /** Returns the value as a `Long`; zero if [[isNumber]] is false. */
   private def number(value: Literal): Long = value match {
     case IntLiteral(v) => v.toLong
     case LongLiteral(v) => v

@@ -9,7 +9,8 @@ object RelocatedMetadata {
   private val locationKeys = TableProperty.locations.map(_.key).toSet
 
   /**
-   * Returns the metadata with new paths. All other values stay the same, including the table's UUID.
+   * Returns the metadata with new paths. All other values stay the same, including the table's UUID, except that the
+   * recorded lengths of root manifests are removed.
    *
    * @param relocate returns the new path of a file or location. Its arguments are a description of the path for
    *   messages, such as `manifest list`, and the path

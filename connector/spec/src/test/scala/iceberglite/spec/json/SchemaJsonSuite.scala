@@ -93,7 +93,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ))
   }
 
-  test("a schema is written with its id and identifier fields, and absent fields are omitted") {
+  test("a schema is written with its id and identifier fields, and JSON keys without a value are omitted") {
     val schema = Schema(2, Vector(NestedField.required(1, "a", IntType, "doc")), Set(1))
     assert(SchemaJson.toJson(schema) == """{"type":"struct","schema-id":2,"identifier-field-ids":[1],""" +
       """"fields":[{"id":1,"name":"a","required":true,"type":"int","doc":"doc"}]}""")
@@ -133,7 +133,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     """{"type":"map","key-id":2,"key":"string","value-id":3,"value":"date","value-required":true}"""
 
   test(
-    "defaults of lists and maps are written in the form of Appendix D, and the default of a struct is {}",
+    "defaults of lists and maps are read in the form of Appendix D, and the default of a struct is {}",
     TypeRules.nestedDefaults,
     TypeRules.structDefault
   ) {
