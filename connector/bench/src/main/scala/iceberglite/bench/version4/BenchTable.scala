@@ -24,8 +24,9 @@ final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val
 
   private val newest: TableVersion = {
     val io = new MeasuredIO(storage, 0)
-    val small = math.min(files / 2, SmallAppends * FilesPerSmallAppend)
-    val sizes = batches(files - small, FilesPerLargeAppend) ++ batches(small, FilesPerSmallAppend)
+    val perSmallAppend = filesPerSmallAppend(files.toDouble)
+    val small = if (files > SmallAppends * perSmallAppend) SmallAppends * perSmallAppend else 0
+    val sizes = batches(files - small, FilesPerLargeAppend) ++ batches(small, perSmallAppend)
     val starts = sizes.scanLeft(0)(_ + _)
     val table = starts.zip(sizes).foldLeft(create(io, version, data)) { case (current, (from, count)) =>
       commit(current, new MergeAppend(data.range(from, from + count)))
@@ -56,7 +57,10 @@ object BenchTable {
 
   /** The number of small appends that have written the newest files. */
   val SmallAppends = 50
-  private val FilesPerSmallAppend = 10
+
+  /** Returns the number of files of each small append to a table: at most a tenth of the files are in small appends. */
+  def filesPerSmallAppend(files: Double): Int = math.max(1, math.min(10, (files / (10 * SmallAppends)).toInt))
+
   private val FilesPerLargeAppend = 50000
 
   private val Id = TableIdentifier(Vector("db"), "t")

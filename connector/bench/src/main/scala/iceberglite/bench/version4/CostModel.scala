@@ -1,6 +1,9 @@
 package iceberglite.bench.version4
 
 import iceberglite.spec.FormatVersion
+import iceberglite.tree.FilePart
+
+import CostModel.{filesPerManifest, inLarge, LeavesOfSmallAppends, RemovedShare}
 
 /**
  * The size of a table's metadata tree.
@@ -9,6 +12,7 @@ import iceberglite.spec.FormatVersion
  * @param inlineFiles the number of data files that the root itself lists; 0 in versions 2 and 3
  * @param manifests the number of manifests, without the root
  * @param largestManifest the number of data files in the largest manifest, without the root
+ * @param largestBytes the length of this manifest in bytes
  * @param manifestBytes the total length of the manifests in bytes, without the root
  */
 final case class TreeShape(
@@ -17,23 +21,26 @@ final case class TreeShape(
     inlineFiles: Long,
     manifests: Long,
     largestManifest: Long,
+    largestBytes: Long,
     manifestBytes: Long
 ) {
 
-  /** Returns the mean number of bytes that a manifest has for a data file. */
-  def bytesPerFile: Double = manifestBytes.toDouble / math.max(1L, files - inlineFiles)
+  /** Returns the mean number of bytes that the largest manifest has for a data file. */
+  def bytesPerFile: Double = largestBytes.toDouble / math.max(1L, largestManifest)
 }
 
 object TreeShape {
   def of(table: BenchTable): TreeShape = {
     val (inline, manifests) = table.parts.partition(part => table.snapshot.manifestList.contains(part.path))
-    val counts = manifests.flatMap(_.liveFiles)
+    def filesIn(part: FilePart): Long = part.liveFiles.getOrElse(0L)
+    val largest = if (manifests.isEmpty) None else Some(manifests.maxBy(filesIn))
     TreeShape(
       table.files.toLong,
       table.topBytes,
       inline.flatMap(_.liveFiles).sum,
       manifests.size.toLong,
-      if (counts.isEmpty) 0L else counts.max,
+      largest.fold(0L)(filesIn),
+      largest.fold(0L)(_.length),
       manifests.map(_.length).sum
     )
   }
@@ -72,23 +79,19 @@ sealed trait CostModel {
  * @param perFile the number of bytes for each file in a large manifest
  * @param list the length in bytes of a manifest list without manifests
  * @param perManifest the number of bytes for each manifest in a manifest list
- * @param filesPerManifest the number of files in a large manifest
  */
-final case class ListModel(
-    one: Double,
-    perFile: Double,
-    list: Double,
-    perManifest: Double,
-    filesPerManifest: Double
-) extends CostModel {
-  override def top(files: Double): Double =
-    list + perManifest * (math.ceil(files / filesPerManifest) + BenchTable.SmallAppends)
+final case class ListModel(one: Double, perFile: Double, list: Double, perManifest: Double) extends CostModel {
+  private def manifests(files: Double): Double = math.ceil(inLarge(files) / filesPerManifest(files, perFile))
+
+  override def top(files: Double): Double = list + perManifest * (manifests(files) + BenchTable.SmallAppends)
   override def appendOne(files: Double): Double = one + top(files)
-  override def deleteOne(files: Double): Double = perFile * math.min(filesPerManifest, files) + top(files)
-  override def deleteRandom(files: Double): Double = perFile * files + top(files)
+  override def deleteOne(files: Double): Double = perFile * filesPerManifest(files, perFile) + top(files)
+  override def deleteRandom(files: Double): Double = {
+    val shareOfSmall = 1 - math.pow(1 - RemovedShare, BenchTable.filesPerSmallAppend(files))
+    perFile * inLarge(files) + one * BenchTable.SmallAppends * shareOfSmall + top(files)
+  }
   override def parameters: String =
-    f"one-file manifest $one%.0f B, file $perFile%.0f B, list $list%.0f B + $perManifest%.0f B per manifest, " +
-      f"$filesPerManifest%.0f files per manifest"
+    f"one-file manifest $one%.0f B, file $perFile%.0f B, list $list%.0f B + $perManifest%.0f B per manifest"
 }
 
 /**
@@ -97,32 +100,46 @@ final case class ListModel(
  * @param fixed the length in bytes of a root without entries
  * @param perFile the number of bytes for each data file in a root
  * @param perLeaf the number of bytes for each leaf manifest in a root
- * @param filesPerLeaf the number of files in a large leaf manifest
+ * @param perLeafFile the number of bytes for each data file in a large leaf manifest
  * @param inline the number of files that the root itself lists
  */
-final case class RootModel(
-    fixed: Double,
-    perFile: Double,
-    perLeaf: Double,
-    filesPerLeaf: Double,
-    inline: Double
-) extends CostModel {
+final case class RootModel(fixed: Double, perFile: Double, perLeaf: Double, perLeafFile: Double, inline: Double)
+    extends CostModel {
   private val VectorBytes = 16.0
   private val PositionBytes = 2.0
 
-  private def leaves(files: Double): Double = math.ceil(math.max(0.0, files - inline) / filesPerLeaf)
+  /** The large leaves, and those of the small appends. */
+  private def leaves(files: Double): Double =
+    math.ceil(inLarge(files) / filesPerManifest(files, perLeafFile)) + LeavesOfSmallAppends
 
   override def top(files: Double): Double = fixed + perFile * math.min(files, inline) + perLeaf * leaves(files)
   override def appendOne(files: Double): Double = top(files) + perFile
   override def deleteOne(files: Double): Double = top(files) + VectorBytes + PositionBytes
   override def deleteRandom(files: Double): Double =
-    top(files) + VectorBytes * leaves(files) + PositionBytes * files / 100
+    top(files) + VectorBytes * leaves(files) + PositionBytes * files * RemovedShare
   override def parameters: String =
-    f"root $fixed%.0f B + $perFile%.0f B per file + $perLeaf%.0f B per leaf, $filesPerLeaf%.0f files per leaf, " +
+    f"root $fixed%.0f B + $perFile%.0f B per file + $perLeaf%.0f B per leaf, $perLeafFile%.0f B per file in a leaf, " +
       f"$inline%.0f files in the root"
 }
 
 object CostModel {
+
+  /** The share of the files that the modelled random deletion removes. */
+  val RemovedShare = 0.01
+
+  /** The default length at which large manifests and leaves are full, in bytes. */
+  private val TargetBytes = 8.0 * (1 << 20)
+
+  /** The number of leaves that the files of the small appends have filled. */
+  val LeavesOfSmallAppends = 2
+
+  /** Returns the number of files that large appends have written. */
+  def inLarge(files: Double): Double =
+    math.max(1.0, files - BenchTable.SmallAppends * BenchTable.filesPerSmallAppend(files))
+
+  /** Returns the number of files in a large manifest. */
+  def filesPerManifest(files: Double, bytesPerFile: Double): Double =
+    math.min(inLarge(files), TargetBytes / math.max(1.0, bytesPerFile))
 
   /**
    * Derives the parameters of the model from measured trees.
@@ -146,8 +163,7 @@ object CostModel {
         (appendBytes - large.topBytes - perManifest).max(0.0),
         large.bytesPerFile,
         single.topBytes - perManifest,
-        perManifest,
-        large.largestManifest.toDouble
+        perManifest
       )
     }
 
@@ -159,7 +175,7 @@ object CostModel {
       fixed,
       perFile,
       math.max(0.0, inLeaves / math.max(1L, large.manifests)),
-      math.max(1.0, large.largestManifest.toDouble),
+      large.bytesPerFile,
       large.inlineFiles.toDouble
     )
   }
