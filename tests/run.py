@@ -63,8 +63,8 @@ def random_seed() -> str:
 def sample_seed() -> str:
     """Return the seed that selects the sample of large sets of tests.
 
-    ICEBERG_LITE_SAMPLE or ICEBERG_LITE_SEED sets it. Otherwise it is the id of the commit, so that later commits run
-    other samples.
+    ICEBERG_LITE_SAMPLE or ICEBERG_LITE_SEED sets it. Otherwise it is the beginning of the id of the commit as a number,
+    so that later commits run other samples.
     """
     if chosen := os.environ.get("ICEBERG_LITE_SAMPLE") or os.environ.get("ICEBERG_LITE_SEED"):
         return chosen

@@ -1,4 +1,4 @@
-"""PyIceberg and iceberg-lite read the same entries from manifests, manifest lists and statistics of each other."""
+"""PyIceberg and iceberg-lite read the same entries from manifests and manifest lists of each other."""
 
 from __future__ import annotations
 

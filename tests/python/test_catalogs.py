@@ -88,7 +88,7 @@ def test_each_storage_has_the_settings_of_its_file_system() -> None:
     assert HDFS({"dfs.nameservices": "ns"}).properties() == {"hadoop.dfs.nameservices": "ns"}
 
 
-def test_settings_of_a_catalog_are_documented() -> None:
+def test_settings_of_rest_and_jdbc_catalogs_are_documented() -> None:
     docs = Path(__file__).resolve().parent.parent.parent / "docs"
     text = "".join(page.read_text(encoding="utf-8") for page in [*docs.glob("catalogs/*.md"), docs / "reference.md"])
     rest = RestCatalog("u", "w", "t", "c", "o", "s", S3("r", "e", "a", "s", "t", True))

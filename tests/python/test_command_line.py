@@ -124,7 +124,7 @@ def test_sql_shows_times_in_utc_and_columns_by_their_position(run: Any, events: 
     ) == [{"t": ["1970-01-01 00:00:00+00:00"], "x": "NaN", "n": "1970-01-01 00:00:00"}]
 
 
-def test_errors_are_one_line_with_exit_code_1(run: Any, events: Table) -> None:
+def test_errors_have_no_traceback_and_a_documented_exit_code(run: Any, events: Table) -> None:
     for arguments in (
         ("describe", "shell.missing"),
         ("diff", NAME, "first", "nothing"),
@@ -137,7 +137,7 @@ def test_errors_are_one_line_with_exit_code_1(run: Any, events: Table) -> None:
     assert "KEY=VALUE" in re.sub(r"\s+", " ", run("--property", "x", "tables", code=2))
 
 
-def test_compact_expire_and_maintain_change_a_table(run: Any, spark: SparkSession, table: str) -> None:
+def test_compact_and_expire_change_a_table_and_maintain_shows_a_plan(run: Any, spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id bigint)")
     for i in range(3):
         spark.sql(f"INSERT INTO {table} SELECT {i}")
@@ -232,7 +232,7 @@ def _only_file(spark: SparkSession, table: str) -> Path:
     return Path(file.path.removeprefix("file:"))
 
 
-def test_metadata_commands_do_not_start_spark(warehouse: Path, events: Table) -> None:
+def test_the_command_history_does_not_import_pyspark(warehouse: Path, events: Table) -> None:
     script = (
         "import sys; from pyspark_iceberg.cli.app import app\n"
         f"app(['--warehouse', {str(warehouse)!r}, 'history', {NAME!r}], standalone_mode=False)\n"

@@ -1,4 +1,4 @@
-"""The command `sql` shows the values of rows unchanged, without Spark."""
+"""The texts and the JSON with which the command `sql` shows values. No test starts Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyIceberg reads the metadata of tables of all names and states, and errors have one line. No test starts Spark."""
+"""PyIceberg reads the metadata of tables with unusual names or states, and errors have one line. Nothing uses Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package runs on all Python versions that its metadata declares."""
+"""All modules have the syntax of the oldest Python version of the metadata, and can be imported if it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of tests/run.py: which tests are too slow, and which projects have too few tests."""
+"""The rules of tests/run.py for slow tests, missing tests, processor time, and test programs that hang or die."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Checks which packages may use each other. The build separates the modules spec, core and spark by their class paths;
- * this suite checks the packages inside each module.
+ * Checks which packages and libraries each package may use. The build separates the modules spec, core and spark by
+ * their class paths; this suite mainly checks the packages inside each module.
  */
 class ArchitectureSuite extends AnyFunSuite {
   private val connector: Path = Paths.get("connector")
@@ -156,7 +156,7 @@ class ArchitectureSuite extends AnyFunSuite {
     assert(inSpark.forall(_.toString.contains("org/apache/spark/sql/iceberglite/")))
   }
 
-  test("no file is longer than 400 lines") {
+  test("no source of the modules spec, core and spark is longer than 400 lines") {
     val long = Seq("spec", "core", "spark").flatMap(p => sources(s"$p/src")).map(f => f -> Files.readAllLines(f).size)
       .filter(_._2 > 400)
     assert(long.isEmpty)

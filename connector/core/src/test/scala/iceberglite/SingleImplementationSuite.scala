@@ -68,7 +68,7 @@ class SingleImplementationSuite extends AnyFunSuite {
   /** The sources outside the packages of the formats. */
   private val outsideFormats = sources.filterNot(f => Seq("/parquet/", "/orc/", "/avro/").exists(f.toString.contains))
 
-  test("a file format is one member of each registry, and only the registries import the packages of formats") {
+  test("each format is one member of each registry; only registries and manifest code import format packages") {
     assert(DataFormats.all.map(_.format) == FileFormat.ofRows)
     val members = """val all: Seq\[\w+\] =\s+Seq\(([^\n]*)\)\n""".r
     registries.foreach { name =>
@@ -85,7 +85,7 @@ class SingleImplementationSuite extends AnyFunSuite {
     assert(sourcesWith(imports, outsideFormats) == registries.toSet ++ metadata)
   }
 
-  test("no code outside the packages of formats distinguishes formats of data files") {
+  test("no code outside the packages of formats and of metadata trees distinguishes formats of data files") {
     val ofTrees = outsideFormats.filterNot(f => SourceFiles.shortName(f).startsWith("tree/"))
     assert(sourcesWith("""\bFileFormat\.(?:Parquet|Orc|Avro)\b""".r, ofTrees) == Set.empty[String])
   }

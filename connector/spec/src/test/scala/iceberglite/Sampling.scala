@@ -23,8 +23,8 @@ object Sampling {
   val isOff: Boolean = sys.env.get("ICEBERG_LITE_ALL").exists(_.nonEmpty)
 
   /**
-   * The seed of the sample. `tests/run.py` sets it to the id of the commit, so that later commits run other cases. If
-   * it is not set, the seed of [[Fuzz]] is used.
+   * The seed of the sample. `tests/run.py` derives it from the id of the commit, so that later commits run other cases.
+   * If it is not set, the seed of [[Fuzz]] is used.
    */
   val seed: Long = sys.env.get("ICEBERG_LITE_SAMPLE").filter(_.nonEmpty).fold(Fuzz.seed)(_.toLong)
 

@@ -170,7 +170,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, snappy))).contains("claims"))
   }
 
-  test("a block with a wrong sync marker or a wrong codec is rejected", ManifestRules.damaged) {
+  test("a block with a wrong sync marker, codec or checksum is rejected", ManifestRules.damaged) {
     val entry = oneEntry(added(dataFile("a")))
     assert(reasonOf(file(ownSchema)(block(_, 1, entry, sync.map(b => (b + 1).toByte)))).contains("sync marker"))
     Seq("deflate", "snappy", "zstandard").foreach { codec =>
@@ -218,7 +218,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   }
 
   test(
-    "delete files without required fields are rejected",
+    "delete files whose required fields are missing or negative are rejected",
     ManifestRules.vectorFields,
     ManifestRules.equalityIds
   ) {

@@ -99,7 +99,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
   }
 
-  test("trailing slashes of a warehouse are removed, and a relative path is resolved against the working directory") {
+  test("trailing slashes after a path are removed from a warehouse, and a relative path is made absolute") {
     assert(Warehouse.of("s3a://bucket/wh//") == "s3a://bucket/wh")
     assert(Warehouse.of("/wh/") == "/wh")
     assert(Warehouse.of("/") == "/")

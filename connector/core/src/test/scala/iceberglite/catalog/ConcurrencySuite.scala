@@ -24,7 +24,7 @@ class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** All catalogs except S3, which [[S3CatalogSuite]] tests. */
+  /** The fixtures in `everywhere` except S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
   /** Returns the tag of slow tests for the Hive catalog, which also has suites of its own. */

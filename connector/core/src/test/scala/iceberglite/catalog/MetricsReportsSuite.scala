@@ -74,7 +74,7 @@ class MetricsReportsSuite extends AnyFunSuite {
     assert(received.size == 3)
   }
 
-  test("reports are dropped while the receiver is busy, so that the caller does not wait and memory is bounded") {
+  test("at most 100 reports wait for a busy receiver; more are dropped, so that the caller does not wait") {
     val release = new CountDownLatch(1)
     val received = new ConcurrentLinkedQueue[Long]
     val slow: MetricsReports.Receiver = (_, report) => {

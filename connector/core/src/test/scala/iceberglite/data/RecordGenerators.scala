@@ -183,7 +183,7 @@ object RecordGenerators {
   def bytes(length: Int): Gen[ByteBuffer] =
     Gen.listOfN(length, Gen.choose(Byte.MinValue, Byte.MaxValue)).map(b => ByteBuffer.wrap(b.toArray))
 
-  /** Generates variants without object fields: null, true, a small number, or a short string. */
+  /** Generates variants that are neither objects nor arrays: null, a boolean, a small number, or a short string. */
   private val variant: Gen[AnyRef] = Gen.oneOf(
     Gen.oneOf(Array[Byte](0), Array[Byte](4), Array[Byte](8)),
     Gen.choose(Byte.MinValue, Byte.MaxValue).map(b => Array[Byte](12, b)),

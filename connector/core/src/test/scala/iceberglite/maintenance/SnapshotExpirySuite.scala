@@ -176,7 +176,7 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     }
   }
 
-  test("expiring a referenced snapshot or an unknown snapshot, and retaining no snapshot, are rejected") {
+  test("expiring a referenced or unknown snapshot, retaining no snapshot, and gc.enabled=false are rejected") {
     val actions = randomHistory(FormatVersion.V2, Fuzz.seed)
     val table = actions.table
     val paths = actions.store.paths

@@ -64,7 +64,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
     OrcWithoutIds.write(path, schema, rows)
 
   test(
-    "the metrics of the same rows equal those of Apache Iceberg, except metrics that Apache Iceberg lacks",
+    "the metrics of the same rows equal Apache Iceberg's, except in optional structs and for metrics that it lacks",
     FormatRules.metrics
   ) {
     val modes = Gen.oneOf[MetricsMode](NoMetrics, Counts, Truncate(1), Truncate(16), Full)

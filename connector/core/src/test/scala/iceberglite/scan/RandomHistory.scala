@@ -191,7 +191,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       .filter(f => f.isDeletionVector)
   }
 
-  /** Removes a random delete file, so that the rows it deleted are live again. */
+  /** Removes a random delete file. Rows that no other delete file deletes are then live again. */
   private def restore(to: SnapshotTarget): Unit = {
     val current = table
     val deletes = tasks(current, to.head(current.metadata)).flatMap(_.deletes.map(_.file)).distinct

@@ -344,7 +344,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(reader.of(one.path, Vector(keys)).keys.head.sets == reader.of(two.path, Vector(keys)).keys.head.sets)
   }
 
-  test("readers with the same cache and storage key read a delete file once, and with another key again") {
+  test("readers with the same cache and storage key read a delete file once; another storage key reads it again") {
     val files = new Files
     val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val positions = files.positions(FileFormat.Avro, file.path -> 0L)

@@ -11,7 +11,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.spec.property.IsolationLevel
 
-/** Tests that the checks detect errors. In each test, the committer, the storage or a writer has one defect. */
+/** Tests that the checks detect a defect of the committer, the storage or a writer, and tests the random histories. */
 class CheckerSuite extends AnyFunSuite {
   private val Seeds = 400
 

@@ -15,9 +15,9 @@ import iceberglite.table.TestTables.file
 import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, RowDelta, UpgradeVersion}
 
 /**
- * Runs one writer that only compacts files, and eight other writers that add, delete and update rows and remove files.
- * Each commit has up to four retries. The suite reads the same environment variables as [[SimulationSuite]], but runs
- * only for a quarter of the duration in `ICEBERG_LITE_SOAK`.
+ * The first test runs one writer that only compacts files, and eight others that add, delete and update rows and
+ * remove files. Each commit has up to four retries. The test reads the same environment variables as
+ * [[SimulationSuite]], but runs only for a quarter of the duration in `ICEBERG_LITE_SOAK`.
  */
 @MoreRounds
 class CompactorSuite extends AnyFunSuite {

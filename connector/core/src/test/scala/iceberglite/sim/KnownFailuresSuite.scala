@@ -32,8 +32,8 @@ import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.ReadRows
 
 /**
- * Tests that data losses and wrong results which users reported for other implementations do not occur in iceberg-lite,
- * with any kind of catalog.
+ * Tests that data losses and wrong results which users reported for other implementations do not occur in iceberg-lite.
+ * Tests that `onEach` defines run with each kind of catalog.
  */
 class KnownFailuresSuite extends AnyFunSuite {
   private def onEach(name: String, first: String = "first")(body: FailingTable => Unit): Unit =

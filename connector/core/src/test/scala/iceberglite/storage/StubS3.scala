@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
-/** An HTTP server that implements the S3 requests that commits need, and injects scripted faults. */
+/** An HTTP server that implements the S3 requests of commits and deletions, and injects scripted faults. */
 final class StubS3 extends AutoCloseable {
   import StubS3._
 

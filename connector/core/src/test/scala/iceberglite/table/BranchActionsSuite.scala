@@ -166,7 +166,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(branch.snapshotId != id(t.table))
   }
 
-  test("writers to different branches never conflict") {
+  test("writers to different branches do not conflict") {
     val t = tableWithTwoFiles
     t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table))))
     val read = t.table

@@ -66,7 +66,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
     }
   }
 
-  test("a failed deletion is repeated three times, and each wait is longer than the one before") {
+  test("a failed deletion is repeated up to three times, and each wait is longer than the one before") {
     for ((rejected, waits) <- Seq(0 -> Vector.empty, 1 -> Vector(25L), 3 -> Vector(25L, 50L, 100L))) {
       val slept = mutable.Buffer.empty[Long]
       val actions = filled

@@ -24,7 +24,7 @@ class MetadataPoolSuite extends AnyFunSuite {
     assert(allStarted.forall(identity))
   }
 
-  test("nested calls terminate, with any number of concurrent callers") {
+  test("nested calls terminate, even if many threads make them") {
     val sums =
       MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
     assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)

@@ -29,7 +29,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def ident(t: String): String = t.stripPrefix("lite.")
 
-  test("a DataFrame is written to a branch that the table name or an option selects, in every mode") {
+  test("a DataFrame is appended to, or overwrites, a branch that the table name or an option selects") {
     val t = table("(1, 'a'), (2, 'b')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     row(3, "c").writeTo(s"$t.branch_work").append()
@@ -106,8 +106,8 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     intercept[NoSuchTableException](sql(s"CALL lite.system.ancestors_of('$ns.nothing')"))
   }
 
-  // In the following tests, Apache Iceberg makes the concurrent commits. Iceberg-lite is not notified of these commits,
-  // just as it is not notified of commits from another machine.
+  // In the next three tests, Apache Iceberg makes the concurrent commits. Iceberg-lite is not notified of these
+  // commits, just as it is not notified of commits from another machine.
 
   test("statements about branches and procedures see commits of other writers") {
     val t = table("(1, 'a')")

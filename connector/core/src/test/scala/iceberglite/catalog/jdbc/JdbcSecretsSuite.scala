@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables._
 
-/** Tests that no error message contains the database password, for every way to configure it and for every failure. */
+/** Tests that error messages do not contain the database password, however it is configured. */
 class JdbcSecretsSuite extends JdbcTests {
   private val Secret = "s3cr3t&Pass@word"
 
@@ -38,7 +38,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assert(!error.getMessage.contains("secret"))
   }
 
-  test("the text form of a JDBC URL contains only the address of the database") {
+  test("the text form of a JDBC URL contains at most the address of the database") {
     def asText(url: String) = new JdbcUrl(url, Map.empty).toString
     assert(asText("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
     assert(asText("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")

@@ -9,7 +9,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.FastAppend
 
-/** Base class of suites for JDBC catalogs. Each test runs on every kind of database. */
+/** Base class of suites for JDBC catalogs. A test that `onEach` defines runs on each kind of database. */
 abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
 
   override def afterEach(): Unit = FaultyDriver.reset()

@@ -93,7 +93,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("the message of an error response that violates the protocol is short and has no control characters") {
+  test("the message for a malformed, long or multi-line error response is short and has no control characters") {
     withStub { stub =>
       val bodies = Seq("", "<html>" + "x" * 100000, "[]", """{"error":7}""", """{"error":{"message":7}}""")
       bodies.foreach { body =>

@@ -296,7 +296,7 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("credentials in a plan for the table or for a directory of the table replace the keys of the table") {
+  test("credentials in a plan replace the keys of the table if their prefix contains the table or is inside it") {
     withServer { stub =>
       val ofTable = """{"s3.access-key-id":"AK1","s3.secret-access-key":"x","s3.session-token":"st"}"""
       stub.on(s"GET $path")(table(metadata, s"$location/m.metadata.json", s""","config":$ofTable"""))

@@ -35,7 +35,7 @@ final class StubServer extends AutoCloseable {
   /**
    * Sets the responses to a request, in order. The last response is repeated.
    *
-   * @param request method and path, for example `GET /v1/config`
+   * @param request a method, or a method and a path with or without its query, for example `GET /v1/config`
    */
   def on(request: String)(replies: Reply*): StubServer = {
     scripts.put(request, new ConcurrentLinkedQueue(replies.asJava))
@@ -44,7 +44,7 @@ final class StubServer extends AutoCloseable {
 
   def requests: Vector[Request] = received.asScala.toVector
 
-  /** Method and path of all requests, except requests for the configuration. */
+  /** Method, path and query of all requests, except requests for the configuration. */
   def lines: Vector[String] = requests.map(_.line).filterNot(_.startsWith("GET /v1/config"))
 
   /** How long the catalogs would have waited, in milliseconds, in the order of the waits. */

@@ -255,7 +255,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a table response can set only S3 properties, and cannot configure classes to load") {
+  test("Hadoop properties and class names in the config of a table response are ignored") {
     withStub { stub =>
       val more =
         """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""

@@ -111,7 +111,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(t.io.reads.get <= reads + 3, "the manifest list, the manifest and the next manifest")
   }
 
-  test("an unchanged table is not read, and of a new commit only the manifest list and manifest", OfManifests) {
+  test("an unchanged table is not read; after a commit, only its manifest list and manifest are read", OfManifests) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 20).foreach(i => t.append(file(s"f$i")))
     val p = planner()
@@ -154,7 +154,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(planner().next(state(t), start, StreamLimit.Unlimited).get.tasks.map(_.file.path) == Vector("c"))
   }
 
-  test("after the earlier rows, a commit that removes rows is an error that names the snapshot and the option") {
+  test("the rows before a commit that removes rows are read; then an error names the snapshot and the option") {
     val actions = new Actions(TestTables.unpartitioned())
     val start = offsetAfter(actions.append(added("a")))
     actions.append(added("b"))

@@ -13,7 +13,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Tests that reading a damaged manifest or manifest list throws an `IcebergError` that says what is wrong. */
+/** Tests that if a damaged manifest or manifest list cannot be read, the `IcebergError` says what is wrong. */
 class DamagedManifestSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId)
 

@@ -87,7 +87,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "added entries inherit the snapshot id and sequence numbers, and other entries keep their own values",
+    "entries inherit the snapshot id and the sequence numbers that they lack, and keep their own values",
     ManifestRules.inheritsSnapshot,
     ManifestRules.inheritsNumbers,
     ManifestRules.explicitNumbers

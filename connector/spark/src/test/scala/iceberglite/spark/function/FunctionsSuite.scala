@@ -104,7 +104,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     assert(resultOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
   }
 
-  test("functions in plans have an invoke method, and functions that SQL statements call do not") {
+  test("the function days has an invoke method in plans, but not if a SQL statement calls it") {
     def hasInvokeMethod(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
       f.getClass.getMethods.exists(_.getName == "invoke")
     val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")

@@ -44,7 +44,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
   private def schema(table: String): Seq[StructField] =
     withoutComments(spark.table(table).schema).asInstanceOf[StructType]
 
-  test("all metadata tables have the same columns, types and nullability as in Apache Iceberg") {
+  test("the metadata tables of both connectors have the same columns, types and nullability") {
     val differences = for {
       t <- tables.map(create)
       table <- MetadataTables.all if !onlyOurs(table)

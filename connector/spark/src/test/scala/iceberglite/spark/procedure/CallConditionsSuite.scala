@@ -6,7 +6,7 @@ import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Tests that every error of a procedure call has an error condition and a SQL state. */
+/** Tests the error conditions and SQL states of procedure calls that fail. */
 class CallConditionsSuite extends AnyFunSuite with ImportFixture {
   private lazy val table: String = {
     val t = newTable()

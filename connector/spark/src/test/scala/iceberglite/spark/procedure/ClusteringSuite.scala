@@ -173,7 +173,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("CLUSTER BY rewrites only files that are not yet clustered or have deleted rows") {
+  test("after CLUSTER BY, only files that are not yet clustered or have deleted rows are rewritten") {
     val t = newPoints()
     append(t, 10000, 10, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")

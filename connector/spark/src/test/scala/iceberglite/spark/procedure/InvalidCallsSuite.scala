@@ -9,9 +9,9 @@ import iceberglite.FilesBelow
 import iceberglite.spark.rowlevel.StatementFixture
 
 /**
- * Tests each kind of invalid input for each procedure: a wrong name, type or option, a condition that does not select
- * files, and a location of another table. The error states the position and, for a wrong name, the closest match. A
- * rejected call changes nothing.
+ * Tests invalid calls of procedures: a wrong name, type or option, a condition that does not select files, and a
+ * location of another table. Most errors state the position and, for a wrong name, the closest match. A rejected call
+ * changes nothing.
  */
 class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
   private lazy val table: String = filled(2, "merge-on-read")

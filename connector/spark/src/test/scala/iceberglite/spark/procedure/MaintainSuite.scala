@@ -17,7 +17,7 @@ import iceberglite.table.{Environment, SnapshotTarget}
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Tests `CALL maintain` and the metadata table `health`. Apache Iceberg must read the same rows after each call. */
+/** Tests `CALL maintain` and the metadata table `health`. Some tests check that Apache Iceberg reads the same rows. */
 class MaintainSuite extends AnyFunSuite with StatementFixture {
   // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
   override lazy val spark: SparkSession = SharedSession.spark

@@ -40,7 +40,7 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
 
   /**
    * Returns the numbers of a result that are the same for two equal tables: of rewritten, added and failed data files,
-   * and of removed delete files. The rewritten bytes are not, because two writes of the same rows may make files of
+   * and of removed delete files. The rewritten bytes are omitted, because two writes of the same rows may make files of
    * slightly different sizes.
    */
   protected def counts(row: Row): Seq[Any] = Seq(0, 1, 3, 4).map(row.get)

@@ -199,7 +199,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
       assert(onDriver == onCluster && onDriver._3.size == 6)
     }
 
-  test("random tables keep their rows", Slow) {
+  test("a rewrite keeps the rows of random tables", Slow) {
     Sampling.half(0 until Fuzz.slowRounds(4), "rounds of rewrites of position deletes").foreach { round =>
       val seed = Fuzz.seed + round
       val random = new Random(seed)

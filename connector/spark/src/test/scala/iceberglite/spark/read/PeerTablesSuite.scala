@@ -247,7 +247,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, s"SELECT s.y, l[0] FROM %s WHERE $filter").size == 1)
   }
 
-  test("an empty table has no rows and no snapshot") {
+  test("a table without snapshots has no rows") {
     val table = create("id int")
     assert(rows(s"SELECT * FROM $table").isEmpty)
     assert(rows(s"SELECT count(*) FROM $table").head.getLong(0) == 0)

@@ -6,7 +6,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.IcebergTable
 
-/** Checks that statements whose condition is null for every row change no rows. */
+/** Checks that statements update and delete no rows if their condition is null for every row. */
 class NullConditionsSuite extends AnyFunSuite with StatementFixture {
 
   private val modes = Seq("copy-on-write", "merge-on-read")

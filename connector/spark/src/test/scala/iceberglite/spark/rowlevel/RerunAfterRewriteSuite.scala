@@ -14,7 +14,7 @@ import iceberglite.spark.table.RerunAfterRewrite
 import iceberglite.spec.IcebergError.{ChangeScope, CommitConflict, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.SnapshotTarget
 
-/** Checks that a statement runs again if a compaction replaces its files before its commit. */
+/** Checks when a statement runs again because its table was changed before its commit. */
 class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
   import RerunAfterRewriteSuite._
 

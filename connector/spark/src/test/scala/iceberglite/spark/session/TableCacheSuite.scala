@@ -55,7 +55,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that is used constantly never shows metadata older than the interval, whichever writer commits") {
+  test("a table that is used constantly never shows metadata older than the interval") {
     new Fixture("bound") {
       var committedMs = Vector.empty[(Long, String)]
       (1 to 400).foreach { step =>

@@ -159,7 +159,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(described("View Query Output Columns") == "[coalesce(a, b), a, b, r, s]")
   }
 
-  test("a missing column or an incompatible type of a table is an error that names the column of the view") {
+  test("a missing column or an incompatible type of a table is an error that names the column") {
     val (table, view) = (newTable(), newView("lite"))
     sql(s"CREATE TABLE $table (a INT, b INT) USING iceberg")
     sql(s"CREATE VIEW $view (x, y) AS SELECT * FROM $table")

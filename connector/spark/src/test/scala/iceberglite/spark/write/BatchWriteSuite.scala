@@ -15,7 +15,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[993,499458]")
   }
 
-  test("each transform writes rows to the partitions in which Apache Iceberg finds them") {
+  test("rows are written to the partitions of their transformed values, in which Apache Iceberg finds them") {
     val t = newTable()
     sql(s"""CREATE TABLE $t (id BIGINT, name STRING, amount DECIMAL(9, 2), at TIMESTAMP, day DATE) USING iceberg
       PARTITIONED BY (bucket(4, id), truncate(2, name), truncate(100, amount), days(at), months(day))""")

@@ -27,7 +27,7 @@ import iceberglite.spec.types.Type.TimeType
 class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables {
   private val formats = Seq("orc", "avro")
 
-  /** The types that Apache Iceberg's Spark integration can read. */
+  /** The types of format version 2 that Apache Iceberg's Spark integration can read. */
   private val types = RecordGenerators.ofVersion2.filter(_ != TimeType)
 
   private def sample[A](gen: Gen[A], seed: Long): A = gen.pureApply(Gen.Parameters.default, Seed(seed))

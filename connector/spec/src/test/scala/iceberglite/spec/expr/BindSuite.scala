@@ -133,7 +133,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(IsNull(column("place.lat"))) == "place.lat IS NULL")
   }
 
-  test("an unknown column and a void transform are always null") {
+  test("a column of type unknown and a void transform are always null") {
     Seq(column("u"), Term.Transformed(Void, column("i"))).foreach { term =>
       assert(bind(IsNull(term)) == "true")
       assert(bind(NotNull(term)) == "false")

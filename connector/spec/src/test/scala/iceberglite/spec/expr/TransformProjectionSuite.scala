@@ -165,7 +165,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Truncate(2), NotStartsWith(text, "abc")).contains("p <> 'ab'"))
   }
 
-  test("bucket projects only null tests and equality predicates") {
+  test("bucket projects equality only inclusively, and inequality only strictly") {
     val bucketOfThree = Bucket(16)(IntLiteral(3)).get
     assert(Bucket(16).project(target(Bucket(16), IntType), Equal(number, IntLiteral(3))).contains(
       Equal(Term.Bound(target(Bucket(16), IntType), "p"), bucketOfThree)

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.{MetadataUpdate, SchemaChanges}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** Tests the checks of the source columns of partition specs and sort orders, for every kind of update. */
+/** Tests the checks of the source columns of partition specs and sort orders in metadata updates. */
 class SourceCheckSuite extends AnyFunSuite {
   private val table = empty(V2)
 

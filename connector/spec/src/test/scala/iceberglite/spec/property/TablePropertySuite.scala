@@ -19,7 +19,7 @@ class TablePropertySuite extends AnyFunSuite {
     assert(of(ManifestMerge, Map.empty))
   }
 
-  test("property values are read without regard to case and surrounding whitespace") {
+  test("names are read in any case, spaces around a value are ignored, and a path has no trailing slash") {
     assert(of(TargetFileSize, Map(TargetFileSize.key -> " 1024 ")) == 1024L)
     assert(of(WriteFormat, Map(WriteFormat.key -> "ORC")) == FileFormat.Orc)
     assert(of(Distribution, Map(Distribution.key -> "Range")).contains(DistributionMode.Range))

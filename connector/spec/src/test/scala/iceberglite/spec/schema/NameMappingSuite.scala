@@ -73,7 +73,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(entry(m, "points", "element", "z").flatMap(_.id).contains(table.lastColumnId + 4))
   }
 
-  test("a dropped column keeps its entry until another column takes its name", EvolutionRules.mappingFollows) {
+  test("a dropped column keeps its name in the mapping until another column takes it", EvolutionRules.mappingFollows) {
     val id = table.schema.require("amount").id
     assert(after(_.dropColumn(path("amount"))) == mapping)
     val m = after(_.dropColumn(path("amount")).addColumn(path(), "amount", StringType))

@@ -53,7 +53,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rejection(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
   }
 
-  test("the format version can be raised by one or two, but cannot be lowered", MetadataRules.upgrade) {
+  test("the format version can be raised, also by more than one, but cannot be lowered", MetadataRules.upgrade) {
     assert(applied(empty(V1), UpgradeFormatVersion(V2)).formatVersion == V2)
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
@@ -339,7 +339,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     Seq(0L, -1L).foreach(id => assert(rejection(base, AddSnapshot(snapshot(base, id, laterMs))).contains("positive")))
   }
 
-  test("properties, location and keys are set and removed") {
+  test("properties and encryption keys are set and removed, and the location is set") {
     val base = empty(V3)
     val set = applied(
       base,

@@ -57,7 +57,10 @@ class SchemaEvolutionSuite extends AnyFunSuite {
     }
   }
 
-  test("an initial default never changes", EvolutionRules.initialDefaultStays) {
+  test(
+    "an initial default never changes, except that it is promoted with its column",
+    EvolutionRules.initialDefaultStays
+  ) {
     always { (before, _, after) =>
       for ((id, field) <- before.schema.byId; now <- after.schema.byId.get(id)) {
         assert(now.initialDefault == field.initialDefault.map(DefaultValue.promote(field.name, _, now.fieldType)))

@@ -9,7 +9,7 @@ import iceberglite.scan.deletes.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
-/** Checks which rows of a columnar batch added deletes remove that earlier deletes had not removed. */
+/** Checks which rows of a columnar batch the added deletes remove, but the earlier deletes do not. */
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 

@@ -27,7 +27,7 @@ import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 import iceberglite.storage.HadoopFileIO
 
-/** Checks that columns in all Parquet encodings are read, either as vectors or row by row. */
+/** Checks how columns in different Parquet encodings are read: as vectors or row by row. */
 class EncodingsSuite extends AnyFunSuite {
   private val rows = EncodedRecords.some(700, seed = 5)
   private val columns = EncodedRecords.schema.fields

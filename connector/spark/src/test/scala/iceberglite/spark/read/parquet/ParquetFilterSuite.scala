@@ -137,7 +137,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def column(name: String) = Term.Named(name)
 
-  test("pages without a matching row are skipped for every column type") {
+  test("pages without a matching row are skipped for several column types") {
     val pageRows = 10
     assert(rowsRead(Equal(column("i"), IntLiteral(55))) == pageRows)
     assert(rowsRead(Equal(column("promoted"), LongLiteral(55))) == pageRows)

@@ -136,7 +136,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(read(t) == Seq("[null,2]"))
   }
 
-  test("upserts with keys of every comparable type replace the rows with the same keys", Slow) {
+  test("upserts with keys of every comparable SQL type replace the rows with the same keys", Slow) {
     val columns = "b BOOLEAN, i INT, l BIGINT, d DECIMAL(9, 2), e DECIMAL(30, 2), day DATE, ts TIMESTAMP, " +
       "n TIMESTAMP_NTZ, s STRING, x BINARY, c CHAR(3)"
     val t = newUpsertTable(s"$columns, v INT", 3)
