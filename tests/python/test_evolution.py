@@ -35,7 +35,7 @@ def versions(table: Table) -> int:
     return table.metadata("metadata_log_entries").count()
 
 
-def test_all_kinds_of_changes_are_one_commit(spark: SparkSession, events: Table) -> None:
+def test_changes_of_many_kinds_are_one_commit(spark: SparkSession, events: Table) -> None:
     before = versions(events)
     with events.evolve() as changes:
         changes.add_column("city", StringType(), nullable=False, default="'Rome'", comment="it's ${a} city")

@@ -121,7 +121,7 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def isComment(line: String): Boolean = Seq("*", "/*", "//").exists(line.trim.startsWith(_))
 
-  test("only the tree packages of core use manifests and their codecs") {
+  test("only the tree packages of core and the metadata tables of manifests use manifests and their codecs") {
     val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
     // The metadata tables `manifests` and `all_manifests` show manifests, and therefore may use their types.
     val manifestTables =

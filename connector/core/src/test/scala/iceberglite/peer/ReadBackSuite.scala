@@ -49,7 +49,7 @@ import iceberglite.tree.ManifestCache
 
 /**
  * Tests that iceberg-lite, Apache Iceberg and PyIceberg read the same rows from a table with real files, after commits
- * with actions of every kind.
+ * with actions of many kinds.
  */
 class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
   import TestTables.{environment, schema}
@@ -144,7 +144,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
 
   Seq(V2, V3).foreach { version =>
     test(
-      s"all readers return the same rows of a version $version table after actions of every kind",
+      s"all readers return the same rows of a version $version table after actions of many kinds",
       CommitRules.operations +: Sampling.slowUnless(version == V3): _*
     ) {
       val t = new Files(version)

@@ -181,7 +181,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("rows are removed by keys of every allowed type", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
+  test("rows are removed by keys of different types", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
     val values = Seq[(PrimitiveType, AnyRef, AnyRef)](
       (BooleanType, Boolean.box(true), Boolean.box(false)),
       (IntType, Int.box(1), Int.box(2)),

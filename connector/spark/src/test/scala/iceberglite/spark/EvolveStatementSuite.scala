@@ -23,7 +23,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     name
   }
 
-  test("all kinds of changes are one commit, and each change sees the result of the previous changes") {
+  test("changes of many kinds are one commit, and each change sees the result of the previous changes") {
     val name = created()
     val before = commits(name)
     tableOf(name).evolve()

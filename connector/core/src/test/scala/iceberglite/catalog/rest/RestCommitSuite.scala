@@ -331,7 +331,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("changes to several tables are committed in one request, completely or not at all") {
+  test("changes to several tables are sent in one request, and some of its errors leave the outcome unknown") {
     withStub { stub =>
       val other = TableIdentifier(Vector("x", "y"), "u")
       stub.on("POST /v1/transactions/commit")(answer(204))

@@ -38,7 +38,7 @@ class RefStatementSuite extends AnyFunSuite {
     ))
   }
 
-  test("every option of a branch is parsed, in every form") {
+  test("the options of branches and tags are parsed, in different forms") {
     Seq(
       "AS OF VERSION 42" -> RefOptions(Some(42)),
       s"AS OF VERSION ${Long.MaxValue} RETAIN 3 DAYS" -> RefOptions(Some(Long.MaxValue), Some(3 * day)),

@@ -82,7 +82,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     t
   }
 
-  test("columns of all types can be read, alone and together with other columns", SparkRules.everyTypeOpens) {
+  test("columns of all types that Spark lacks can be read, in batches and row by row", SparkRules.everyTypeOpens) {
     assert(spark.table(allTypes).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
       "id bigint",
       "u string",
@@ -288,7 +288,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     (_: Integer, _: String) => typedValue
   }
 
-  test("values of every type of format version 1 are read correctly", SparkRules.everyTypeOpens) {
+  test("dates, timestamps, decimals and booleans of format version 1 are read correctly", SparkRules.everyTypeOpens) {
     val t = newTable()
     val table = javaTable(
       t,

@@ -124,7 +124,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assertNoOrphans(t)
   }
 
-  test("concurrent writers keep all rows, and a compaction that conflicts with another commit changes nothing", Slow) {
+  test("concurrent writers with automatic compaction keep all rows and leave no unreferenced files", Slow) {
     val t = create(enabled ++ Seq("commit.retry.num-retries" -> "50", "commit.retry.min-wait-ms" -> "5"): _*)
     val pool = Executors.newFixedThreadPool(3)
     val writers = (0 until 3).map { writer =>

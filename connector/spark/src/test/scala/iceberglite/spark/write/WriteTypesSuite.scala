@@ -87,7 +87,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM $t").map(_.toString) == Seq("[1,p,2.5,3]"))
   }
 
-  test("timestamps are the same instants in every session time zone, even before 1582") {
+  test("timestamps of a session in another time zone are the same instants, even before 1582") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (id INT, z TIMESTAMP, n TIMESTAMP_NTZ, d DATE) USING iceberg " +

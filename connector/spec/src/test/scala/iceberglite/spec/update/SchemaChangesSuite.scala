@@ -223,7 +223,7 @@ class SchemaChangesSuite extends AnyFunSuite {
   }
 
   test(
-    "the error for any other type change names the column and both types",
+    "the error for another type change names the column and both types",
     EvolutionRules.promotions,
     EvolutionRules.primitiveStaysPrimitive,
     EvolutionRules.errorsNamePaths

@@ -82,7 +82,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
       |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
       |""".stripMargin.replace("\n", " ")
 
-  test("equality deletes compare columns of every type", ScanRules.allColumnsEqual, Slow) {
+  test("equality deletes compare columns of every SQL type but float and double", ScanRules.allColumnsEqual, Slow) {
     val zoned = LocalDateTime.of(1960, 1, 1, 10, 0, 0, 500000000)
     val keys = Seq[(String, Any)](
       "b" -> true,

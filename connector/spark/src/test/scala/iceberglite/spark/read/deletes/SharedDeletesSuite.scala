@@ -110,7 +110,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2 == Seq(0))
   }
 
-  test("each task reports the same error for a damaged delete file, and the next query reads the file again", Slow) {
+  test("the error of a query contains the damaged delete file, and the next query reads the file again", Slow) {
     val table = create(version = 2, files = 4)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))

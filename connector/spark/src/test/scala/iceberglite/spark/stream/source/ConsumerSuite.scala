@@ -118,7 +118,7 @@ class ConsumerSuite extends AnyFunSuite with StreamFixture {
     assert(read(twice, checkpoint) == texts(Seq(3, 3)))
   }
 
-  test("the tag of a consumer is moved once for each micro-batch") {
+  test("the tag of a consumer is moved at most once for each micro-batch") {
     val t = numbers(0 until 1, 1 until 2)
     def versions: Int = rows(s"SELECT * FROM $t.metadata_log_entries").size
     val reader = sourceOf(t, options: _*)
