@@ -89,7 +89,7 @@ object AvroCodec {
   /**
    * Returns the decompressor for the blocks of one file. The decompressor is not thread-safe.
    *
-   * @throws AvroFault if the codec in the file header is not supported
+   * @throws AvroFault if the codec in the file header is not supported, or needs a library that is missing
    */
   private[iceberglite] def decompressor(name: String): Decompressor = name match {
     case "null" => UncompressedDecompressor

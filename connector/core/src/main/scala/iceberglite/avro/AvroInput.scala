@@ -113,7 +113,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   /**
    * Reads the item count of the next block of an array or map; 0 marks the end. A count above the number of remaining
-   * bytes is rejected, because every item of an Iceberg list or map takes at least one byte.
+   * bytes is rejected. Items that take zero bytes, such as elements of type `unknown`, are not supported.
    */
   def readBlockCount(): Int = {
     val count = readLong()

@@ -90,7 +90,10 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     used += length
   }
 
-  /** Writes the branch index of a value in a union whose first branch is null. All optional fields use such a union. */
+  /**
+   * Writes the branch index of a value in a union whose first branch is null. All optional fields except those of type
+   * `unknown` use such a union.
+   */
   def writeBranch(isPresent: Boolean): Unit = writeByte(if (isPresent) 2 else 0)
 
   private def ensure(more: Int): Unit = if (bytes.length - used < more) {

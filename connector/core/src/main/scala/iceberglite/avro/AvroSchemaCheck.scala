@@ -11,7 +11,7 @@ import org.apache.avro.Schema.Type._
 private[iceberglite] object AvroSchemaCheck {
 
   /**
-   * Maximum number of nodes in a schema. Each record, array, map, union and primitive type is a node. The schemas of
+   * Maximum number of nodes in a schema. Each type is a node, whether it is nested or not. The schemas of
    * manifests are far smaller. For example, the schema of a manifest with 600 partition fields has about 2000 nodes.
    */
   private val MaxNodes = 20000L

@@ -3,8 +3,8 @@ package iceberglite.avro
 import java.util.Locale
 
 /**
- * Names of columns in files. A name that a file format does not allow is escaped in the same way as in Apache Iceberg:
- * `_x2E` for a dot, `_1` for a leading 1. Readers are not affected, because they identify columns by field id.
+ * Names of columns in files. Characters that a file format or its tools do not support are escaped as in Apache
+ * Iceberg: `_x2E` for a dot, `_1` for a leading 1. Readers are not affected, because they identify columns by field id.
  */
 private[iceberglite] object FileFieldNames {
 

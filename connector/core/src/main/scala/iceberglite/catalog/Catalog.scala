@@ -154,6 +154,6 @@ trait Catalog extends Committer with AutoCloseable {
 
   override def report(id: TableIdentifier, report: => MetricsReport): Unit = reports.submit(id, report)
 
-  /** Releases the resources of the catalog, after the metrics that wait for delivery are delivered. */
+  /** Waits a limited time for the delivery of queued metrics reports, and then releases the catalog's resources. */
   override def close(): Unit = reports.close()
 }

@@ -27,7 +27,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * Drops the table. A table whose metadata is damaged can be dropped only without PURGE, and its data files are kept.
    *
    * @return false if the table does not exist
-   * @throws ValidationFailed if the directory may contain files of other tables
+   * @throws ValidationFailed if the directory may contain files of other tables, or if `gc.enabled` is false
    */
   def apply(purge: Boolean): Boolean = {
     val exists = versions.exists

@@ -99,7 +99,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Reads a version. The name of its file depends on the compression codec. Early releases of Apache Iceberg append
-   * `.gz` to the name of an uncompressed file, and this name is tried last.
+   * `.gz` to the name of a compressed file, as in `v1.metadata.json.gz`. This name is tried last.
    */
   private def read(number: Int): Option[TableVersion] = {
     val names =

@@ -10,8 +10,8 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
- * Reads and writes data files of one file format, with field ids on every node (spec: "Appendix A: Format-specific
- * Requirements"). To add a format, implement this trait and list the implementation in [[DataFormats.all]].
+ * Reads and writes data files of one file format, with field ids (spec: "Appendix A: Format-specific Requirements"). To
+ * add a format, implement this trait and list the implementation in [[DataFormats.all]].
  */
 trait DataFormat {
   def format: FileFormat

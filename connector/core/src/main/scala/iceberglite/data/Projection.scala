@@ -36,7 +36,7 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
    *
    * @param ids ids of the fields of the file's struct, in file order
    * @param structPath path of the struct, for messages
-   * @throws UnreadableFile if the file has a field id more than once, or lacks a required field
+   * @throws UnreadableFile if the file has the id of a requested field more than once, or lacks a required field
    */
   def sources(expected: StructType, ids: Vector[Option[Int]], structPath: Vector[String]): Array[FieldSource[V]] = {
     val indexes = ids.zipWithIndex.collect { case (Some(id), i) => id -> i }.groupBy(_._1)

@@ -116,7 +116,7 @@ private object MinMax {
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
-  /** Tracks the bounds of values with a comparator, so that values need not be converted to literals. */
+  /** Tracks the bounds of values with a comparator, so that values of most types need not be converted to literals. */
   final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends MinMax {
     private var minimum: AnyRef = _
     private var maximum: AnyRef = _

@@ -7,7 +7,10 @@ import iceberglite.spec.types.Type.{BinaryType, LongType}
 import iceberglite.table.Table
 import iceberglite.tree.{MetadataTree, SnapshotFiles}
 
-/** The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. */
+/**
+ * The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. In version
+ * 4, the roots are included.
+ */
 object AllManifestsTable extends MetadataTable {
   override val name = "all_manifests"
   override val showsOneSnapshot = false

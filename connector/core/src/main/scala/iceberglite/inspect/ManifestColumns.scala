@@ -161,7 +161,8 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)
       val types = spec.partitionType(sources).fields.map(_.fieldType)
       partitions.zip(spec.fields.zip(types)).zipWithIndex.map { case ((summary, (field, fieldType)), ordinal) =>
-        // If the partition field has only null values, the bounds are shown as "null", as in Apache Iceberg.
+        // An absent bound, for example of a partition field with only null values, is shown as "null", as in Apache
+        // Iceberg.
         def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
           case p: PrimitiveType =>
             Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))

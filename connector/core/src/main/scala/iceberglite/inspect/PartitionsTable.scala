@@ -11,7 +11,7 @@ import iceberglite.table.Table
 
 /**
  * The record and file counts of each partition in a snapshot. There is one row for each partition of each partition
- * spec. An unpartitioned table has a single row.
+ * spec. An unpartitioned table has a single row, or no row if it has no files.
  */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"

@@ -12,8 +12,8 @@ object ComputePartitionStatistics {
   /**
    * @param snapshotId the snapshot whose statistics are computed; by default the current snapshot
    * @param summary entries of the snapshot summary that describe the compute engine
-   * @return the table with the statistics, and the statistics file; absent if there is no snapshot, or if the snapshot
-   *   has no files
+   * @return the table with the statistics, and the statistics file; absent if there is no snapshot, or if no manifest
+   *   of the snapshot has entries
    * @throws iceberglite.spec.IcebergError.NotFound if the table has no snapshot with this id
    * @throws iceberglite.spec.IcebergError.ValidationFailed if no partition spec of the table has a partition field
    */

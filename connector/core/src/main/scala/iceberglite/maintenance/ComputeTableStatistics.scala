@@ -16,7 +16,7 @@ object ComputeTableStatistics {
   /**
    * Returns the columns whose statistics are computed.
    *
-   * @param names names of columns; empty for all columns with primitive types
+   * @param names names of top-level columns; empty for all top-level columns with primitive types
    * @throws NotFound if the schema has no such column
    * @throws InvalidArgument if the type of a column is not primitive
    */

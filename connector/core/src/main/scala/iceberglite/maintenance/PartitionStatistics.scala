@@ -34,7 +34,10 @@ final case class PartitionStatistics(
     dvCount: Int
 ) {
 
-  /** All counts of files, rows and bytes. A count is absent if it is optional and the statistics file omits it. */
+  /**
+   * All counts of files, rows and bytes except the total record count. A count is absent if it is optional and the
+   * statistics file omits it.
+   */
   private[maintenance] def counts: Vector[Option[Long]] = Vector(
     Some(dataRecordCount),
     Some(dataFileCount.toLong),
@@ -50,8 +53,8 @@ final case class PartitionStatistics(
   private[maintenance] def hasFiles: Boolean = counts.flatten.exists(_ != 0)
 
   /**
-   * Adds later changes to the same partition. A count of the result is absent if the count of this row or of `changes`
-   * is absent.
+   * Adds later changes to the same partition. The total record count of the result is always absent. Another count is
+   * absent if the count of this row or of `changes` is absent.
    *
    * @param changes the sums of the added files, minus those of the removed files
    */

@@ -35,7 +35,7 @@ object PartitionStatisticsFiles {
    * table metadata.
    *
    * @param unique a part of the file name that distinguishes the file from other files of the snapshot
-   * @return absent for a snapshot without files
+   * @return absent if there are no rows, because no manifest of the snapshot has entries
    */
   def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
     Some(rowsOf(io, metadata, snapshot)).filter(_.nonEmpty).map(write(io, metadata, snapshot.snapshotId, unique, _))

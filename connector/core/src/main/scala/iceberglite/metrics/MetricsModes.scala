@@ -31,8 +31,9 @@ object MetricsModes {
 
   /**
    * Returns the modes of a table's columns. A property can set the mode of a column. Otherwise, a column has the
-   * table's default mode, except that columns in the sort order and clustering columns always have bounds. If no
-   * default mode is set, only the first columns of a very wide table have metrics.
+   * table's default mode, except that clustering columns, and columns to which the sort order applies an
+   * order-preserving transform, always have bounds. If no default mode is set, only the first columns of a very wide
+   * table have metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */

@@ -12,7 +12,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts Iceberg schemas to Parquet schemas with a field id on every node (spec: "Appendix A: Parquet"). */
+/** Converts Iceberg schemas to Parquet schemas with field ids (spec: "Appendix A: Parquet"). */
 object ParquetSchemas {
   private val MaxIntDigits = 9
   private val MaxLongDigits = 18

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer
 import org.roaringbitmap.RoaringBitmap
 
 /**
- * Reads 32-bit bitmaps in Roaring's portable format. All parts of a bitmap are checked before the RoaringBitmap library
- * reads them, because the library does not validate its input. An unsorted part would cause wrong results of lookups,
- * and a truncated part would cause a failure later.
+ * Reads 32-bit bitmaps in Roaring's portable format. All parts of a bitmap that the RoaringBitmap library uses are
+ * checked before the library reads them, because the library does not validate its input. An unsorted part would cause
+ * wrong results of lookups, and a truncated part would cause a failure later.
  */
 private[puffin] object PortableBitmap {
   private val CookieWithRuns = 12347
@@ -40,7 +40,7 @@ private[puffin] object PortableBitmap {
     bitmap
   }
 
-  /** Checks all parts of a bitmap. */
+  /** Checks a bitmap, and moves the position of the buffer behind it. The offsets of the containers are not checked. */
   private def check(in: ByteBuffer): Unit = {
     requireRemaining(in, Integer.BYTES)
     val cookie = in.getInt()

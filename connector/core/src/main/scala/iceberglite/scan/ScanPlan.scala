@@ -21,12 +21,13 @@ final case class ScanPlan(
 )
 
 /**
- * Statistics about the planning of a scan. In an incremental read, the numbers of manifests and of live files refer to
- * the manifests that the commits in the range wrote, instead of the manifests of a snapshot.
+ * Statistics about the planning of a scan. In an incremental read or a changelog, the numbers of manifests and of live
+ * files refer to the manifests that the commits in the range wrote, instead of the manifests of a snapshot.
  *
  * @param totalManifests number of data manifests of the snapshot
  * @param skippedManifests number of data manifests that were not read, because they have no live files, because their
- *   partition summaries exclude them, or because the earlier manifests have enough rows for the query's LIMIT
+ *   partition summaries or column metrics exclude them, or because the earlier manifests have enough rows for the
+ *   query's LIMIT
  * @param totalFiles number of live data files of the snapshot; absent if the manifest list has no file counts for a
  *   manifest that was not read
  * @param deleteFiles number of delete files that apply to the files of the plan

@@ -27,8 +27,8 @@ object Splits {
   }
 
   /**
-   * Splits files at every row group, even files smaller than the target size, and combines the splits into groups. A
-   * group can then combine a large row group of one file with smaller row groups of other
+   * Splits files with valid `split_offsets` at every row group, even files smaller than the target size, and combines
+   * the splits into groups. A group can then combine a large row group of one file with smaller row groups of other
    * files. The disadvantage is that more files are opened by several tasks.
    */
   def ofRowGroups(

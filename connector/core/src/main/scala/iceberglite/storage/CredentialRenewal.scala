@@ -46,7 +46,7 @@ object CredentialRenewal {
   private val Request = "iceberglite.credentials.request.secret"
   private val Table = "iceberglite.credentials.table"
 
-  /** Credentials are renewed this long before they expire, or after half of a shorter lifetime. */
+  /** Credentials are renewed this long before they expire, or after half of their lifetime if this is later. */
   private val MaxMarginMs = 300000L
 
   /** Waiting time after a failed renewal of credentials that are still valid. */

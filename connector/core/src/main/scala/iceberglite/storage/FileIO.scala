@@ -19,8 +19,8 @@ final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirect
  * The file operations that tables need. Paths are URIs with or without scheme. A `FileIO` is serializable, so that
  * tasks on executors can use it.
  *
- * Failures are `IcebergError`s: `UnreadableFile` for reads (including reads of missing files), and `StorageFailed` for
- * all other operations.
+ * Failures are `IcebergError`s: `UnreadableFile` for reads (including reads of missing files), and, unless stated
+ * otherwise, `StorageFailed` for all other operations.
  */
 trait FileIO extends FileSink with Serializable {
 

@@ -22,7 +22,7 @@ import iceberglite.spec.IcebergError.Unsupported
  */
 private[storage] object LocalFiles {
 
-  /** Maximum number of attempts to delete a directory while other processes still create files in the directory. */
+  /** Maximum number of retries to delete a directory while other processes still create files in the directory. */
   private val MaxAttempts = 10
 
   /** Returns the URI of a local file, in the same form as in Hadoop's directory listings. */

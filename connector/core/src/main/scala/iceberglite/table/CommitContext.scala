@@ -8,8 +8,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{MetadataPool, TreeTable}
 
 /**
- * The clock, the sleep function, the random generators and the threads of commits. Tests can replace them, because the
- * code of commits uses no others.
+ * The clock, the sleep function, the random generators and the threads of commits. Tests replace them to control the
+ * waits, timestamps and ids of commits.
  *
  * @param nowMs returns the current time in milliseconds since the epoch
  * @param sleep waits for the given number of milliseconds

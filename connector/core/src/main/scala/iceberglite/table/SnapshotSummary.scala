@@ -8,7 +8,7 @@ import iceberglite.tree.WrittenTree
 
 /**
  * Creates the summary of a snapshot (spec: "Snapshots"). The counts are defined as in Apache Iceberg. Counts of zero
- * are omitted, but totals of zero are included.
+ * are omitted, except the number of changed partitions; totals of zero are included.
  */
 object SnapshotSummary {
   import SummaryKey._
@@ -30,7 +30,8 @@ object SnapshotSummary {
    * Returns the summary of a new snapshot.
    *
    * @param base the table metadata, which contains the partition specs and the properties
-   * @param engine entries that describe the compute engine and its job; these entries cannot override a count
+   * @param engine entries that describe the compute engine and its job; all other entries of the summary take
+   *   precedence
    */
   def of(
       operation: Operation,

@@ -142,7 +142,7 @@ final class HiveCatalog private (
       }
   )
 
-  /** Returns all tables of the Metastore except the given table, including tables of other formats. */
+  /** Returns all tables and views of the Metastore except the given table, including those of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
     otherLocations(id).flatMap { table =>
       val tableName = fullName(table.id)

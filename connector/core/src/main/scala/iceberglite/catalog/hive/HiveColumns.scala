@@ -11,8 +11,8 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type._
 
 /**
- * Converts a table's columns and location for Hive. This connector does not read these values, because the metadata
- * file is authoritative.
+ * Converts a table's columns and location for Hive. This connector does not load tables from these values, because the
+ * metadata file is authoritative.
  */
 private[hive] object HiveColumns {
   private val Mr = "org.apache.iceberg.mr.hive"

@@ -35,7 +35,7 @@ final private[hive] class HiveLocks(
   import HiveLocks._
 
   /**
-   * Runs an operation with a lock on a table, and always releases the lock.
+   * Runs an operation with a lock on a table, and then releases the lock, even if the operation fails.
    *
    * @param name the name of the table, for messages
    * @return the result of `body`. If the lock was not acquired, `body` did not run, and the reason is returned as

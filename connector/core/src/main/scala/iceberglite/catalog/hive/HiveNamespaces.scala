@@ -90,7 +90,7 @@ final private[catalog] class HiveNamespaces(
 
   /**
    * Whether a database has its default location: in the catalog's warehouse or, if the catalog has no warehouse, in
-   * that of the Metastore.
+   * that of the Metastore. The database `default` may also have the warehouse itself as its location.
    */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)

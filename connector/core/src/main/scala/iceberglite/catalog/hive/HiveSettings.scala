@@ -24,7 +24,7 @@ final private[hive] case class RetryTimes(timeoutMs: Long, minMs: Long, maxMs: L
  * @param engine whether Hive may read the tables. A table property can override this setting
  * @param keepStatistics whether a commit keeps Hive's parameter `COLUMN_STATS_ACCURATE`
  * @param maxParameter maximum number of characters of a table parameter that shows a part of the metadata; 0 omits
- *   these parameters
+ *   these parameters except `snapshot-count`
  * @param acquire the timeout and pauses for acquiring a lock that another writer holds
  * @param request the timeout and pauses for repeating a lock request whose response was lost
  * @param heartbeatMs interval for renewing a lock, in milliseconds

@@ -15,8 +15,8 @@ import iceberglite.spec.ObjectKind
 private[catalog] object JdbcDrivers {
 
   /**
-   * A database whose driver is known. The default settings of the driver contain timeouts, so that a dead connection is
-   * detected.
+   * A database whose driver is known. The default settings of the driver contain timeouts, for example to detect a dead
+   * connection.
    *
    * @param prefix the beginning of the JDBC URLs of the database
    * @param jar the Maven coordinates of the driver's jar, for messages

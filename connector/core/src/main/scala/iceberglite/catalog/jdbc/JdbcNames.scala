@@ -6,7 +6,7 @@ import iceberglite.table.TableIdentifier
 /** Converts the names of namespaces to their form in the database, and checks the names of new objects. */
 private[catalog] object JdbcNames {
 
-  /** Joins a namespace's levels with dots. @throws InvalidArgument if a level is empty or contains a dot */
+  /** Joins a namespace's levels with dots. @throws InvalidArgument if a level is empty, or contains a dot or NUL */
   def join(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
       throw InvalidArgument(
@@ -42,7 +42,7 @@ private[catalog] object JdbcNames {
 
   /**
    * Checks a namespace level or a table name that is used as a directory name in a default location. Names with which
-   * the location would be outside the warehouse are rejected.
+   * the location could be outside the warehouse are rejected.
    */
   def checkDirectoryName(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {

@@ -51,8 +51,8 @@ private[catalog] object CommitOutcome {
     else server.client.toIcebergError(request.what, errorResponse)
 
   /**
-   * Whether the outcome is unknown after an error of the server or of a proxy. Status 501 means that the commit failed,
-   * because the OpenAPI description defines it as an unsupported request.
+   * Whether the outcome is unknown after an error of the server or of a proxy, or after a timeout (status 408). Status
+   * 501 means that the commit failed, because the OpenAPI description defines it as an unsupported request.
    */
   private def isOutcomeUnknown(errorResponse: RestFailure): Boolean =
     errorResponse.status >= 500 && errorResponse.status != 501 ||

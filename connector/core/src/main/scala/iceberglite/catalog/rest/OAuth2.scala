@@ -47,7 +47,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     current.map(_.token)
   }
 
-  /** Whether the token expires so soon that it may be invalid when a request arrives. */
+  /** Whether the token must be refreshed, because it has expired or expires soon. */
   private def needsRefresh(existing: CurrentToken): Boolean =
     refreshEnabled && !existing.refreshFailed && existing.expiry.exists { e =>
       e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
@@ -147,7 +147,9 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
-  /** The types of tokens that are sent as bearer tokens. `N_A` is the type of an exchanged token (RFC 8693, 2.2.1). */
+  /**
+   * The types of tokens that are sent as bearer tokens. An exchanged token can have the type `N_A` (RFC 8693, 2.2.1).
+   */
   private val BearerTypes = Set("bearer", "n_a")
 
   /** The maximum time, in milliseconds, by which a token is refreshed before its expiration. */

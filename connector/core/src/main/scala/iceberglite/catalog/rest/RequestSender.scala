@@ -50,8 +50,8 @@ private[catalog] object Outcome {
 }
 
 /**
- * Sends requests. Retries a request if the server rejected it temporarily, or if the connection failed. The pause
- * before a retry doubles each time, or is longer if the server requests a longer pause.
+ * Sends requests. Retries a request if the server rejected it temporarily or rejected its credentials, or if the
+ * connection failed. The pause before a retry doubles each time, or is longer if the server requests a longer pause.
  */
 final private[catalog] class RequestSender(settings: RestSettings, transport: Transport, environment: Environment) {
   import Outcome._

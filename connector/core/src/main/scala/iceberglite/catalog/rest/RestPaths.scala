@@ -12,8 +12,8 @@ import iceberglite.table.TableIdentifier
  * The paths of requests to a server. All special characters of names are percent-encoded, so that a name cannot add
  * segments to the path or change a header.
  *
- * @param prefix the prefix of all paths, from the server's configuration. It is part of the path as it is, so a server
- *   that needs encoded characters sends them encoded, such as `main%7Csales`
+ * @param prefix the prefix of all paths, from the server's configuration. Its percent-encoded characters are kept, so a
+ *   server that needs encoded characters sends them encoded, such as `main%7Csales`
  * @param separator the separator of namespace levels, percent-encoded
  */
 final private[catalog] class RestPaths(prefix: Option[String], separator: String) {

@@ -63,8 +63,8 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     }
 
   /**
-   * Returns the decoder of a primitive column; absent if the file's type is neither the expected type nor a type that
-   * can be promoted to the expected type (spec: "Schema Evolution").
+   * Returns the decoder of a primitive column; absent if the file's type cannot be read as the expected type. The
+   * promotions of the specification ("Schema Evolution") are supported.
    */
   private def leaf(schema: AvroSchema, expected: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
     val column = FileFaults.column(path)

@@ -64,8 +64,8 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   }
 
   /**
-   * Returns the target representation of a primitive column; absent if the file's type is neither the expected type nor
-   * a type that can be promoted to the expected type (spec: "Schema Evolution").
+   * Returns the target representation of a primitive column; absent if the file's type cannot be read as the expected
+   * type. The promotions of the specification ("Schema Evolution") are supported.
    */
   private def leaf(t: TypeDescription, expected: PrimitiveType): Option[OrcLeaf] =
     (t.getCategory, expected) match {

@@ -12,8 +12,7 @@ import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Converts Iceberg schemas to ORC schemas with field ids on every node (spec: "Appendix A: ORC"), and ORC schemas to
- * Iceberg schemas.
+ * Converts Iceberg schemas to ORC schemas with field ids (spec: "Appendix A: ORC"), and ORC schemas to Iceberg schemas.
  */
 object OrcSchemas {
   val IdKey = "iceberg.id"

@@ -10,7 +10,7 @@ import iceberglite.spec.property.{OrcCompression, OrcStrategy, TableProperty}
 /**
  * The settings of ORC files. Sizes are in bytes.
  *
- * @param batchSize rows per batch
+ * @param batchSize maximum number of rows per batch
  * @param bloomColumns comma-separated names of columns with Bloom filters
  * @param bloomFpp false positive probability of the Bloom filters
  * @param targetSize target size of a file

@@ -13,7 +13,7 @@ import iceberglite.storage.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
 /**
  * A Hadoop file system that contains a single file of a [[FileIO]]. The ORC library requires a Hadoop file system, but
- * only opens or creates the file.
+ * only creates the file, opens it, or gets its length.
  */
 final private[orc] class OrcStorage private (path: String, input: => InputFile, output: Long => PositionOutputStream)
     extends FileSystem {

@@ -53,8 +53,8 @@ object FileGroup {
 
   /**
    * Returns the files of the new files' partition spec by partition, and all files of other partition specs as one
-   * group. Without clustering columns, only files of an unsuitable size or with many deletes are returned, so that a
-   * table with many files needs little memory.
+   * group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table with many
+   * files needs little memory.
    */
   private[compact] def byPartition(
       table: Table,
@@ -95,7 +95,7 @@ object FileGroup {
   ): Vector[FileGroup] = options.group.divide(chosen)(_.file.fileSizeInBytes)
     .flatMap(group => reasonFor(group, options).map(FileGroup(partition, group, _)))
 
-  /** Returns whether a data file has an unsuitable size or many deletes. */
+  /** Returns whether a data file has an unsuitable size or many deletes, or all files are rewritten. */
   private[compact] def isChosen(task: FileScanTask, options: RewriteOptions): Boolean =
     options.group.isChosen(task.file.fileSizeInBytes) || hasManyDeletes(task, options)
 

@@ -31,9 +31,9 @@ trait RowMoves {
 
 /**
  * Carries deletes over to the new files of a rewrite: the deletes that other writers have committed for the replaced
- * files since the rewrite began. Each commit attempt reads only delete files that were added since the previous
- * attempt, and finds only rows that were not yet deleted in the previous attempt. Therefore a rewrite can succeed even
- * if other writers commit faster than the rewrite could find all deleted rows.
+ * files since the rewrite began. A commit attempt reuses the deletes of the previous attempt if they are still valid:
+ * it reads only delete files that were added since then, and finds only rows that were not yet deleted then. Therefore
+ * a rewrite can succeed even if other writers commit faster than the rewrite could find all deleted rows.
  */
 final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   import IncrementalCarrier._

@@ -50,8 +50,8 @@ object PartitionsWithSmallFiles {
   private val MaxPartitions = 1000
 
   /**
-   * Returns the partitions with at least `min-input-files` small files. If the snapshot has added files to very many
-   * partitions, only some of them are returned.
+   * Returns the partitions with at least two and at least `min-input-files` small files. If the snapshot has added
+   * files to very many partitions, only some of them are returned.
    *
    * @param snapshot the head of a branch
    */

@@ -41,8 +41,8 @@ object PositionDeleteGroup {
    * Returns the groups of a snapshot's position delete files that are worth rewriting. The delete manifests are read
    * once; memory use depends on the number of position delete files and not on the number of data files.
    *
-   * In format version 3, all position delete files of a partition form one group, regardless of their sizes: the
-   * deletion vector of a data file must contain the deletes of all position delete files (spec version 3: "Deletion
+   * In format version 3 and later, all position delete files of a partition form one group, regardless of their sizes:
+   * the deletion vector of a data file must contain the deletes of all position delete files (spec version 3: "Deletion
    * vectors").
    *
    * @param where a condition: only delete files of partitions that may have a matching row are chosen

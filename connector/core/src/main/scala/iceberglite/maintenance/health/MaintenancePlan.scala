@@ -15,7 +15,7 @@ object MaintenancePlan {
    * Returns a step for each action. The steps that are due come first, in descending order of their gain for each
    * rewritten byte. The gain is the number of saved bytes plus the cost of the avoided files
    * (`read.split.open-file-cost` for each file). The other steps follow in the order of [[MaintenanceAction.all]]. The
-   * removal of orphan files is included only if the options request it, or if the orphan files were counted.
+   * removal of orphan files is included only if the options request it, or if orphan files were searched for.
    *
    * @param health the health of the table
    */

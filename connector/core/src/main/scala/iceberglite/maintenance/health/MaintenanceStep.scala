@@ -21,7 +21,7 @@ object MaintenanceAction {
   /** Removes delete files that apply to no data file. */
   case object RemoveDanglingDeletes extends MaintenanceAction("remove_dangling_deletes")
 
-  /** Combines small position delete files; in format version 3, converts them to deletion vectors. */
+  /** Combines small position delete files; in format version 3 and later, converts them to deletion vectors. */
   case object RewritePositionDeleteFiles extends MaintenanceAction("rewrite_position_delete_files")
   case object RewriteManifests extends MaintenanceAction("rewrite_manifests")
 

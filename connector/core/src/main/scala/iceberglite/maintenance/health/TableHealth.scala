@@ -74,7 +74,7 @@ object FileReplacement {
  *   reference was removed, or their sequence number is too low. Other delete files may also apply to no data file
  * @param danglingBytes the size of these files in bytes
  * @param rewrite the position delete files that `rewrite_position_delete_files` would replace by fewer files, or in
- *   format version 3 by deletion vectors
+ *   format version 3 and later by deletion vectors
  */
 final case class DeleteFileHealth(
     positionDeleteFiles: Long,

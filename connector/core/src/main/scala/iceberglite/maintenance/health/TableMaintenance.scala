@@ -62,8 +62,8 @@ final class TableMaintenance(
   import TableMaintenance._
 
   /**
-   * Returns the steps that [[run]] would run, without changing anything. The table's directory is listed, to count the
-   * orphan files.
+   * Returns a report of each step, which shows whether [[run]] would run the step, without changing anything. If
+   * `gc.enabled` is true, the table's directory is listed, to count the orphan files.
    */
   def plan(): Vector[StepReport] = {
     fold(stepsOf(Some(runner.orphanSearch))) { (step, limit) =>
@@ -76,7 +76,8 @@ final class TableMaintenance(
   /**
    * Runs the steps.
    *
-   * @throws Throwable if a user stopped the maintenance, or if the JVM failed. The earlier steps remain committed
+   * @throws Throwable if the health of the table cannot be read, if a user stopped the maintenance, or if the JVM
+   *   failed. The earlier steps remain committed
    */
   def run(): Vector[StepReport] = {
     val start = environment.nowMs()

@@ -20,7 +20,8 @@ final class SourceDirectories(io: FileIO, format: FileFormat) {
    * in Spark. A path to a single file is also accepted.
    *
    * @param accepts whether a partition with this value of a column is listed
-   * @throws InvalidArgument if the path does not exist, or the partition columns differ between directories
+   * @throws InvalidArgument if the path does not exist, if the partition columns differ between directories, or if a
+   *   directory contains both partition directories and files
    */
   def below(root: String)(accepts: (String, Option[String]) => Boolean): Vector[SourcePartition] =
     io.info(root) match {

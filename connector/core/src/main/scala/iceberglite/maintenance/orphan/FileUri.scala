@@ -85,7 +85,7 @@ object EqualPrefixes {
 sealed abstract class PrefixMismatch(val name: String)
 object PrefixMismatch {
 
-  /** Fail before anything is deleted. */
+  /** Fail, normally before anything is deleted. */
   case object Fail extends PrefixMismatch("ERROR")
 
   /** Keep the file. */

@@ -45,7 +45,8 @@ object StreamContent {
 
   /**
    * The rows that each commit inserted and deleted, with the columns of a changelog. Commits with the operation
-   * `replace` are skipped and have no ordinal. A batch contains whole commits.
+   * `replace` are skipped and have no ordinal. A batch contains whole commits, but the rows of the snapshot with which
+   * a stream begins can be divided among batches.
    */
   case object Changes extends StreamContent
 

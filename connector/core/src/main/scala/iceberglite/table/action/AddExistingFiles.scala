@@ -12,8 +12,8 @@ import iceberglite.tree.{FileChanges, PartFilter, WrittenTree}
 
 /**
  * Adds data files that another program wrote, for example files of a Hive table. Unlike the files of a write, these
- * files are never deleted if the commit fails. A concurrent change conflicts only if it adds the same files and
- * `checksDuplicates` is true.
+ * files are never deleted if the commit fails. A concurrent change conflicts only if it adds a CHECK constraint or a
+ * generated column or, if `checksDuplicates` is true, the same files.
  *
  * @param checksDuplicates whether the commit fails if a file is already in the table
  */
