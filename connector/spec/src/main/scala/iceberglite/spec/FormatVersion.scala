@@ -14,8 +14,8 @@ object FormatVersion {
   case object V3 extends FormatVersion(3)
 
   /**
-   * The proposed version with single-file commits. The specification does not contain it yet. Therefore only
-   * iceberg-lite reads and writes such tables, and later releases may change their layout.
+   * The proposed version with single-file commits. The specification does not contain it yet. Therefore other
+   * implementations may be unable to read such tables, and later releases may change their layout.
    */
   case object V4 extends FormatVersion(4)
 

@@ -2,7 +2,7 @@ package iceberglite.spec
 
 import scala.util.matching.Regex
 
-/** Hides the secrets in a text, so that messages and logs do not contain them. */
+/** Hides passwords and secret parameters of URLs in a text, so that messages and logs do not contain them. */
 object Redaction {
 
   /** The user and password in a URL such as `scheme://user:password@host`. */

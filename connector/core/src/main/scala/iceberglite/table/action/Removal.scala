@@ -8,8 +8,8 @@ import iceberglite.table.conflict.{ConflictFilter, DeleteApplicability}
 import iceberglite.tree.{FileSelector, FilePartitions, WrittenTree}
 
 /**
- * Selects the files that a commit removes from a snapshot. The metadata tree automatically removes deletes that no
- * longer apply to any data file.
+ * Selects the files that a commit removes from a snapshot. The metadata tree also removes delete files that become
+ * obsolete because of these removals.
  *
  * @param filter accepts the parts of the metadata tree (manifests in format versions 1 to 3) that may list files to
  *   remove

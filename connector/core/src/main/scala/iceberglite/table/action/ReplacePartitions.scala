@@ -9,8 +9,8 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
  * Replaces all files of the partitions that contain new files (INSERT OVERWRITE with `partitionOverwriteMode=dynamic`).
- * Files of other partition specs are not replaced, as in Apache Iceberg. In an unpartitioned table, all files are
- * replaced. If there are no new files, nothing is committed.
+ * If a new file has an unpartitioned spec, all files of the table are replaced. Otherwise, files of other partition
+ * specs are not replaced, as in Apache Iceberg. If there are no new files, nothing is committed.
  */
 final class ReplacePartitions(
     added: Vector[ContentFile],

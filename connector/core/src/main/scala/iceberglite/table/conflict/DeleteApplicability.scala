@@ -14,8 +14,7 @@ private[table] object DeleteApplicability {
 
   /**
    * Returns one of the data files that a delete file may apply to; `None` if it applies to none of them. Sequence
-   * numbers are not compared, because callers pass only data files with a lower data sequence number than the delete
-   * file.
+   * numbers are not compared; the callers determine which data files are relevant.
    *
    * @param data the data files, by path
    */

@@ -47,7 +47,8 @@ private[iceberglite] object ManifestDecoder {
 
 /**
  * Adds the values that entries inherit from their manifest (spec: "Manifest Entry Fields", "Sequence Number
- * Inheritance"; spec version 3: "Row lineage"). Each method must be called once for each entry, in file order.
+ * Inheritance"; spec version 3: "Row lineage"). `entry` and `firstRowId` must be called once for each entry, in file
+ * order.
  */
 final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
   private val isData = manifest.content == ManifestContent.Data

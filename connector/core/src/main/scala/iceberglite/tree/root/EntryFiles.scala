@@ -113,7 +113,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   /**
    * Returns the entry of a data or delete file as a [[ManifestEntry]].
    *
-   * @throws EntryFault if the statistics do not contain the partition values
+   * @throws EntryFault if the entry is not of a data or delete file, if the table does not have its partition spec, or
+   *   if the statistics do not contain the partition values
    */
   def toEntry(e: ContentEntry): ManifestEntry = toEntry(e, columns.metrics(upperCompleted(e)))
 

@@ -9,7 +9,7 @@ import iceberglite.spec.types.SingleValue
  */
 private[root] object LeafUpgrade {
 
-  /** Returns the manifest that the entry of an Avro leaf describes. */
+  /** Returns the manifest that the entry of a leaf describes, without partition summaries and key metadata. */
   def manifest(leaf: ContentEntry, stats: ManifestStats): ManifestFile = ManifestFile(
     path = leaf.location,
     length = leaf.fileSizeInBytes.getOrElse(0L),

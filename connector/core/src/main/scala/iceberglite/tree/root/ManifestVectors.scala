@@ -31,7 +31,8 @@ private[root] object ManifestVectors {
    * Reads a vector.
    *
    * @param root the path of the root that lists the vector, for messages
-   * @throws EntryFault if the number of positions differs from the record count of the entry
+   * @throws EntryFault if the entry has no content, if the content is too large, or if the number of positions differs
+   *   from the record count of the entry
    */
   def read(io: FileIO, root: String, entry: ContentEntry): DeletionVector = {
     val leaf = entry.referencedFile.mkString

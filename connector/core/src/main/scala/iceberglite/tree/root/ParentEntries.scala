@@ -12,7 +12,7 @@ import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestLi
  * @param leaves the leaf manifests that the root lists
  * @param inline the files that the root lists itself
  * @param vectors the deletion vectors of the leaves, by the location of the leaf
- * @param read reads the entries that a leaf lists, with their positions in the file, from the cache if possible
+ * @param read reads the entries that a leaf lists, with their positions in the file
  */
 final private[root] case class ParentEntries(
     entries: Vector[ContentEntry],
@@ -26,8 +26,8 @@ private[root] object ParentEntries {
   private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty, _ => Iterator.empty)
 
   /**
-   * Returns the entries of the parent. If the parent has a manifest list, its manifests become leaves, and are not
-   * rewritten.
+   * Returns the entries of the parent. If the parent has a manifest list, its manifests with live files become leaves,
+   * and are not rewritten.
    *
    * @param rowIds assigns first row ids to data manifests that have none, because they were written before version 3
    */

@@ -17,7 +17,8 @@ import iceberglite.spec.property.{TableProperty, Version4Property}
  * @param mergeCount the number of leaves of about the same size that are merged
  * @param maxMergeBytes the maximum total size of the leaves that a commit merges into one leaf
  * @param inlineBytes the estimated size of the data files, or of the delete files, in a root above which the oldest
- *   ones move to a leaf
+ *   ones move to a leaf; also the estimated size of the added files with the same content and partition spec above
+ *   which new leaves list them
  * @param maxRootBytes the estimated size of a root above which all files that are carried over move to leaves, and all
  *   deletion vectors of leaves that are carried over move to a Puffin file
  * @param maxVectorBytes the size of a deletion vector of a leaf above which it moves to a Puffin file

@@ -21,8 +21,9 @@ final private[root] class RootMaintenance(
   private val files = new EntryFiles(columns)
 
   /**
-   * Moves the oldest files of the root to leaves, if the root lists too many files. The deletion vectors of moved data
-   * files move to a delete manifest whose `referenced_file` is the data manifest of these data files.
+   * Moves the oldest files of the root to leaves, if the root lists too many files, or if their entries are too large
+   * together. The deletion vectors of moved data files move to a delete manifest whose `referenced_file` is the data
+   * manifest of these data files.
    *
    * @param entries the entries that the commit carries over
    * @param all whether to move all files

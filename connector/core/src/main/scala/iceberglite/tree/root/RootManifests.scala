@@ -14,7 +14,7 @@ import iceberglite.storage.FileIO
 
 /**
  * Reads and writes the manifests of version 4: the root and the leaves of a metadata tree. All of them are Parquet
- * files with the same columns.
+ * files with the same columns, except that columns without values are omitted.
  */
 private[root] object RootManifests {
   private val Role = "manifest"

@@ -11,7 +11,7 @@ private[root] object StatsAggregate {
   /**
    * Returns the statistics over all given entries.
    *
-   * @param entries the entries of live files
+   * @param entries the entries of the files
    * @param keys the ids of the columns and expressions that have a single value in each file, so that an absent upper
    *   bound equals the lower bound. For other columns, an absent upper bound is unknown
    */

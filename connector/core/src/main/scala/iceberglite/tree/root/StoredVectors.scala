@@ -5,7 +5,7 @@ import iceberglite.tree.TreeTable
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
- * Reads the deletion vectors of leaves. Vectors in the same Puffin file are read together.
+ * Reads the deletion vectors of leaves. Vectors that are close together in the same Puffin file are read together.
  *
  * @param root the path of the root that lists the vectors, for messages
  */
@@ -14,8 +14,8 @@ final private[root] class StoredVectors(table: TreeTable, root: String) {
   /**
    * Reads vectors.
    *
-   * @throws EntryFault if the number of positions of a vector differs from the record count of its entry, or if the
-   *   vectors are too large together. In the latter case nothing is read
+   * @throws EntryFault if the number of positions of a vector differs from the record count of its entry, or if a
+   *   vector or all vectors together are too large. If all vectors together are too large, nothing is read
    */
   def read(entries: Vector[ContentEntry]): Map[ContentEntry, DeletionVector] = {
     val total = entries.iterator.flatMap(_.vector).map(content => BigInt(StoredVectors.sizeOf(content))).sum

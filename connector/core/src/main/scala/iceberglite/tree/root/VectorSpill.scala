@@ -10,7 +10,7 @@ import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
  * Moves deletion vectors of leaves from a root to a Puffin file, if they would make the root too large. Only vectors
- * that a commit carries over are moved, so that a commit that removes files writes only the root.
+ * that a commit carries over are moved, so that a commit never writes its new vectors to a separate file.
  */
 final private[root] class VectorSpill(header: TreeHeader, output: FileSink, limits: RootLimits) {
 

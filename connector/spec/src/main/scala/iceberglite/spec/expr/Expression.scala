@@ -5,8 +5,8 @@ import iceberglite.spec.partition.Transform
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * A condition on the rows of a table, or on the partitions of a partition spec. The terms of an unbound expression are
- * names of columns. [[Bind]] replaces the names by fields, and thereby returns a bound expression.
+ * A condition on the rows of a table, or on the partitions of a partition spec. The terms of an unbound expression
+ * refer to columns by name. [[Bind]] replaces the names by fields, and thereby returns a bound expression.
  *
  * Every comparison with null is false, as in a WHERE clause. A negated comparison with null must also be false.
  * Therefore `Not` is pushed inward before an expression is evaluated.

@@ -10,9 +10,9 @@ import iceberglite.spec.types.Literal.StringLiteral
  * Compiles an expression to a predicate on the ranges of its columns ([[ColumnRange]]) in a set of rows, such as a
  * manifest or a data file. The compiled predicate can be evaluated for many sets.
  *
- * In Spark, NaN is equal to NaN and greater than all other values, so `>`, `<>` and NOT IN are true for NaN. The bounds
- * of a column do not include NaN. Therefore, [[ColumnRange]] distinguishes nulls, NaN, and ordinary values, which are
- * all other values.
+ * In Spark, NaN is equal to NaN and greater than all other values, so `>`, `>=`, `<>` and NOT IN are true for NaN. The
+ * bounds of a column do not include NaN. Therefore, [[ColumnRange]] distinguishes nulls, NaN, and ordinary values,
+ * which are all other values.
  */
 private[iceberglite] object RangeEvaluator {
   type Columns[S] = Term.Bound => Option[ColumnRange[S]]

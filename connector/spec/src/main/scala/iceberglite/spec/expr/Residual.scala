@@ -6,7 +6,7 @@ import iceberglite.spec.schema.Schema
 
 /**
  * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1). The residual omits
- * the predicates that have the same result for all rows of the partition.
+ * the predicates whose results are determined by the partition values.
  *
  * @param bound a condition on rows
  * @param spec the partition spec of the partitions

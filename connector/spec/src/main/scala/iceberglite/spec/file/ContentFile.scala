@@ -55,7 +55,8 @@ object FileFormat {
 /**
  * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). The methods with a field id are
  * fast, whereas the methods that return maps decode the metrics of all columns. A bound is a value in binary form
- * (spec: "Appendix D"). The type of the value is the type that the column had when the file was written.
+ * (spec: "Appendix D"). The value has the type that the column had when the file was written, or a type to which the
+ * column was promoted later.
  */
 trait Metrics extends Serializable {
   def columnSize(id: Int): Option[Long]
@@ -89,7 +90,7 @@ trait Metrics extends Serializable {
   def only(ids: Set[Int]): Metrics
 }
 
-/** Metrics in the form of maps, as a writer has collected them. */
+/** Metrics in the form of maps, for example as a writer has collected them. */
 final case class MetricMaps(
     columnSizes: Option[Map[Int, Long]] = None,
     valueCounts: Option[Map[Int, Long]] = None,

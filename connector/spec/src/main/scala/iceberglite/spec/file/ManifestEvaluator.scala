@@ -6,8 +6,8 @@ import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Determines whether a manifest may list files of matching partitions, from the partition summaries in the manifest
- * list (spec: "Scan Planning"). The file counts in the manifest list are not used.
+ * Determines whether a part of a metadata tree, such as a manifest, may list files of matching partitions. Only the
+ * partition summaries of the part are used (spec: "Scan Planning"), and not its file counts.
  *
  * @param projected a condition on the partitions of `spec`, which is the result of [[Project.inclusive]]
  */

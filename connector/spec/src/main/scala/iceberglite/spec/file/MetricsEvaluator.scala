@@ -90,7 +90,7 @@ private object FileRange {
     case _: NestedType => None
   }
 
-  /** Returns the width of the bounds of a type in bytes, if the bounds are numbers (spec: "Appendix D"). */
+  /** Returns the width of the bounds of a type in bytes, if the bounds are integers (spec: "Appendix D"). */
   private def width(t: PrimitiveType): Option[Int] = t match {
     case IntType | DateType => Some(4)
     case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => Some(8)

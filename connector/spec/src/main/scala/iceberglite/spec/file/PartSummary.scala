@@ -34,13 +34,16 @@ trait PartSummary extends HasMetrics {
   /** The number of live files; absent if it is unknown. */
   def liveFiles: Option[Long]
 
-  /** The sequence number of the commit that added the part. */
+  /**
+   * The sequence number of the commit that added the part; for files that a root lists itself, their maximum data
+   * sequence number.
+   */
   def sequenceNumber: Long
 
-  /** The minimum data sequence number of the live files. */
+  /** A number that is at most the minimum data sequence number of the live files. */
   def minSequenceNumber: Long
 
-  /** One summary for each partition field; absent if the metadata contains no summaries. */
+  /** One summary for each partition field; absent if the metadata lacks them. */
   def partitions: Option[Vector[FieldSummary]]
 
   final def hasLiveFiles: Boolean = !liveFiles.contains(0L)

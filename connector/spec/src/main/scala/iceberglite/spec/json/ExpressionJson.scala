@@ -14,7 +14,7 @@ import iceberglite.spec.types.Literal._
  * a scan task (spec: "File Scan Task Serialization"), and in the scan plans and reports of a REST catalog.
  *
  * JSON does not distinguish an int from a long, or a date from a string. Without a schema, numbers are read as longs
- * and doubles, and all other values as strings. Binding converts the values to the types of the columns.
+ * and doubles, and all other values as booleans and strings. Binding converts the values to the types of the columns.
  */
 object ExpressionJson extends JsonFormat[Expression] {
   private[json] val Type = "type"

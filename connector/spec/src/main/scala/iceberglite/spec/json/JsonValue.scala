@@ -17,8 +17,8 @@ sealed abstract private[json] class JsonLocation {
 
 /**
  * A value in a JSON document. A value that violates the specification is rejected with an [[InvalidMetadata]] that
- * names the file and the position. Whole numbers are exact. A key with the value null counts as absent, and unknown
- * keys are ignored.
+ * names the file and the position. Whole numbers are exact. A key with the value null counts as absent, except in
+ * [[entries]] and [[strings]]. Unknown keys are ignored.
  *
  * @param key the key, if the value is a member of an object; empty for other values
  * @param index the index, if the value is an element of an array; `Member` for a member of an object, and `Top` for the
@@ -179,8 +179,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   def isInteger: Boolean = node.isInstanceOf[WholeNumber]
 
   /**
-   * Whether the value is null. Only an element of an array, or a value that [[entries]] returns, can be null. Other
-   * methods treat a key whose value is null as absent.
+   * Whether the value is null. Only the whole document, an element of an array, or a value that [[entries]] returns can
+   * be null. Methods with a key as a parameter treat a key whose value is null as absent.
    */
   def isNull: Boolean = node eq Null
 

@@ -95,8 +95,8 @@ private[json] object TableMetadataCheck {
   }
 
   /**
-   * Checks that the timestamps of a log are ascending. Small differences between the clocks of two machines are
-   * tolerated.
+   * Checks that the timestamps of a log are ascending, and that none of them is after the table's last update. Small
+   * differences between the clocks of two machines are tolerated.
    */
   private def checkLog(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>

@@ -1,8 +1,8 @@
 package iceberglite.spec.metadata
 
 /**
- * Keys of a snapshot summary, which are defined by the specification (spec: "Optional Snapshot Summary Fields") or by
- * iceberg-lite.
+ * Keys of a snapshot summary, which are defined by the specification (spec: "Optional Snapshot Summary Fields"), by
+ * Apache Iceberg or by iceberg-lite.
  */
 object SummaryKey {
   val AddedDataFiles = "added-data-files"

@@ -85,7 +85,10 @@ sealed abstract case class TableMetadata private (
       )
     ))
 
-  /** Returns the schema of a snapshot; the current schema if the snapshot has no schema id. */
+  /**
+   * Returns the schema of a snapshot; the current schema if the snapshot has no schema id, or if the table no longer
+   * has the schema.
+   */
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**

@@ -9,9 +9,9 @@ import iceberglite.spec.types.Type.DateType
 /**
  * The hour transform: hours since 1970-01-01 00:00.
  *
- * The hours of timestamps after the year 246953 do not fit into an int. Such a timestamp is, for example, the maximum
- * timestamp, which may represent infinity. As in Apache Iceberg, the hours of such timestamps wrap around. The
- * projections take this into account.
+ * The hours of timestamps that are more than about 245,000 years before or after 1970 do not fit into an int. Such a
+ * timestamp is, for example, the maximum timestamp, which may represent infinity. As in Apache Iceberg, the hours of
+ * such timestamps wrap around. The projections take this into account.
  */
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24

@@ -4,8 +4,8 @@ package iceberglite.spec.partition
  * An expression on columns (version 4: field `expressions` of table metadata). Its id differs from the ids of all
  * columns and other expressions. The statistics of the expression's values are stored under this id.
  *
- * @param partitionFieldId the id of the partition field with the values of the expression; absent if no partition spec
- *   uses the expression
+ * @param partitionFieldId the id of the partition field with the values of the expression; absent if the expression was
+ *   not added for a partition field
  */
 final case class TableExpression(
     id: Int,

@@ -24,7 +24,7 @@ trait Transform extends Serializable {
   /** Returns the partition value; `None` represents null. */
   def apply(value: Literal): Option[Literal]
 
-  /** Whether `a <= b` implies `apply(a) <= apply(b)`. */
+  /** Whether `a <= b` implies `apply(a) <= apply(b)`, unless one of the results overflows. */
   def preservesOrder: Boolean
 
   /**
@@ -33,7 +33,7 @@ trait Transform extends Serializable {
    *
    * @param target the partition field of the result
    * @param predicate a predicate on the source column
-   * @return absent if there is no such expression
+   * @return absent if the partition values do not determine a useful expression
    */
   def project(target: NestedField, predicate: Predicate): Option[Expression]
 
@@ -43,7 +43,7 @@ trait Transform extends Serializable {
    *
    * @param target the partition field of the result
    * @param predicate a predicate on the source column
-   * @return absent if there is no such expression
+   * @return absent if the partition values do not determine a useful expression
    */
   def projectStrict(target: NestedField, predicate: Predicate): Option[Expression]
 

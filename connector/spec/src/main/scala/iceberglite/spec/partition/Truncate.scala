@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type._
  * The truncate transform (spec: "Truncate Transform Details"). Numbers are rounded down to a multiple of `width`,
  * strings are cut to `width` code points, and binary values are cut to `width` bytes.
  *
- * The smallest numbers of a type would be rounded down to a number below the minimum of the type. As in Apache Iceberg,
+ * The smallest ints and longs would be rounded down to a number below the minimum of the type. As in Apache Iceberg,
  * the result of such a number underflows and becomes a large number. The transform preserves the order of all other
  * numbers. The projections take the partition of the underflowed results into account, even if an int column was
  * promoted to long.
@@ -157,7 +157,7 @@ final case class Truncate(width: Int) extends Transform {
   /** Returns the truncated minimum of int; absent if the truncation does not underflow. */
   private def intUnderflow: Option[Int] = Some(ofInt(Int.MinValue)).filter(_ != Int.MinValue)
 
-  /** Whether `v` is the only column value with the partition value `v`. */
+  /** Whether it is certain that `v` is the only column value with the partition value `v`. */
   private def isUntruncated(v: Literal): Boolean = v match {
     case StringLiteral(text) => codePoints(text) < width
     case BinaryLiteral(bytes) => bytes.remaining < width

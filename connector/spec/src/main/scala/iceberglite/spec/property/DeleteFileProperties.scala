@@ -9,7 +9,8 @@ object DeleteFileProperties {
   /**
    * Returns the properties for writing delete files. A property with the prefix `write.delete.parquet.` overrides the
    * corresponding property with the prefix `write.parquet.`. The properties of the other formats are overridden in the
-   * same way. Properties of single columns are omitted, because they apply only to data files.
+   * same way. Parquet properties of single columns without the prefix `write.delete.` are omitted, because they apply
+   * only to data files.
    */
   def of(properties: Map[String, String]): Map[String, String] = {
     val renamed = for {

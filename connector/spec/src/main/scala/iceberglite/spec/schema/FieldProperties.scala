@@ -6,7 +6,10 @@ private[iceberglite] object FieldProperties {
 
   def isKey(property: String): Boolean = prefixes.exists(property.startsWith)
 
-  /** Replaces the field ids in the property keys, if the columns of a schema get the field ids of another schema. */
+  /**
+   * Replaces the field ids in the property keys, if the columns of a schema get the field ids of another schema. A
+   * property of a field that `from` does not have is removed.
+   */
   def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
     properties.flatMap {
       case (property, text) if isKey(property) =>

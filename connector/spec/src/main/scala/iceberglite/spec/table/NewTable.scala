@@ -60,7 +60,8 @@ final case class NewTable(
   /**
    * Returns the metadata updates that replace the definition of an existing table. The table keeps its UUID and
    * history. Matching columns (see [[FreshIds]]) and identical partition fields keep their ids. The properties are
-   * added to the existing properties. The table is empty until its first write.
+   * added to the existing properties. Existing [[FieldProperties]] that no longer apply are removed. The table is empty
+   * until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)

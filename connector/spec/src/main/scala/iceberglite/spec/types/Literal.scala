@@ -13,7 +13,7 @@ import iceberglite.spec.types.Type._
  */
 sealed trait Literal extends Product with Serializable {
 
-  /** The type of the value; for a decimal, the narrowest type that can represent the value. */
+  /** The type of the value; for a decimal, the type with the scale of the value and the lowest possible precision. */
   def dataType: PrimitiveType
 }
 

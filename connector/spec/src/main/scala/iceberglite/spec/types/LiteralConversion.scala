@@ -27,7 +27,7 @@ object ConvertedLiteral {
   case object BelowAll extends ConvertedLiteral
 }
 
-/** Converts the literals of a predicate to the type of the column, without rounding. */
+/** Converts literals, for example those of a predicate, to another type, without rounding. */
 object LiteralConversion {
   import ConvertedLiteral._
 
@@ -45,7 +45,10 @@ object LiteralConversion {
     case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
   }
 
-  /** Returns the position of the value among the values of `target`; `None` if the types are not comparable. */
+  /**
+   * Returns the position of the value among the values of `target`; `None` if the types are not comparable, or if a
+   * string is not the text of a value of `target`.
+   */
   def convert(value: Literal, target: PrimitiveType): Option[ConvertedLiteral] = (value, target) match {
     case (DecimalLiteral(v), t: DecimalType) => Some(ofNumber(v, t))
     case (FixedLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
@@ -161,14 +164,18 @@ object LiteralConversion {
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }
 
-  /** Parses a UUID. Accepts only the canonical form, whereas `UUID.fromString` also accepts shorter texts. */
+  /**
+   * Parses a UUID. Accepts only the canonical form, regardless of case, whereas `UUID.fromString` also accepts shorter
+   * texts.
+   */
   def uuid(text: String): Option[UUID] =
     try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
     catch { case _: IllegalArgumentException => None }
 
   /**
-   * Parses the canonical text of a value. Returns `None` for a text in another form. Such a text is not equal to the
-   * canonical text of any value, and it sorts differently.
+   * Parses the ISO 8601 text of a date or time, or the canonical text of a UUID in lower case. Returns `None` for a
+   * text in another form. A UUID in another form is not equal to the canonical text of any value, and it sorts
+   * differently.
    */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)

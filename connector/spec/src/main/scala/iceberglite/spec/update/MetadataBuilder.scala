@@ -135,8 +135,8 @@ private[spec] object MetadataBuilder {
     (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
 
   /**
-   * Checks that all ids in the metadata refer to existing objects. Also checks that the columns are valid for the
-   * default partition spec and the default sort order.
+   * Checks that the table has a location, and that the current schema, the default partition spec and the default sort
+   * order exist. Also checks that the columns are valid for the default partition spec and the default sort order.
    */
   private def checkComplete(m: TableMetadata): Unit = {
     if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table must have a location")

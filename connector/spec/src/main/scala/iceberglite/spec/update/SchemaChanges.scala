@@ -183,7 +183,8 @@ final class SchemaChanges private (
   /**
    * Returns the schema after the changes, and the highest assigned field id.
    *
-   * @throws IcebergError if the columns violate a rule of [[SchemaCheck]]
+   * @throws IcebergError if the columns violate a rule of [[SchemaCheck]], or if a new or renamed column has the name
+   *   of a partition field
    */
   def result: (Schema, Int) = {
     SchemaCheck(schema, version)

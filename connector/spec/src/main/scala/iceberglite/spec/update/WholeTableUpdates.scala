@@ -34,8 +34,8 @@ private[update] object WholeTableUpdates {
   }
 
   /**
-   * Adds an expression for each partition field of a version 4 table that has none. The ids of expressions and columns
-   * are distinct, so `last-column-id` also covers the expressions.
+   * Adds an expression for each partition field of a version 4 table that has none, except void fields. The ids of
+   * expressions and columns are distinct, so `last-column-id` also covers the expressions.
    *
    * @throws ValidationFailed if the id of a partition field's column or expression is too high
    */
