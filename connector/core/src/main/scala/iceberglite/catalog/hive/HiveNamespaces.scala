@@ -127,7 +127,9 @@ final private[catalog] class HiveNamespaces(
     catch { case _: NoSuchObjectException => None }
   }
 
-  private def inWarehouse(name: String): Option[String] = warehouse.map(TableLocations.inside(_, s"$name.db"))
+  /** Returns the location that the Metastore also gives to a database, whose name it stores in lower case. */
+  private def inWarehouse(name: String): Option[String] =
+    warehouse.map(TableLocations.inside(_, s"${name.toLowerCase(Locale.ROOT)}.db"))
 
   private def toDatabase(name: String, properties: Map[String, String]): Database = {
     val owner = properties.get(IcebergOwner).orElse(properties.get(Owner))
