@@ -37,7 +37,7 @@ import iceberglite.table.Table
  * }}}
  *
  * The object does not cache the table, so it can be reused after commits. A condition is a boolean column or SQL text.
- * The session must have the extensions of [[SparkSessionExtensions]].
+ * Changes to rows and `evolve` need the extensions of [[SparkSessionExtensions]] in the session.
  */
 final class IcebergTable private (
     val spark: SparkSession,

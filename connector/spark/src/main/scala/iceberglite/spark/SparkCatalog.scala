@@ -47,8 +47,8 @@ import iceberglite.table.{StageMode, Table, TableCreation, TableIdentifier}
 
 /**
  * A catalog of iceberg-lite tables. A catalog with the name `lite` is configured with `spark.sql.catalog.lite =
- * iceberglite.spark.SparkCatalog`, with `spark.sql.catalog.lite.type`, and with the other properties of this catalog
- * type.
+ * iceberglite.spark.SparkCatalog`, with `spark.sql.catalog.lite.type` or
+ * `spark.sql.catalog.lite.catalog-impl`, and with the other properties of this catalog type.
  */
 class SparkCatalog
     extends LiteCatalog

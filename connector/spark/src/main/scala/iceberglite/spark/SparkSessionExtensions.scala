@@ -105,7 +105,7 @@ object SparkSessionExtensions {
     override def inject(extensions: Extensions): Unit = extensions.injectPlannerStrategy(_ => strategy)
   }
 
-  /** All rules of the extensions. */
+  /** The rules and planning strategies for which Spark has an extension point. */
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
     SessionResolution(new ResolveLikeSource(_)),

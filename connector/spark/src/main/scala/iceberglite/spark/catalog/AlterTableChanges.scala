@@ -155,8 +155,8 @@ object AlterTableChanges {
   }
 
   /**
-   * The property keys whose values are stored in other parts of the metadata, such as the location. Each key has a
-   * function that converts the new value to an action, or rejects it.
+   * The property keys that are not stored as table properties, such as `location`. Each key has a function that
+   * converts the new value to an action, or rejects it.
    */
   private val metadataActions: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),

@@ -139,7 +139,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     try Some(handle.table())
     catch { case _: NotFound => None }
 
-  /** Removes a dropped or renamed table from the cache. */
+  /** Removes a name from the cache after its table was dropped, renamed or registered. */
   def forget(ident: Identifier): Unit = {
     val key = handleOf(ident).key
     forget(key, cache.known(key))

@@ -5,7 +5,8 @@ import org.apache.spark.sql.connector.catalog.Identifier
 /**
  * The name of a table that is the path of its directory or of one of its metadata files.
  *
- * @param selectors the comma-separated parts after `#`: the selector of a snapshot, a metadata table, or both
+ * @param selectors the comma-separated parts after `#`, or the part after the path in an identifier: the selector of a
+ *   snapshot, a metadata table, or both
  */
 final case class PathName(path: String, selectors: Vector[String]) {
   override def toString: String = path + (if (selectors.isEmpty) "" else selectors.mkString("#", ",", ""))

@@ -28,7 +28,8 @@ final private class ChangelogRows(changes: DataFrame) {
 
   /**
    * Returns the changes of each commit. Within a commit, a deleted row and an inserted row with equal identifier values
-   * become an update. Several deleted or several inserted rows with equal identifier values in one commit are an error.
+   * become an update. It is an error if a commit both deleted and inserted rows with equal identifier values, and
+   * deleted or inserted several of them.
    */
   def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
     val keys = identifiers.map(i => part(i.positions)._1)

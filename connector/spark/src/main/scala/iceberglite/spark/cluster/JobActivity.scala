@@ -5,7 +5,8 @@ package iceberglite.spark.cluster
  * under this description without a job. Each metadata file that the driver processes counts as a task.
  *
  * @param number identifies the activity: 1 for the first activity
- * @param tasks the number of tasks of the jobs that have begun, without the tasks of skipped stages
+ * @param tasks the number of tasks of the jobs that have begun; when a job has succeeded, the tasks of its skipped
+ *   stages are subtracted
  * @param completedTasks the number of tasks that have succeeded
  * @param bytesRead the bytes that these tasks have read from files
  * @param bytesWritten the bytes that these tasks have written to files

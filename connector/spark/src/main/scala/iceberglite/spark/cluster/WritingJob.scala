@@ -53,8 +53,8 @@ private[iceberglite] object WritingJob {
   }
 
   /**
-   * Runs work that begins Spark jobs with a job tag, and cancels them after an error. If the work fails, this method
-   * waits until the tasks of these jobs have ended, so that they write no more files. It waits for at most a minute.
+   * Runs work that begins Spark jobs with a job tag. If the work fails, it must have cancelled these jobs. This method
+   * then waits until their tasks have ended, so that they write no more files. It waits for at most a minute.
    */
   def awaitingTasks[A](context: SparkContext, tag: String)(work: => A): A = {
     val tasks = new RunningTasks
@@ -68,8 +68,8 @@ private[iceberglite] object WritingJob {
   }
 
   /**
-   * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: who stops a
-   * statement often cancels its jobs first and interrupts its thread a moment later.
+   * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: a caller
+   * that stops a statement often cancels its jobs first and interrupts its thread a moment later.
    */
   private def awaitTasks(context: SparkContext, tasks: RunningTasks, error: Throwable)(jobs: => Set[Int]): Unit =
     try {

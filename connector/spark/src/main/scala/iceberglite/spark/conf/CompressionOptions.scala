@@ -5,8 +5,8 @@ import scala.util.Try
 import iceberglite.spec.property.{Declarations, OrcStrategy, TableProperty}
 
 /**
- * The options for the compression of new files. The options are the same for all file formats, but their valid values
- * differ.
+ * The options for the compression of new files. [[Codec]] applies to all file formats, and its valid values depend on
+ * the format. [[Level]] applies to Parquet and Avro, and [[Strategy]] to ORC.
  */
 object CompressionOptions {
   private val declared = new Declarations[SparkOption[_]]

@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import org.apache.spark.sql.SparkSession
 
-/** The entries about Spark, the connector and the application in the summary of each new snapshot. */
+/** The entries about Spark, the connector and the application in the summary of new snapshots. */
 object EngineSummary {
 
   /** The version of the connector in the jar's manifest. It is `unreleased` if the classes are not in a jar. */

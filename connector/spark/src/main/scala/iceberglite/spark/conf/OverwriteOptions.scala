@@ -7,8 +7,8 @@ import iceberglite.spec.property.Declarations
 
 /**
  * The options of overwrites. They determine which rows are replaced, and whether the columns are replaced. An option
- * that cannot be applied to a write is rejected, because the write would replace more rows than requested if the option
- * were ignored.
+ * that contradicts a write is rejected, because the write could replace more rows than requested if the option were
+ * ignored.
  */
 object OverwriteOptions {
   private val declared = new Declarations[SparkOption[_]]

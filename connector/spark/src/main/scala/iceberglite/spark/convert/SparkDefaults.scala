@@ -101,8 +101,8 @@ object SparkDefaults {
   }
 
   /**
-   * Whether the value of a default expression can change over time. Such a default is rejected, because Spark would
-   * replace the expression with its value at the time of the statement.
+   * Whether the value of a default expression can differ between evaluations. Such a default is rejected, because Spark
+   * would replace the expression with its value at the time of the statement.
    */
   private def isVariable(sql: String, name: String): Boolean = scala.util.Try {
     val expression = CatalystSqlParser.parseExpression(sql)

@@ -2,7 +2,8 @@ package iceberglite.spark.error
 
 /**
  * An object whose methods Spark or the user calls. Each of its methods that can fail runs with `in`, so that Spark and
- * the user receive only errors of Spark's types. `SourceRulesSuite` checks this for all methods that Spark calls.
+ * the user receive errors of Spark's types instead of an `IcebergError`. `SourceRulesSuite` checks this for all methods
+ * that Spark calls.
  */
 private[iceberglite] trait ErrorBoundary {
 

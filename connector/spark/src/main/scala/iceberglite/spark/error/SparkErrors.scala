@@ -59,9 +59,9 @@ final class OperationError private[iceberglite] (
 }
 
 /**
- * Converts all errors of operations on tables to Spark's errors. The message consists of the condition in brackets, the
- * table's name if the original message does not contain it, and the original message. The original error is the cause.
- * Each error has a condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
+ * Converts the errors of the connector ([[IcebergError]]) to Spark's errors. The message consists of the condition in
+ * brackets, the table's name if the original message does not contain it, and the original message. The original error
+ * is the cause. Each error has a condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
  */
 object SparkErrors {
 

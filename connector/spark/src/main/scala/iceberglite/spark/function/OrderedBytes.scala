@@ -7,8 +7,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Converts values to bytes whose unsigned order is the order of the values, for the positions of rows on space-filling
- * curves. The bytes of a null are zeros, so a null is less than or equal to every value.
+ * Converts values to bytes for the positions of rows on space-filling curves. A greater value has greater or equal
+ * bytes, compared as unsigned numbers. The bytes of a null are zeros, so a null is less than or equal to every value.
  */
 private[iceberglite] object OrderedBytes {
 

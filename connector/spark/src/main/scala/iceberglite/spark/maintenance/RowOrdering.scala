@@ -23,7 +23,10 @@ sealed private[iceberglite] trait RowOrdering {
 
 private[iceberglite] object RowOrdering {
 
-  /** The rows keep the order that they have in the old files. */
+  /**
+   * The rows keep the order that they have in the old files, unless the rows of a file group may belong to several
+   * partitions of the new files.
+   */
   case object Kept extends RowOrdering
 
   /**

@@ -27,7 +27,7 @@ import iceberglite.table.{Action, SnapshotTarget, Table}
 import iceberglite.table.action.{ExpireOptions, RewriteManifests}
 import iceberglite.tree.MetadataTree
 
-/** Runs the steps of table maintenance in a Spark session. All steps change only the branch `main`. */
+/** Runs the steps of table maintenance in a Spark session. Steps that rewrite files change only the branch `main`. */
 final private[iceberglite] class SessionSteps(session: SparkSession) extends StepRunner {
 
   override def run(
@@ -220,10 +220,10 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
 
 private object SessionSteps {
 
-  /** The number of commits of a rewrite with a deadline. */
+  /** The maximum number of commits of a rewrite with a deadline. */
   private val TimedCommits = 10
 
-  /** The number of new files of the target size in a group of a rewrite with a deadline. */
+  /** The maximum number of new files of the target size in a group of a rewrite with a deadline. */
   private val TimedGroupFiles = 20
 
   /**

@@ -32,11 +32,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
- * of each row and, in version 3, also the row id, which it must write (spec, version 3: "Row Lineage"). Spark drops all
- * metadata columns before the write, so this rule turns them into ordinary columns ([[CarryOverRewrite]]). The rule
- * also records whether each row is processed individually. If so, the tasks that read rows can also write them. In a
- * statement with subqueries, rows are not processed individually, because subqueries become joins, which may shuffle
- * rows.
+ * of each row and, in version 3, also its row lineage columns, which it must write (spec, version 3: "Row Lineage").
+ * Spark drops all metadata columns before the write, so this rule turns them into ordinary columns
+ * ([[CarryOverRewrite]]). The rule also records whether each row is processed individually. If so, the tasks that read
+ * rows can also write them. In a statement with subqueries, rows are not processed individually, because subqueries
+ * become joins, which may shuffle rows.
  */
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 

@@ -17,8 +17,8 @@ import iceberglite.spark.table.SparkTable
  * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
  *
  * A filter on a column replaces the original filter only if it is true, false and null for the same values. If there is
- * no such filter, because clocks are set back near one of the bounds, the original filter remains, and a wider range is
- * added to it.
+ * no such filter, for example because clocks are set back near one of the bounds, the original filter remains, and a
+ * wider range is added to it.
  */
 private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 

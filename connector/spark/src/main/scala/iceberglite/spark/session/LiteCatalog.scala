@@ -45,6 +45,9 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
   /** Returns the reason why a name cannot be a table in this catalog, with an alternative; absent for a valid name. */
   def rejection(ident: Identifier): Option[String]
 
-  /** Returns the existing table name that is most similar to the name of a missing table; absent if none is similar. */
+  /**
+   * Returns the name of the existing table or metadata table that is most similar to the name of a missing table;
+   * absent if none is similar.
+   */
   def similarName(ident: Identifier): Option[String]
 }

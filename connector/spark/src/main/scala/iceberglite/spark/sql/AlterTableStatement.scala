@@ -5,8 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import iceberglite.spark.convert.PartitionTerm
 
 /**
- * A form of ALTER TABLE that Spark does not support. Each form has its own source file and is listed in
- * [[AlterTableStatement.all]].
+ * A form of ALTER TABLE that Spark does not support. [[AlterTableStatement.all]] lists the forms.
  */
 trait AlterTableStatement {
 

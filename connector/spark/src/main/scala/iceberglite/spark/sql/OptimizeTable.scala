@@ -20,7 +20,7 @@ import iceberglite.table.SnapshotTarget
  *
  * @param condition the condition of WHERE; Spark resolves its columns and the columns of the Z-order
  * @param conditionText the condition as written, for messages
- * @param zOrder the columns of the Z-order; empty to keep the order of the rows
+ * @param zOrder the columns of ZORDER BY; empty without this clause
  */
 final case class OptimizeTable(
     child: LogicalPlan,

@@ -23,7 +23,7 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
   /** The parts of the full name: the catalog, the namespace and the view. */
   val parts: Seq[String] = catalog.name +: ident.namespace.toSeq :+ ident.name
 
-  /** The full name in SQL, with backticks where they are needed. */
+  /** The full name in SQL, with each part in backticks. */
   val sql: String = PartitionTerm.quoted(parts)
 
   /** The full name without quotes, for messages. */

@@ -11,7 +11,10 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.partition.SortOrder
 import iceberglite.table.Table
 
-/** Selects the format of the data files of a write, from the write options, the session and the table properties. */
+/**
+ * Selects the format of the data files of a write, and its settings, from the write options, the session and the table
+ * properties.
+ */
 private[write] object DataFileFormats {
 
   /** The formats in which Spark's rows can be written. */

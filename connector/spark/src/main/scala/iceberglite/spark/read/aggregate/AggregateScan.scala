@@ -17,7 +17,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType}
 
-/** The result of a query with aggregates, computed from metadata. No data file is opened, and no job runs. */
+/** The result of a query with aggregates, computed from metadata, without opening a data file. */
 final private[read] class AggregateScan private (schema: StructType, resultRows: Array[InternalRow], details: String)
     extends LocalScan
     with SupportsReportStatistics {

@@ -53,7 +53,7 @@ final private[aggregate] class ValueTally(stats: ColumnStatsByFile) extends Tall
  * Finds the minimum or the maximum.
  *
  * The bound of a file may be the value of a deleted row, or a value that no row has. Such a bound does not affect the
- * result if a row of another file has a value that precedes the bound in the ordering.
+ * result if a row of another file has a value that precedes the bound in the ordering, or equals it.
  *
  * @param bound returns the bound of a file: the lower bound for a minimum, the upper bound for a maximum
  * @param ordering the order of values: ascending for a minimum, descending for a maximum

@@ -71,7 +71,7 @@ final private[read] class FileDeletes(
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
     }
-    // In a changelog, the rows that are not selected are those that the commit did not delete.
+    // In a changelog, the rows that are not selected include live rows, which must not be counted as deleted.
     val removed = if (deletesOfChangedRows.isEmpty) deletedRows else new RemovedRowCounter
     new LiveBatch(rows, outputColumns.toArray, marksRows, compactor, removed)
   }

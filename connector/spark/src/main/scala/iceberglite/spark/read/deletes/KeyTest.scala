@@ -98,7 +98,7 @@ private object KeyVector {
   }
 }
 
-/** Tests keys that consist of one column of integers, dates or times. */
+/** Tests keys that consist of one column of integers, dates, times or timestamps. */
 final private class LongKeyTest(column: KeyVector, keys: LongKeys) extends KeyTest {
   override def isDeleted(row: Int): Boolean =
     if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))

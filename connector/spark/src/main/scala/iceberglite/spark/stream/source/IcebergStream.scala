@@ -33,10 +33,10 @@ import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.tree.ManifestCache
 
 /**
- * The micro-batches of a streaming query. Each trigger loads the newest version of the table with one request to the
- * catalog. If the table has no new snapshot, nothing else is read. While a micro-batch is processed, the files of the
- * next one are planned. Files are read with the columns that the table had when the query began, which are matched by
- * field id.
+ * The micro-batches of a streaming query. Except with `Trigger.AvailableNow`, each trigger loads the newest version of
+ * the table with one request to the catalog. If the table has no new snapshot, nothing else is read. While a
+ * micro-batch is processed, the files of the next one are planned. Files are read with the columns that the table had
+ * when the query began, which are matched by field id.
  *
  * @param scan the columns to read, and how files are packed into tasks
  * @param changeView how the rows of a micro-batch are computed from its changes; absent if the stream returns each
