@@ -108,7 +108,7 @@ def require_licence(jar: Path) -> None:
 
 
 def require_working_wheel(wheel: Path) -> None:
-    """Install the wheel with its dependencies in a new environment, and run three lines of Python.
+    """Install the wheel with its dependencies in a new environment, and run a short Python program.
 
     Raises:
         subprocess.CalledProcessError: the installation or the program failed.

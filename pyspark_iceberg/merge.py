@@ -90,7 +90,10 @@ class Merge:
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
     def with_schema_evolution(self) -> Merge:
-        """Add the source columns that a clause uses and the table lacks, in the same commit as the rows."""
+        """Add the source columns that a clause uses and the table lacks, and widen the types of existing columns.
+
+        The commit of the rows also makes these changes.
+        """
         return replace(self, _evolves=True)
 
     def option(self, key: str, value: object) -> Merge:

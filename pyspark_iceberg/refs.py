@@ -54,7 +54,7 @@ class TableRefs:
             The branch, to which the methods of `Table` write.
 
         Raises:
-            ExistingObjectError: a branch or tag with this name exists.
+            ExistingObjectError: a branch or tag with this name exists, and `replace` is not set.
         """
         self._create("BRANCH", name, snapshot_id, replace)
         return self._table(f"{self.name}.{identifier(f'branch_{name}')}")
@@ -68,7 +68,7 @@ class TableRefs:
             replace: whether to replace an existing tag.
 
         Raises:
-            ExistingObjectError: a branch or tag with this name exists.
+            ExistingObjectError: a branch or tag with this name exists, and `replace` is not set.
         """
         self._create("TAG", name, snapshot_id, replace)
 

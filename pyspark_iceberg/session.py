@@ -49,7 +49,7 @@ def iceberg_session(
             catalog as typed settings: a `FileSystemCatalog`, `JdbcCatalog`, `RestCatalog` or `HiveCatalog`.
         catalog: the catalog's name in SQL.
         uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
-            it, the catalog is a file-system catalog.
+            it, and without `type` in `properties`, the catalog is a file-system catalog.
         properties: additional properties of the catalog, such as `type` or `cache-enabled`.
         default: whether table names without a catalog refer to this catalog.
         builder: a builder with settings of your own (master, memory, other extensions); its settings are kept.

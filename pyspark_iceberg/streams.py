@@ -108,7 +108,8 @@ class TableStreams:
             max_bytes: the number of bytes after which a micro-batch gets no more files.
             skip_deletes: whether to skip commits that only delete rows; otherwise, they are an error unless `changes`
                 is set.
-            skip_overwrites: whether to skip commits that replace or update rows.
+            skip_overwrites: whether to skip commits that replace or update rows; otherwise, they are an error
+                unless `changes` is set.
             consumer: the name of the consumer whose tag protects unread snapshots from expiration.
             branch: the branch to follow; by default the current branch.
             options: further read options, such as `consumer-retention-ms`.
@@ -164,8 +165,8 @@ class TableStreams:
             options: further write options, such as `merge-schema` or `fanout-enabled`.
 
         Raises:
-            ValueError: the mode requires keys, which the options `upsert` and `upsert-keys` replace, or both
-                `every` and `available_now` are set.
+            ValueError: the mode requires keys, and neither `keys` nor the option `upsert` or `upsert-keys` is set, or
+                both `every` and `available_now` are set.
             pyspark.errors.IllegalArgumentException: the mode is unknown.
             pyspark.errors.AnalysisException: the rows are not a stream, or the query does not support the mode.
         """

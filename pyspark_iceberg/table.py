@@ -112,7 +112,9 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
     def changes(
         self, *, after: int | datetime.datetime | None = None, until: int | datetime.datetime | None = None
     ) -> DataFrame:
-        """Return the rows that each commit inserted and deleted, with `_change_type` and `_commit_snapshot_id`.
+        """Return the rows that each commit inserted and deleted.
+
+        They have the additional columns `_change_type`, `_change_ordinal` and `_commit_snapshot_id`.
 
         Args:
             after: the snapshot id or the time to start after (exclusive); by default the oldest available commit.
@@ -191,7 +193,8 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
         Returns:
             The rows of the SQL statement `VACUUM`: for each kind of object, the number of deleted objects and, if files
-            were not deleted, the reason. With `dry_run`, the kind and the name of each object that would be deleted.
+            were not deleted, the reason; and a row with a warning if running queries read snapshots that expire. With
+            `dry_run`, the kind and the name of each object that would be deleted.
         """
         retain = "" if retain_hours is None else f" RETAIN {int(retain_hours)} HOURS"
         with typed_errors():

@@ -45,7 +45,7 @@ def pairs(values: Optional[Sequence[str]], option: str) -> dict[str, str]:
 
 
 class Group(typer.core.TyperGroup):
-    """The group of commands. It writes errors of tables and catalogs as one line, without a stack trace."""
+    """The group of commands. It writes errors of tables and catalogs without a stack trace."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -60,7 +60,7 @@ class Group(typer.core.TyperGroup):
             _fail(_readable(error))
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command line; an interrupt ends it with 130."""
+        """Run the command line; an interrupt ends it with exit code 130."""
         try:
             return super().main(*args, **kwargs)
         except KeyboardInterrupt:

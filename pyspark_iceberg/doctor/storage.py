@@ -1,4 +1,4 @@
-"""Checks that every file exists with its recorded size, and that the totals of the current snapshot are right."""
+"""Checks the existence and sizes of the files of all snapshots, and the totals of the current snapshot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESTORE = (
 
 
 def check_files(table: Table) -> Result:
-    """Check that each file of each snapshot exists and has its recorded size.
+    """Check that each file of each snapshot exists, and has its size if the metadata records one.
 
     The directory of the table is listed once. Files that are not in this list, such as imported files, are looked up
     one by one.

@@ -10,7 +10,7 @@ from pyspark_iceberg.doctor.findings import EXAMPLES, Finding, Result, outcome
 if TYPE_CHECKING:
     from pyspark_iceberg.table import Table
 
-# The procedure of each action of the metadata table `health`.
+# The procedures of actions of the metadata table `health`; `maintain` runs the other actions.
 _CALLS = {
     "rewrite_data_files": "CALL system.rewrite_data_files({})",
     "rewrite_position_delete_files": "CALL system.rewrite_position_delete_files({})",

@@ -48,7 +48,7 @@ class SnapshotInfo:
     summary: Mapping[str, str] = field(default_factory=dict)
 
     def count(self, key: str) -> int:
-        """Return a count of the summary; 0 if it is missing."""
+        """Return a count of the summary; 0 if it is missing or not an integer."""
         value = self.summary.get(key, "0")
         return int(value) if value.lstrip("-").isdigit() else 0
 

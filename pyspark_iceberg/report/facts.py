@@ -197,7 +197,10 @@ def partition_label(partition: Mapping[str, Any]) -> str:
 
 
 def clustering(column: str, files: Sequence[FileInfo]) -> Clustering | None:
-    """Return the clustering of a column; None if no partition has two files with comparable bounds."""
+    """Return the clustering of a column.
+
+    It is None if no partition has two files with bounds, or if bounds cannot be compared.
+    """
     groups: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
     for file in files:
         if column in file.bounds:
