@@ -110,7 +110,7 @@ def make_tables(job: Job) -> None:
 
 
 def delete_by_id(spark: SparkSession, name: str, ids: range) -> None:
-    """Commit one equality delete file through Apache Iceberg's API, because SQL never writes equality deletes."""
+    """Commit one equality delete file through Apache Iceberg's API, because its SQL never writes equality deletes."""
     gateway: Any = spark.sparkContext._gateway
     iceberg = gateway.jvm.org.apache.iceberg
     table = iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)

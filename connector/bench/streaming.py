@@ -108,7 +108,7 @@ def idle(query: StreamingQuery) -> list[dict[str, Any]]:
 
 
 def read_backlog(spark: SparkSession, batches: int, checkpoint: Path) -> dict[str, float]:
-    """Read many small commits in at most 100 micro-batches."""
+    """Read many small commits in micro-batches with a limit of files."""
     limit = max(1, batches // 100)
     # Apache Iceberg begins with the files of the oldest snapshot; both connectors read the same rows.
     source = spark.readStream.option("streaming-max-files-per-micro-batch", limit).table("c.db.commits")

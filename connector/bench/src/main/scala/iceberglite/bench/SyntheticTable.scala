@@ -22,7 +22,7 @@ import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, T
 
 /**
  * Writes the metadata of a table with ten columns, fifty partitions and any number of data files. The data files do not
- * exist. A manifest lists about a hundred files.
+ * exist. A manifest lists about 40 files.
  *
  * The arguments are the number of files and the directory of the table, for example `warehouse/db/t`. In the example, a
  * file-system catalog with the warehouse `warehouse` then contains the table.
@@ -32,7 +32,7 @@ object SyntheticTable {
   private val Columns = 10
   private val Partitions = 50
 
-  /** The target size of manifests in bytes. A manifest of this size lists about a hundred files. */
+  /** The target size of manifests in bytes. A manifest of this size lists about 40 files. */
   private val ManifestBytes = 18000
 
   private val schema = Schema(

@@ -12,7 +12,8 @@ import iceberglite.storage.{FileIO, FileInfo}
  * Numbers of requests to storage, files and bytes.
  *
  * @param reads the number of requests that read
- * @param writtenFiles the number of written files of the metadata tree, without the table metadata files
+ * @param writtenFiles the number of files of the metadata tree that were written and not deleted, without the table
+ *   metadata files
  * @param writtenBytes the total length of these files in bytes
  * @param largestFile the length of the largest of these files in bytes
  * @param tableMetadataBytes the total length of the written table metadata files in bytes
@@ -42,7 +43,7 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
 
   override def isRemote(path: String): Boolean = latencyMs > 0
 
-  /** Returns the lengths of the files that were written and not deleted, in bytes, by path. */
+  /** Returns the lengths in bytes, by path, of the files that were written since the last [[reset]] and not deleted. */
   def stored: Map[String, Long] = files.toMap
 
   /** Returns the requests since the creation, or since the last call of [[reset]]. */
