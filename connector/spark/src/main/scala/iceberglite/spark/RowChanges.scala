@@ -10,7 +10,7 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *   equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE with a
  *   subquery, or a copy-on-write MERGE whose only action on matched rows is a DELETE without a condition.
  * @param copied number of unchanged rows that copy-on-write copied to new files
- * @param snapshotId the snapshot that the statement created; absent if the statement changed nothing
+ * @param snapshotId the snapshot that the statement created; absent if it created none, because it changed nothing
  */
 final case class RowChanges(
     inserted: Long,

@@ -16,7 +16,7 @@ import iceberglite.table.action.RequireConstraints
  *
  * @param base the table at the start of the write
  * @param summary entries for the snapshot's summary
- * @param action the change to the table's files; absent if nothing changes
+ * @param action the change to the table's files; absent for none
  * @param record records the version of an application's write, or the epoch of a stream, in the table, even if the
  *   write changes nothing; if the table already has the version, the commit fails with `AlreadyCommitted`
  * @param precedingAction an action that precedes `action` in the same commit

@@ -17,7 +17,8 @@ import iceberglite.table.action.RecordStreamEpoch
  * are in the table: nothing is committed, and the new files are removed. If the outcome of a commit is unknown, its
  * files are kept, and the next run of the micro-batch checks whether the table contains the record.
  *
- * A micro-batch that changes nothing commits nothing, because it would have the same result if it ran again.
+ * A micro-batch without rows commits nothing, except in complete mode, because it would have the same result if it ran
+ * again.
  */
 final private[sink] class IcebergStreamingWrite(
     tasks: WriteTasks,
