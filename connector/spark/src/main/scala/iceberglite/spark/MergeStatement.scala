@@ -19,8 +19,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
  * An immutable builder of a MERGE statement. Each method that adds a clause or an option returns a new builder. If a
  * row satisfies the conditions of several clauses of the same kind, the first of these clauses applies. Conditions and
  * values are columns or SQL. They refer to a column of the table as `target.c`, and to a column of the source as
- * `source.c`. The methods that end with `UpdateAll` or `InsertAll` assign to each table column the source column
- * with the same name.
+ * `source.c`. The methods that end with `UpdateAll` or `InsertAll` assign to each table column the source column with
+ * the same name.
  */
 final class MergeStatement private (
     table: IcebergTable,

@@ -37,9 +37,9 @@ import iceberglite.table.action.ExpireOptions
 import iceberglite.tree.MetadataPool
 
 /**
- * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, by default
- * on the branch `main`, and return typed results. With `dryRun`, a method changes nothing, and returns the result that
- * it would have without `dryRun`.
+ * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, and return
+ * typed results. Actions on a single branch use the branch `main` by default. With `dryRun`, a method changes nothing,
+ * and returns the result that it would have without `dryRun`.
  */
 trait TableMaintenanceCalls {
   def spark: SparkSession

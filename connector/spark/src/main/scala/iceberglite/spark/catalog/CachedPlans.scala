@@ -34,8 +34,8 @@ object CachedPlans {
   }
 
   /**
-   * Returns the table at a branch or tag, once for each of the two forms in which a query can name it:
-   * `t.branch_b` or `t.tag_b`, and `t VERSION AS OF 'b'`.
+   * Returns the table at a branch or tag, once for each of the two forms in which a query can name it: `t.branch_b`
+   * or `t.tag_b`, and `t VERSION AS OF 'b'`.
    */
   private def tableByRefName(catalog: LiteCatalog, ident: Identifier)(
       ref: (String, SnapshotRef)

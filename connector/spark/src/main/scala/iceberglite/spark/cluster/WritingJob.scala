@@ -68,8 +68,8 @@ private[iceberglite] object WritingJob {
   }
 
   /**
-   * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: a caller
-   * that stops a statement often cancels its jobs first and interrupts its thread a moment later.
+   * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: a caller that
+   * stops a statement often cancels its jobs first and interrupts its thread a moment later.
    */
   private def awaitTasks(context: SparkContext, tasks: RunningTasks, error: Throwable)(jobs: => Set[Int]): Unit =
     try {

@@ -10,8 +10,8 @@ import iceberglite.scan.FileScanTask
  * @param total number of all rows of the file, including deleted rows; negative if the file's manifest entry has no
  *   record count
  * @param deletedByVectors the number of rows that deletion vectors delete
- * @param isExact whether the number of deleted rows is known. This is the case if the scan is not a changelog,
- *   and only deletion vectors with a known record count delete rows of the file
+ * @param isExact whether the number of deleted rows is known. This is the case if the scan is not a changelog, and
+ *   only deletion vectors with a known record count delete rows of the file
  */
 final private[read] case class FileRowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
 

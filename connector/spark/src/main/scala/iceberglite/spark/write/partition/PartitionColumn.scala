@@ -79,8 +79,8 @@ private[write] object PartitionColumn {
   }
 
   /**
-   * A partition field whose value is always null. The field was dropped from a version 1 table, or the write has
-   * no values for its source column.
+   * A partition field whose value is always null. The field was dropped from a version 1 table, or the write has no
+   * values for its source column.
    */
   object AlwaysNull extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)
