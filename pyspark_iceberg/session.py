@@ -41,7 +41,8 @@ def iceberg_session(
 ) -> SparkSession:
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
-    If the running session has the catalog with these settings, it is returned as it is.
+    If the running session already has the catalog with these settings, it is returned; only its default catalog may
+    change (see `default`).
 
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. It is not
@@ -149,7 +150,10 @@ def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSessi
 
 
 def _check_catalog(spark: SparkSession, settings: Mapping[str, str]) -> None:
-    """Check that a catalog of the session has no other settings, because Spark keeps a catalog that it has loaded."""
+    """If the session has a catalog with this name, check that it has these settings.
+
+    Spark would not load the catalog again with other settings.
+    """
     wanted = {key: value for key, value in settings.items() if key.startswith(CATALOG_PREFIX)}
     prefix = min(wanted, key=len)
     found = {key: spark.conf.get(key, None) for key in wanted}

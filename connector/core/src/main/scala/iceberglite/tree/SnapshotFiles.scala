@@ -58,8 +58,9 @@ trait SnapshotFiles {
   def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit
 
   /**
-   * Returns the manifests of the snapshot, for the metadata tables `manifests`, `all_manifests` and `tree`. If an entry
-   * of a manifest is removed without a new manifest, it is counted as deleted. Empty for a layout without manifests.
+   * Returns the manifests of the snapshot, for the metadata tables `manifests`, `all_manifests` and `tree`. Empty for a
+   * layout without manifests. In version 4, the number of deleted files of a manifest includes the entries that its
+   * deletion vector removes.
    */
   def manifests: Vector[ManifestFile] = Vector.empty
 

@@ -87,7 +87,7 @@ final private[rest] class RestScanPlanning(
       if (pending.isEmpty) parts
       else {
         val all = known ++ pending
-        if (all.size < known.size + pending.size) throw invalidParts("It returned a plan task twice")
+        if (all.size < known.size + pending.size) throw invalidParts("The server returned a plan task twice")
         if (all.size > maxParts) throw invalidParts(s"The plan has more than $maxParts plan tasks")
         val fetched = MetadataPool.map(pending)(fetch(_, json))
         next(parts ++ fetched, fetched.flatMap(_.planTasks), all)

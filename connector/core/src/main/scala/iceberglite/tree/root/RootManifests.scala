@@ -58,7 +58,7 @@ private[root] object RootManifests {
     )
 
   /**
-   * Reads a manifest, with only the values that the file contains.
+   * Reads a manifest. Values that entries inherit from the manifest, such as sequence numbers, are not filled in.
    *
    * @param columns the columns whose statistics are read
    * @param length the length of the file in bytes, which may be inexact; 0 if it is not known
@@ -76,8 +76,8 @@ private[root] object RootManifests {
   }
 
   /**
-   * Reads the entries of a manifest one after the other, with only the values that the file contains. The file is
-   * closed when the iterator ends or throws an exception.
+   * Reads the entries of a manifest one after the other, without inherited values. The file is closed when the iterator
+   * ends or throws an exception.
    *
    * @param length the length of the file in bytes, which may be inexact; 0 if it is not known
    * @param check checks the kind of the manifest; throws [[EntryFault]] if it is wrong

@@ -23,7 +23,7 @@ private[error] trait Faults {
    */
   def arm(fault: Fault, callNumber: Int): Unit
 
-  /** Stops counting and failing calls. @return the number of calls since `arm` */
+  /** Stops counting and failing calls. @return the number of counted calls since `arm`, maybe without those after a failure */
   def disarm(): Int
 }
 
@@ -55,12 +55,12 @@ private[error] object DatabaseFaults extends Faults {
   private val SqliteAuth = 23
 }
 
-/** The result of running a statement. @param calls the number of calls to the storage or the database */
+/** The result of running a statement. @param calls the number of counted calls to the storage or the database */
 final private[error] case class Attempt(session: SparkSession, error: Option[Throwable], calls: Int)
 
 /**
- * Two catalogs that have the same tables at the beginning of each attempt. The storage of the catalog `faulty` and the
- * database of the catalog `faultydb` fail on request.
+ * Two catalogs, whose tables are in their initial state at the beginning of each attempt. The storage of the catalog
+ * `faulty` and the database of the catalog `faultydb` fail on request.
  */
 private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
