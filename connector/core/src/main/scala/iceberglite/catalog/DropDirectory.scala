@@ -1,14 +1,12 @@
 package iceberglite.catalog
 
-import scala.util.Try
-
 import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.Redaction
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile, ValidationFailed}
 import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.storage.{FileIO, MetadataFiles, StorageErrors, StoragePath}
 import iceberglite.table._
 
 /**
@@ -28,13 +26,15 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    *
    * @return false if the table does not exist
    * @throws ValidationFailed if the directory may contain files of other tables, or if `gc.enabled` is false
+   * @throws UnreadableFile if the storage cannot read the newest metadata file. It may be intact, and may contain
+   *   `gc.enabled=false`
    */
   def apply(purge: Boolean): Boolean = {
     val exists = versions.exists
     if (exists) {
       rejectSymbolicLink()
       rejectPointerCatalogMetadata()
-      val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
+      val version = if (purge) versions.newest() else newestUnlessDamaged()
       version.foreach(rejectIfGcDisabled)
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
@@ -53,6 +53,14 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     }
     exists
   }
+
+  /** Returns the newest version; `None` if its metadata file is damaged. */
+  private def newestUnlessDamaged(): Option[TableVersion] =
+    try versions.newest()
+    catch {
+      case _: InvalidMetadata => None
+      case e: UnreadableFile if StorageErrors.isDamage(e) => None
+    }
 
   private def metadataFiles: Vector[String] = io.list(metadata).filterNot(_.isDirectory).map(_.path)
 

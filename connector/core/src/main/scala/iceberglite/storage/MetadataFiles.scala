@@ -2,10 +2,9 @@ package iceberglite.storage
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, EOFException}
 import java.util.{Locale, UUID}
-import java.util.zip.{GZIPInputStream, GZIPOutputStream}
+import java.util.zip.{GZIPInputStream, GZIPOutputStream, ZipException}
 
 import scala.util.Try
-import scala.util.control.NonFatal
 
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
@@ -105,10 +104,11 @@ object MetadataFiles {
     val decompressed =
       try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(maxBytes)
       catch {
-        case NonFatal(e) =>
+        case e @ (_: ZipException | _: EOFException) =>
           val reason =
             s"The gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier metadata file"
-          throw UnreadableFile(path, role, reason, Some(e))
+          // The end of the data is not an end of a storage's stream, because the whole file is in memory.
+          throw UnreadableFile(path, role, reason, Some(new ZipException(reason).initCause(e)))
       }
     if (decompressed.length == maxBytes) {
       val reason =

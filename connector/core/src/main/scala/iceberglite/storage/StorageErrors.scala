@@ -3,10 +3,11 @@ package iceberglite.storage
 import java.io.{FileNotFoundException, InterruptedIOException}
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.{AccessDeniedException, FileAlreadyExistsException, FileSystemException, NoSuchFileException}
+import java.util.zip.ZipException
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.fs.{ChecksumException, UnsupportedFileSystemException}
 import org.apache.hadoop.security.AccessControlException
 
 import iceberglite.spec.IcebergError
@@ -52,6 +53,15 @@ private[iceberglite] object StorageErrors {
     // This is the error ENOTDIR. It means that a directory in the path is actually a file, so the path does not exist.
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
+  }
+
+  /**
+   * Returns whether a file is unreadable because it is missing or its content is damaged. The result is false if the
+   * storage failed or denied access, because another attempt to read the file may then succeed.
+   */
+  def isDamage(e: UnreadableFile): Boolean = e.cause.forall {
+    case _: ZipException | _: ChecksumException => true
+    case cause => isMissing(cause)
   }
 
   private def reason(e: Throwable): String = e match {

@@ -1,12 +1,15 @@
 package iceberglite.catalog
 
+import java.io.ByteArrayOutputStream
 import java.nio.file.{Files, Path}
+import java.util.zip.GZIPOutputStream
 
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.storage.{HadoopFileIO, StorageSettings, TemporaryDirectory}
@@ -132,10 +135,20 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("a table with broken metadata can be dropped, but not purged") {
     val catalog = open(s"$directory/wh")
-    val table = catalog.create(Id, unpartitioned())
-    Files.write(directory.resolve("wh/db/t/metadata/v1.metadata.json"), "{".getBytes)
-    intercept[Exception](catalog.drop(Id, purge = true))
-    assert(catalog.tableExists(Id) && catalog.drop(Id, purge = false) && !io.exists(table.location))
+    val file = directory.resolve("wh/db/t/metadata/v1.metadata.json")
+    def truncatedGzip: Array[Byte] = {
+      val whole = new ByteArrayOutputStream
+      val zip = new GZIPOutputStream(whole)
+      zip.write(Files.readAllBytes(file))
+      zip.close()
+      whole.toByteArray.dropRight(20)
+    }
+    Seq[() => Array[Byte]](() => "{".getBytes, () => Array.emptyByteArray, () => truncatedGzip).foreach { damage =>
+      val table = catalog.create(Id, unpartitioned())
+      Files.write(file, damage())
+      intercept[IcebergError](catalog.drop(Id, purge = true))
+      assert(catalog.tableExists(Id) && catalog.drop(Id, purge = false) && !io.exists(table.location))
+    }
   }
 
   test("an aborted creation leaves no directories, and keeps the namespace") {

@@ -1,9 +1,11 @@
 package iceberglite.catalog
 
+import java.io.IOException
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, StorageFailed, UnreadableFile, Unsupported}
 import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.{FastAppend, UpdateLocation}
@@ -35,6 +37,39 @@ class PathTablesSuite extends AnyFunSuite {
     append(tables.create(path, unpartitioned()), "x")
     assert(tables.drop(path, purge = true) && files.paths == Set(s"$path/photo.jpg"))
     assert(!tables.exists(path))
+  }
+
+  test("a drop without PURGE fails and deletes nothing if the storage cannot read the metadata") {
+    val files = new MemoryFileIO
+    append(new PathTables(files, environment).create(path, unpartitioned("gc.enabled" -> "false")), "x")
+    val before = files.paths
+    val unavailable = new FileIOWrapper(files) {
+      override def read(path: String): Array[Byte] =
+        if (path.endsWith(".metadata.json"))
+          throw UnreadableFile(path, "file", "The server is overloaded", Some(new IOException("503")))
+        else super.read(path)
+    }
+    val error = intercept[UnreadableFile](new PathTables(unavailable, environment).drop(path, purge = false))
+    assert(error.reason == "The server is overloaded" && files.paths == before)
+    val withoutAccess = new FileIOWrapper(files) {
+      override def exists(path: String): Boolean =
+        if (path.endsWith(".metadata.json")) throw StorageFailed.at("look at", path, "Access was denied")
+        else super.exists(path)
+    }
+    intercept[StorageFailed](new PathTables(withoutAccess, environment).drop(path, purge = false))
+    assert(files.paths == before)
+  }
+
+  test("a table of an unknown format version is not dropped, because its properties are unknown") {
+    val files = new MemoryFileIO
+    val table = new PathTables(files, environment).create(path, unpartitioned("format-version" -> "2"))
+    val text = new String(files.read(table.metadataLocation), "UTF-8")
+    val changed = text.replaceFirst("\"format-version\" *: *2", "\"format-version\":99")
+    assert(changed != text)
+    files.replace(table.metadataLocation, changed.getBytes("UTF-8"))
+    val before = files.paths
+    intercept[Unsupported](new PathTables(files, environment).drop(path, purge = false))
+    assert(files.paths == before)
   }
 
   test("a path to a file is not a table") {
