@@ -111,7 +111,7 @@ final class HiveCatalog private (
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.IcebergTable, from, to)
 
   override def register(id: TableIdentifier, metadataFile: String): Table = {
-    requireNamespace(id.namespace)
+    requireNew(id)
     tables.register(fullName(id), tablePointer(id), metadataFile)
     table(id)
   }

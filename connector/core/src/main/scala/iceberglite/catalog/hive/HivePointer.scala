@@ -16,7 +16,18 @@ final private[catalog] case class HiveAccess(
     swapSupport: SwapSupport,
     settings: HiveSettings,
     environment: Environment
-)
+) {
+
+  /**
+   * Whether the lock must be held while an object is changed. The table or the configuration can disable the lock. It
+   * cannot be disabled for views, because [[SwapSupport]] can test the server safely only with a table.
+   *
+   * @param properties the properties of the object, or the parameters of the Metastore that contain them
+   */
+  def requiresLock(kind: HiveKind[_], properties: Map[String, String]): Boolean =
+    kind != HiveKind.IcebergTable ||
+      properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
+}
 
 /**
  * The pointer in a Hive Metastore: the parameter of a table that contains the location of the newest metadata file. The
@@ -60,15 +71,10 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     }
   }
 
-  /**
-   * Runs a move of the pointer with the lock, unless the table or the configuration disables the lock. The pointers of
-   * views are always moved with the lock, because [[SwapSupport]] can test the server safely only with a table.
-   */
-  private def withLock(properties: Map[String, String])(move: Option[AcquiredLock] => PointerMove): PointerMove = {
-    val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
-    if (!locked && kind == HiveKind.IcebergTable) move(None)
+  /** Runs a move of the pointer, with the lock if it is required. */
+  private def withLock(properties: Map[String, String])(move: Option[AcquiredLock] => PointerMove): PointerMove =
+    if (!requiresLock(kind, properties)) move(None)
     else locks.withLock(id.namespace.head, id.name, name)(lock => move(Some(lock))).fold(PointerMove.Busy, identity)
-  }
 
   private def alterWithLock(lock: AcquiredLock)(alter: => PointerMove): PointerMove = lock.lossReason() match {
     case Some(reason) => PointerMove.Busy(s"the lock was lost before the commit: $reason")

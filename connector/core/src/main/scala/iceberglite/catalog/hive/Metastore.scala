@@ -44,7 +44,7 @@ final private[catalog] class Metastore private (
    *
    * @return the location of the removed object's metadata file; `None` if there is no object of this kind
    */
-  def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = withLock(id, name, "drop") {
+  def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = withLock(kind, id, name, "drop") {
     objects.find(id).flatMap(kind.location).filter { _ =>
       try {
         objects.drop(id)
@@ -58,14 +58,14 @@ final private[catalog] class Metastore private (
 
   /**
    * Renames a table or view; its files are not moved. The Metastore replaces the whole object, which would undo a
-   * concurrent commit. Therefore the lock is acquired first. If locks are disabled, the user must prevent concurrent
-   * commits.
+   * concurrent commit. Therefore the lock is acquired first, as for a commit. If the lock is disabled, the user must
+   * prevent concurrent commits.
    *
    * @return false if there is no object of this kind
    * @throws iceberglite.spec.IcebergError.AlreadyExists if an object with the new name exists
    */
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
-    withLock(from, name, "rename") {
+    withLock(kind, from, name, "rename") {
       objects.find(from).filter(kind.location(_).isDefined).exists { table =>
         rejectExisting(to, newName)
         val renamed = table.deepCopy()
@@ -85,9 +85,11 @@ final private[catalog] class Metastore private (
   private def hasMoved(kind: HiveKind[_], table: Table, to: TableIdentifier): Boolean =
     objects.find(to).flatMap(kind.location) == kind.location(table)
 
-  private def withLock[A](id: TableIdentifier, name: String, what: String)(body: => A): A =
+  private def withLock[A](kind: HiveKind[_], id: TableIdentifier, name: String, what: String)(body: => A): A =
     try {
-      if (!access.settings.lock || id.namespace.size != 1) body
+      val found = objects.find(id).filter(kind.location(_).isDefined)
+      val parameters = found.fold(Map.empty[String, String])(HiveKind.parameters)
+      if (id.namespace.size != 1 || !access.requiresLock(kind, parameters)) body
       else access.locks.withLock(id.namespace.head, id.name, name)(_ => body)
         .fold(reason => throw StorageFailed("lock", Place.CatalogObject(name), reason), identity)
     } catch { case failure: TException => throw objects.storageFailed(s"$what $name", failure) }

@@ -84,6 +84,21 @@ class HiveCatalogSuite extends HiveTests {
     assert(table.getMessage.contains("a-b is not a valid object name") && hive.files(".metadata.json") == before)
   }
 
+  onHive("a name that the Metastore does not support is rejected for a new, registered or renamed table") { hive =>
+    val catalog = hive.open()
+    val table = catalog.create(Id, unpartitioned())
+    val calls = Seq[TableIdentifier => Any](
+      catalog.create(_, unpartitioned()),
+      catalog.register(_, table.metadataLocation),
+      catalog.rename(Id, _)
+    )
+    for (name <- Seq("t" * 129, "a'b", "a;b"); call <- calls) {
+      val error = intercept[InvalidArgument](call(Id.copy(name = name)))
+      assert(error.name == "table name" && error.value == s"'$name'")
+    }
+    assert(catalog.listTables(Vector("db")) == Vector(Id))
+  }
+
   onHive("names are case-insensitive") { hive =>
     val catalog = hive.open()
     catalog.create(TableIdentifier(Vector("DB"), "T"), unpartitioned())

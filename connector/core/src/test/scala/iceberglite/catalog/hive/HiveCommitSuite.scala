@@ -63,6 +63,27 @@ class HiveCommitSuite extends HiveTests {
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
+  onHive("the property engine.hive.lock-enabled determines whether renames and drops acquire the lock") { hive =>
+    def create(locked: Boolean): Unit = {
+      hive.open().create(Id, unpartitioned("engine.hive.lock-enabled" -> locked.toString))
+      ()
+    }
+    create(locked = false)
+    val lockId = lock(hive.client)
+    val proxy = hive.proxy()
+    val catalog = hive.open(shortTimeout :+ ("uri" -> proxy.address): _*)
+    catalog.rename(Id, other)
+    hive.open().rename(other, Id)
+    assert(catalog.drop(Id, purge = false) && !proxy.calls.contains("lock"))
+    create(locked = true)
+    val unlocked = hive.open(shortTimeout :+ ("hadoop.iceberg.engine.hive.lock-enabled" -> "false"): _*)
+    intercept[StorageFailed](unlocked.rename(Id, other))
+    intercept[StorageFailed](unlocked.drop(Id, purge = false))
+    assert(unlocked.tableExists(Id))
+    hive.client.unlock(lockId)
+    assert(unlocked.drop(Id, purge = false))
+  }
+
   onHive("the lock of a dead writer expires, and the next writer acquires the lock", Slow) { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val deadWriter = HiveFixture.connect(Servers.hive.uri)
