@@ -5,6 +5,7 @@ import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, Thr
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
@@ -44,14 +45,18 @@ final private[catalog] class MetricsReports(
     }
   )
 
-  /** Creates a report and queues it for delivery. If the queue is full, the report is dropped. */
+  /** Creates a report and queues it for delivery. Drops the report if its creation fails or the queue is full. */
   def submit(id: TableIdentifier, report: => MetricsReport): Unit = if (receivers.nonEmpty) {
-    val created = report
-    try executor.execute(() => receivers.foreach(deliver(_, id, created)))
-    catch {
+    try {
+      // The report is created before this method returns, because it may read values that the caller changes later.
+      val created = report
+      executor.execute(() => receivers.foreach(deliver(_, id, created)))
+    } catch {
       case _: RejectedExecutionException =>
         if (!hasDropped.getAndSet(true))
           log.warn(s"Metrics reports of catalog $catalog are dropped, because their receivers are too slow")
+      // `NonFatal` does not match the error of a missing class.
+      case error @ (NonFatal(_) | _: LinkageError) => logFailure(s"${id.namespace.mkString(".")}.${id.name}", error)
     }
   }
 
@@ -60,11 +65,14 @@ final private[catalog] class MetricsReports(
     catch {
       case _: InterruptedException => Thread.currentThread.interrupt()
       // Errors, for example a missing class, are caught too, because an uncaught error would end the thread.
-      case error: Throwable =>
-        val message = Redaction(s"Could not report metrics of ${report.table}: $error")
-        if (hasFailed.getAndSet(true)) log.debug(message)
-        else log.warn(s"$message. Further failures of this catalog are logged with level DEBUG")
+      case error: Throwable => logFailure(report.table, error)
     }
+
+  private def logFailure(table: String, error: Throwable): Unit = {
+    val message = Redaction(s"Could not report metrics of $table: $error")
+    if (hasFailed.getAndSet(true)) log.debug(message)
+    else log.warn(s"$message. Further failures of this catalog are logged with level DEBUG")
+  }
 
   /** Waits a limited time until the reports are delivered, and then interrupts the receivers. */
   override def close(): Unit = if (receivers.nonEmpty) {

@@ -104,6 +104,20 @@ class MetricsReportsSuite extends AnyFunSuite {
     assert(interrupted.await(60, TimeUnit.SECONDS))
   }
 
+  test("an error while a report is created does not affect the caller, and later reports are delivered") {
+    val received = new ConcurrentLinkedQueue[Long]
+    val receiver: MetricsReports.Receiver = (_, report) => {
+      received.add(report.snapshotId)
+      ()
+    }
+    val reports = new MetricsReports("lite", Vector(receiver))
+    reports.submit(id, throw new IllegalStateException("out of order"))
+    reports.submit(id, throw new NoClassDefFoundError("x/Missing"))
+    reports.submit(id, commit(3))
+    reports.close()
+    assert(received.asScala.toVector == Vector(3L))
+  }
+
   test("without receivers no report is created") {
     new MetricsReports("lite", Vector.empty).submit(id, fail("created"))
   }

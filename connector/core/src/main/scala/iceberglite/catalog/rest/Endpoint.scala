@@ -9,10 +9,7 @@ package iceberglite.catalog.rest
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
 
-  /**
-   * Whether a request may change a table, a view or a namespace. Requests that plan a scan create only a plan, so they
-   * can be sent again.
-   */
+  /** Whether a request may change a table, a view or a namespace. */
   def isChange: Boolean = method == "POST" || method == "DELETE"
 
   override def toString: String = s"$method $path"
@@ -23,7 +20,7 @@ private[catalog] object Endpoint {
   private val TableInNamespace = s"$Namespace/tables/{table}"
   private val ViewInNamespace = s"$Namespace/views/{view}"
 
-  /** An endpoint for planning scans. */
+  /** An endpoint for planning scans. Its requests create only a plan. */
   sealed abstract class PlanningEndpoint(method: String, path: String) extends Endpoint(method, path, false) {
     override def isChange: Boolean = false
   }
@@ -42,7 +39,9 @@ private[catalog] object Endpoint {
   case object TableExists extends Endpoint("HEAD", TableInNamespace, false)
   case object UpdateTable extends Endpoint("POST", TableInNamespace, true)
   case object DropTable extends Endpoint("DELETE", TableInNamespace, true)
-  case object ReportMetrics extends Endpoint("POST", s"$TableInNamespace/metrics", true)
+  case object ReportMetrics extends Endpoint("POST", s"$TableInNamespace/metrics", true) {
+    override def isChange: Boolean = false
+  }
   case object LoadCredentials extends Endpoint("GET", s"$TableInNamespace/credentials", false)
   case object PlanScan extends PlanningEndpoint("POST", s"$TableInNamespace/plan")
   case object LoadPlan extends PlanningEndpoint("GET", s"$TableInNamespace/plan/{plan-id}")

@@ -88,6 +88,8 @@ final private[catalog] class RestTables(
         Endpoint.ReportMetrics,
         s"${server.paths.table(id)}/metrics",
         body = Some(body),
+        // The server may count a report that is sent twice.
+        retryMode = Some(RetryMode.IfNotProcessed),
         tableToken = token(id)
       ))()
       ()

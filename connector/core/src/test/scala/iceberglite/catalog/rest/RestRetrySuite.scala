@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.rest.MetricsReport
 import iceberglite.table.TableIdentifier
 
 /** Tests which changes other than commits are sent again, and the errors if their outcome is unknown. */
@@ -59,6 +60,20 @@ class RestRetrySuite extends AnyFunSuite {
           case _: AlreadyExists | _: NotFound => ()
           case other => fail(other)
         }
+      }
+    }
+  }
+
+  test("a metrics report without a response is not sent again, and the error does not mention a change") {
+    withStub { stub =>
+      val receiver = stub.catalog("rest-metrics-reporting-enabled" -> "true").serverReceiver.get
+      val report = MetricsReport.OfCommit("lite.db.t", 1, 1, "append", Map.empty, Map.empty)
+      Seq(broken, refuse(503, "x", "busy")).foreach { lost =>
+        stub.on(s"POST $path/metrics")(lost, answer(204))
+        val before = stub.lines.size
+        val error = intercept[StorageFailed](receiver(id, report))
+        assert(error.operation.contains("report metrics") && !error.reason.contains("may have applied"))
+        assert(stub.lines.size == before + 1)
       }
     }
   }
