@@ -121,8 +121,8 @@ final private[iceberglite] class DecodedRecords[A](
    */
   def position: Long = nextPosition
 
-  /** Bytes of the current block that have not been decoded yet. */
-  def bytesLeft: Int = block.remaining
+  /** The consumed part of the current block; see [[AvroInput.consumed]]. */
+  def consumed: Long = block.consumed
 
   override def hasNext: Boolean = {
     while (recordsLeft == 0 && blocks.next()) nextBlock()

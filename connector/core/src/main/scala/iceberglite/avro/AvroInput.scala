@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets.UTF_8
  */
 final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
   private var offset = start
+  private var emptyItemsRead = 0
 
   def position: Int = offset
   def remaining: Int = end - offset
@@ -112,19 +113,50 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   }
 
   /**
-   * Reads the item count of the next block of an array or map; 0 marks the end. A count above the number of remaining
-   * bytes is rejected. Items that take zero bytes, such as elements of type `unknown`, are not supported.
+   * Reads the item count of the next block of an array or map whose items take at least one byte each; 0 marks the end.
+   * A count above the number of remaining bytes is rejected.
    */
   def readBlockCount(): Int = {
+    val items = readCount()
+    if (items > remaining) throw AvroFault(s"A block has $items items, but $remaining bytes are left")
+    items.toInt
+  }
+
+  /**
+   * Reads the item count of the next block of an array whose items take zero bytes, such as nulls; 0 marks the end. The
+   * bytes do not limit the count, so the total of the counts is limited to [[AvroInput.MaxEmptyItems]].
+   */
+  def readEmptyItemsCount(): Int = {
+    val items = readCount()
+    if (items > AvroInput.MaxEmptyItems - emptyItemsRead) {
+      throw AvroFault(s"The lists of a block have more than ${AvroInput.MaxEmptyItems} elements that take no bytes")
+    }
+    emptyItemsRead += items.toInt
+    items.toInt
+  }
+
+  /** Skips an array whose items take zero bytes. The time does not depend on the number of items. */
+  def skipEmptyItems(): Unit = while (readCount() > 0) {}
+
+  /** The number of bytes and of items of zero bytes that have been read. */
+  def consumed: Long = offset.toLong - start + emptyItemsRead
+
+  private def readCount(): Long = {
     val count = readLong()
     val items = if (count < 0) -count else count
+    if (items < 0) throw AvroFault(s"A block has $items items")
     // A negative count is followed by the size of the block in bytes.
     if (count < 0) readLength()
-    if (items < 0 || items > remaining) throw AvroFault(s"A block has $items items, but $remaining bytes are left")
-    items.toInt
+    items
   }
 
   private def requireRemaining(length: Int): Unit = if (length < 0 || length > remaining) pastEnd()
 
   private def pastEnd(): Nothing = throw AvroFault.truncated
+}
+
+private[iceberglite] object AvroInput {
+
+  /** The maximum number of array items of zero bytes in one input, which is usually a block of a file. */
+  val MaxEmptyItems: Int = 1 << 24
 }

@@ -21,7 +21,8 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
   /**
    * Moves to a position in the file, which must not be less than the number of bytes consumed so far. If the file is
-   * shorter than the position, either no bytes remain, or the storage reports an error.
+   * shorter than the position, either no bytes remain, or the storage reports an error. A stream that cannot seek then
+   * has the length of the file as its position.
    */
   def seek(target: Long): Unit
 
@@ -55,15 +56,24 @@ private[iceberglite] object AvroSource {
    * @param path the path of the file, for the messages of storage errors
    */
   def seekable(path: String, stream: SeekableInputStream): AvroSource =
-    new Streamed(path, stream, count => stream.seek(stream.getPos + count))
+    new Streamed(
+      path,
+      stream,
+      count => {
+        stream.seek(stream.getPos + count)
+        count
+      }
+    )
 
-  /** Skips bytes of a stream; stops at its end. */
-  private def skipIn(stream: InputStream)(count: Long): Unit = {
+  /** Skips bytes of a stream; stops at its end. Returns the number of skipped bytes. */
+  private def skipIn(stream: InputStream)(count: Long): Long = {
     var bytesLeft = count
-    while (bytesLeft > 0) {
+    var isAtEnd = false
+    while (bytesLeft > 0 && !isAtEnd) {
       val skipped = stream.skip(bytesLeft)
-      if (skipped > 0) bytesLeft -= skipped else if (stream.read() >= 0) bytesLeft -= 1 else bytesLeft = 0
+      if (skipped > 0) bytesLeft -= skipped else if (stream.read() >= 0) bytesLeft -= 1 else isAtEnd = true
     }
+    count - bytesLeft
   }
 
   /** Minimum number of bytes to read from a stream at once. */
@@ -82,8 +92,10 @@ private[iceberglite] object AvroSource {
   /**
    * Reads a stream. The stream is closed when its end is reached. Some callers stop before the end, so the stream is
    * also closed when this object becomes unreachable.
+   *
+   * @param skip skips the given number of bytes, and returns the number of bytes by which the stream moved
    */
-  final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
+  final private class Streamed(path: String, stream: InputStream, skip: Long => Long) extends AvroSource {
     private val closing = cleaner.register(this, new Closing(stream))
     private var current = new AvroInput(Array.emptyByteArray, 0, 0)
     private var bytesBefore = 0L
@@ -112,10 +124,7 @@ private[iceberglite] object AvroSource {
       val count = target - position
       val buffered = math.min(count, current.remaining.toLong).toInt
       current.skip(buffered)
-      if (count > buffered && !atEnd) {
-        wrapReadErrors(path)(skip(count - buffered))
-        bytesBefore += count - buffered
-      }
+      if (count > buffered && !atEnd) bytesBefore += wrapReadErrors(path)(skip(count - buffered))
     }
 
     override def close(): Unit = closing.clean()

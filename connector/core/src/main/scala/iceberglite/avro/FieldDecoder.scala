@@ -75,20 +75,24 @@ private[iceberglite] object FieldDecoder {
         }
     } else {
       val item = skipper(schema.getElementType)
-      // Items that are encoded in zero bytes are skipped without a loop, because the file may claim a huge count.
-      if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
+      if (AvroSchemaCheck.isEmpty(schema.getElementType)) _.skipEmptyItems()
       else in => items(in)(item(in))
     }
 
-  /** Runs `item`, which reads or skips one item, for each item of an array or map. */
-  def items(in: AvroInput)(item: => Unit): Unit = {
-    var count = in.readBlockCount()
+  /**
+   * Runs `item`, which reads or skips one item, for each item of an array or map.
+   *
+   * @param areEmpty whether every item is encoded in zero bytes
+   */
+  def items(in: AvroInput, areEmpty: Boolean = false)(item: => Unit): Unit = {
+    def nextCount() = if (areEmpty) in.readEmptyItemsCount() else in.readBlockCount()
+    var count = nextCount()
     while (count > 0) {
       while (count > 0) {
         item
         count -= 1
       }
-      count = in.readBlockCount()
+      count = nextCount()
     }
   }
 }

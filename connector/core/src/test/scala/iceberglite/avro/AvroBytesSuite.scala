@@ -1,6 +1,6 @@
 package iceberglite.avro
 
-import java.io.ByteArrayOutputStream
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 
 import org.apache.avro.io.{DecoderFactory, EncoderFactory}
 import org.scalacheck.Gen
@@ -92,6 +92,38 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     Seq(3, 1 << 26, Int.MaxValue).foreach(length => assertFault(input(Array[Byte](1, 2)).readFixed(length)))
     assertFault(input(Array[Byte](1)).skipNumbers(2))
+  }
+
+  test("items that take no bytes are skipped or read, up to a limit for each input") {
+    def array(counts: Long*): Array[Byte] = {
+      val out = new AvroOutput
+      (counts :+ 0L).foreach(out.writeLong)
+      out.toBytes
+    }
+    val skipped = input(array(Long.MaxValue, 3))
+    skipped.skipEmptyItems()
+    assert(skipped.remaining == 0)
+    assertFault(input(array(Long.MinValue)).skipEmptyItems())
+    val read = input(array(1000, 500))
+    var items = 0
+    FieldDecoder.items(read, areEmpty = true)(items += 1)
+    assert(items == 1500 && read.remaining == 0 && read.consumed == 1500 + read.position)
+    val limit = AvroInput.MaxEmptyItems.toLong
+    assertFault(input(array(limit + 1)).readEmptyItemsCount())
+    assertFault {
+      val in = input(array(limit, 1))
+      assert(in.readEmptyItemsCount() == limit)
+      in.readEmptyItemsCount()
+    }
+  }
+
+  test("a seek beyond the end of a stream leaves no bytes, and the position is the length of the stream") {
+    val stream = AvroSource.of("f", new ByteArrayInputStream(new Array[Byte](1000000)))
+    stream.fill(10)
+    stream.seek(500000)
+    assert(stream.position == 500000)
+    stream.seek(2000000)
+    assert(stream.isEmpty && stream.position == 1000000)
   }
 
   test("a block whose header also contains its size in bytes is read") {

@@ -21,7 +21,9 @@ private[iceberglite] object AvroColumn {
 
   /** A column whose schema is a union with null. @param value the read plan of values that are not null */
   final case class Optional[V](union: AvroUnion, value: AvroColumn[V]) extends AvroColumn[V]
-  final case class OfList[V](element: AvroColumn[V]) extends AvroColumn[V]
+
+  /** A list. @param hasEmptyElements whether every element is encoded in zero bytes, such as null */
+  final case class OfList[V](element: AvroColumn[V], hasEmptyElements: Boolean) extends AvroColumn[V]
 
   /**
    * A map. In the file, it is an Avro map or an array of key-value records; both have the same encoding of the entries.

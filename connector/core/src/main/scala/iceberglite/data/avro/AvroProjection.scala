@@ -43,7 +43,10 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
         OfVariant(schema.getFields.get(0).name == "metadata", FileFaults.column(path))
       case (ARRAY, list: ListType) if !AvroTypes.isMap(schema) =>
-        OfList(values(schema.getElementType, list.element, ids.nestedInPart("element"), path :+ "element"))
+        OfList(
+          values(schema.getElementType, list.element, ids.nestedInPart("element"), path :+ "element"),
+          AvroSchemaCheck.isEmpty(schema.getElementType)
+        )
       case (ARRAY, map: MapType) => entries(schema, map, ids, path)
       case (MAP, map: MapType) if map.key == StringType =>
         OfMap(Leaf(Strings), values(schema.getValueType, map.value, ids.nestedInPart("value"), path :+ "value"))

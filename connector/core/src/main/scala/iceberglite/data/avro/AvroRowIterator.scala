@@ -35,8 +35,8 @@ final private[iceberglite] class AvroRowIterator[V, A] private (
   /** The position of the next row in the file. It is valid only if the part tracks positions. */
   def position: Long = records.position
 
-  /** The number of decompressed bytes that have not been decoded yet. */
-  def bytesLeft: Int = records.bytesLeft
+  /** The consumed part of the current block of the file; see [[iceberglite.avro.AvroInput.consumed]]. */
+  def consumed: Long = records.consumed
 
   override def hasNext: Boolean = records.hasNext
   override def next(): A = records.next()

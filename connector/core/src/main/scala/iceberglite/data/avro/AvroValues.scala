@@ -18,10 +18,10 @@ private[avro] object AvroValues {
     override def read(in: AvroInput): AnyRef = if (union.isValue(in)) value.read(in) else null
   }
 
-  final class Lists(element: AvroValues) extends AvroValues {
+  final class Lists(element: AvroValues, hasEmptyElements: Boolean) extends AvroValues {
     override def read(in: AvroInput): AnyRef = {
       val elements = Vector.newBuilder[AnyRef]
-      FieldDecoder.items(in) {
+      FieldDecoder.items(in, hasEmptyElements) {
         elements += element.read(in)
       }
       elements.result()
@@ -91,7 +91,7 @@ private[avro] object AvroValues {
     case AvroColumn.Nulls => Nulls
     case Leaf(values) => values
     case AvroColumn.Optional(union, value) => new Optional(union, of(value))
-    case OfList(element) => new Lists(of(element))
+    case OfList(element, hasEmptyElements) => new Lists(of(element), hasEmptyElements)
     case OfMap(key, value) => new Maps(of(key), of(value))
     case OfVariant(metadataFirst, _) => new Variants(metadataFirst)
     case struct: Struct[AnyRef] => of(struct)

@@ -2,7 +2,7 @@ package iceberglite.data.avro
 
 import java.io.File
 import java.nio.ByteBuffer
-import java.util.UUID
+import java.util.{Collections, UUID}
 
 import scala.collection.JavaConverters._
 
@@ -216,6 +216,19 @@ class AvroDataSuite extends FormatTests(AvroData) {
     val schema = Schema(0, Vector(optional(1, "u", UnknownType)))
     val file = write(schema, Vector.fill(1000)(Record.of(null)))
     assert(read(file.path, schema.asStruct) == Vector.fill(1000)(Record.of(null)))
+  }
+
+  test("lists whose elements take up no bytes in the file are read, and skipped if they are not requested") {
+    val path = avroFile(
+      """{"name":"id","type":"long","field-id":1},
+        {"name":"nulls","type":{"type":"array","items":"null","element-id":4},"field-id":2},
+        {"name":"last","type":"string","field-id":3}"""
+    )((0 until 100).map(i => row(i.toLong, Collections.nCopies(i * 10, None.orNull), s"row $i") _): _*)
+    val (id, last) = (required(1, "id", LongType), required(3, "last", StringType))
+    val nulls = optional(2, "nulls", ListType(4, UnknownType, elementRequired = false))
+    val rows = (0 until 100).map(i => Record.of(i.toLong, Vector.fill(i * 10)(null), s"row $i"))
+    assert(read(path, StructType(Vector(id, nulls, last))) == rows)
+    assert(read(path, StructType(Vector(id, last))) == (0 until 100).map(i => Record.of(i.toLong, s"row $i")))
   }
 
   test(

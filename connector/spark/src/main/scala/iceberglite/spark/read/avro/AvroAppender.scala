@@ -75,11 +75,11 @@ private[avro] object AvroAppender {
       if (union.isValue(in)) value.append(in, to) else addNull(to)
   }
 
-  final class Lists(element: AvroAppender) extends AvroAppender {
+  final class Lists(element: AvroAppender, hasEmptyElements: Boolean) extends AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       val elements = to.getChild(0)
       val start = elements.getElementsAppended
-      FieldDecoder.items(in)(element.append(in, elements))
+      FieldDecoder.items(in, hasEmptyElements)(element.append(in, elements))
       to.putArray(to.appendNotNull(), start, elements.getElementsAppended - start)
     }
   }

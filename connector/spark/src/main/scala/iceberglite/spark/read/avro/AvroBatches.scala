@@ -46,9 +46,9 @@ final private[read] class AvroBatches(
     var bytes = 0L
     while (count < capacity && bytes < AvroBatches.MaxBytes && rows.hasNext) {
       if (count == 0) positions.first = rows.position
-      val bytesBefore = rows.bytesLeft
+      val consumedBefore = rows.consumed
       rows.next()
-      bytes += bytesBefore - rows.bytesLeft
+      bytes += rows.consumed - consumedBefore
       count += 1
     }
     count
@@ -63,7 +63,8 @@ final private[read] class AvroBatches(
 private[read] object AvroBatches extends BatchFormat {
 
   /**
-   * The number of encoded bytes after which a batch gets no more rows. It is far below 2 GB, the capacity of a vector.
+   * The number of encoded bytes, including list elements that take no bytes, after which a batch gets no more rows. It
+   * is far below 2 GB, the capacity of a vector.
    */
   private val MaxBytes = 1L << 24
 

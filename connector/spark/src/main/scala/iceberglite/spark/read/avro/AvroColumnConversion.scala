@@ -76,7 +76,8 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
       nonNull.copy(appender = new AvroAppender.Optional(union, nonNull.appender))
     case (OfVariant(metadataFirst, name), _) =>
       AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
-    case (OfList(element), list: ListType) => ofList(of(element, list.element), list)
+    case (OfList(element, hasEmptyElements), list: ListType) =>
+      ofList(of(element, list.element), hasEmptyElements, list)
     case (OfMap(key, value), map: MapType) => ofMap(of(key, map.key), of(value, map.value), map)
     case (struct: Struct[ColumnVector], StructType(fields)) => ofStruct(of(struct, fields), fields)
     case (other, t) => throw new IllegalStateException(s"$other is not a $t")
@@ -84,11 +85,15 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
 
   private def ofNulls(t: Type): ColumnVector = ConstantVectors.of(SparkTypes.toSpark(t), None, capacity)
 
-  private def ofList(element: AvroColumnConversion, expected: ListType): AvroColumnConversion = {
+  private def ofList(
+      element: AvroColumnConversion,
+      hasEmptyElements: Boolean,
+      expected: ListType
+  ): AvroColumnConversion = {
     val dataType = ArrayType(SparkTypes.toSpark(expected.element), !expected.elementRequired)
     AvroColumnConversion(
       ArrayType(element.stored),
-      new AvroAppender.Lists(element.appender),
+      new AvroAppender.Lists(element.appender, hasEmptyElements),
       v => new ListView(v, element.view(v.getChild(0)), dataType)
     )
   }
