@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pyspark_iceberg.metadata.compare import SnapshotDiff
     from pyspark_iceberg.metadata.errors import MetadataError
     from pyspark_iceberg.optimize import Optimize
-    from pyspark_iceberg.procedures import clone, migrate, register_table, register_view, snapshot
+    from pyspark_iceberg.procedures import clone, migrate, register_table, register_view, rollback_view, snapshot
     from pyspark_iceberg.progress import show_progress
     from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
     from pyspark_iceberg.session import catalog_settings, configure, iceberg_session
@@ -115,6 +115,7 @@ __all__ = [
     "months",
     "register_table",
     "register_view",
+    "rollback_view",
     "show_progress",
     "snapshot",
     "truncate",
@@ -179,6 +180,7 @@ _MODULES = {
     "months": "builder",
     "register_table": "procedures",
     "register_view": "procedures",
+    "rollback_view": "procedures",
     "show_progress": "progress",
     "snapshot": "procedures",
     "truncate": "builder",

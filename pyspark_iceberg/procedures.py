@@ -561,15 +561,6 @@ class TableProcedures(ABC):
         )
         return CreateChangelogView(*rows[0])
 
-    def rollback_view(self, version_id: int) -> RollbackView:
-        """Make an earlier version of a view current.
-
-        Args:
-            version_id: version to make current; the view must still have it.
-        """
-        rows = self._call("rollback_view", {"version_id": version_id})
-        return RollbackView(*rows[0])
-
     def convert_equality_deletes(self, branch: str | None = None) -> ConvertEqualityDeletes:
         """Convert equality deletes to deletion vectors, or before version 3 to position delete files.
 
@@ -883,7 +874,7 @@ def register_view(spark: SparkSession, table: str, metadata_file: str) -> Regist
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        table: name of the view in the procedure's catalog, with or without the name of the catalog.
         metadata_file: newest metadata file of the view; later commits through other catalogs are not visible.
     """
     rows = call(spark, "register_view", table, {"metadata_file": metadata_file})
@@ -923,6 +914,18 @@ def clone(
         },
     )
     return Clone(*rows[0])
+
+
+def rollback_view(spark: SparkSession, table: str, version_id: int) -> RollbackView:
+    """Make an earlier version of a view current.
+
+    Args:
+        spark: a session with the catalog and the SQL extensions.
+        table: name of the view in the procedure's catalog, with or without the name of the catalog.
+        version_id: version to make current; the view must still have it.
+    """
+    rows = call(spark, "rollback_view", table, {"version_id": version_id})
+    return RollbackView(*rows[0])
 
 
 def snapshot(

@@ -104,12 +104,17 @@ object Parameter {
     number.getOrElse(MetadataPool.Width)
   }
 
-  /** The parameter `table`, which every procedure has. */
-  val table: Parameter[String] =
+  /** The parameter `table`, which every procedure has, except procedures of views. */
+  val table: Parameter[String] = objectName("table")
+
+  /** The parameter `table` of a procedure of views, which is the name of the view. */
+  val view: Parameter[String] = objectName("view")
+
+  private def objectName(kind: String): Parameter[String] =
     required(
       "table",
       ParameterType.Text,
-      "Name of the table in the procedure's catalog, with or without the name of the catalog"
+      s"Name of the $kind in the procedure's catalog, with or without the name of the catalog"
     )
 }
 

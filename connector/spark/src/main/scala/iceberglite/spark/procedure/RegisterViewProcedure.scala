@@ -17,14 +17,14 @@ object RegisterViewProcedure extends Procedure {
 
   override val name = "register_view"
   override val description = "Register an existing metadata file as a view"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, file)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.view, file)
   override val createsTable: Boolean = true
 
   override val output: StructType =
     StructType(Seq(Procedure.column("current_version_id", IntegerType, "Current version of the view")))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
-    val ident = context.identifier(arguments(Parameter.table))
+    val ident = context.identifier(arguments(Parameter.view))
     val path = Parameter.metadataFile(file, "view", arguments)
     val view = ViewName.in(context.catalog, ident).getOrElse(
       throw Unsupported(s"views in catalog ${context.catalog.name}", "Use a jdbc, rest or hive catalog")

@@ -13,7 +13,7 @@ object RollbackViewProcedure extends Procedure {
 
   override val name = "rollback_view"
   override val description = "Make an earlier version of a view current"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, version)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.view, version)
 
   override val output: StructType = StructType(Seq(
     Procedure.column("previous_version_id", IntegerType, "Version that was current before the call"),
@@ -21,7 +21,7 @@ object RollbackViewProcedure extends Procedure {
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
-    val ident = context.identifier(arguments(Parameter.table))
+    val ident = context.identifier(arguments(Parameter.view))
     val view = ViewName.in(context.catalog, ident).getOrElse(
       throw Unsupported(s"views in catalog ${context.catalog.name}", "Use a hadoop, jdbc, rest or hive catalog")
     )

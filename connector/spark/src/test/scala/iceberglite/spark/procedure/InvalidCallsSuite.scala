@@ -40,7 +40,7 @@ class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
 
   /** Returns a value of the parameter's type. */
   private def valid(parameter: Parameter[_]): String = parameter.parameterType match {
-    case ParameterType.Text if parameter == Parameter.table => s"'${inCatalog(table)}'"
+    case ParameterType.Text if parameter.name == Parameter.table.name => s"'${inCatalog(table)}'"
     case ParameterType.Text => "'x'"
     case ParameterType.Texts => "array('x')"
     case ParameterType.Ids => "array(1)"

@@ -29,10 +29,15 @@ private[procedure] object ProcedurePages {
 
   /** Returns the lines of the Python module `pyspark_iceberg.procedures`. */
   def python: Seq[String] = {
-    val (creators, methods) = Procedures.all.partition(_.createsTable)
+    val (functions, methods) = Procedures.all.partition(isFunction)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
-      creators.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(", ""))
+      functions.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(", ""))
   }
+
+  /** Whether the Python function is no method of a table: the procedure creates a table, or belongs to a view. */
+  private def isFunction(p: Procedure): Boolean = p.createsTable || p.parameters.contains(Parameter.view)
+
+  private def nameParameter(p: Procedure): Parameter[_] = p.parameters.find(_.name == Parameter.table.name).get
 
   private def head: Seq[String] = Seq(
     s"${quotes}Procedures as Python functions. Generated from the connector's list of procedures; do not edit.$quotes",
@@ -81,15 +86,15 @@ private[procedure] object ProcedurePages {
   }
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
-    val others = p.parameters.filterNot(_ == Parameter.table)
+    val others = p.parameters.filterNot(_ == nameParameter(p))
     val typed =
       others.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
-    val (session, table) = if (p.createsTable) ("spark, ", "table, ") else ("", "")
+    val (session, table) = if (isFunction(p)) ("spark, ", "table, ") else ("", "")
     val arguments = others.map(q => s"$quote${q.name}$quote: ${q.name}")
-    val documented = if (p.createsTable) Parameter.table +: others else others
+    val documented = if (isFunction(p)) nameParameter(p) +: others else others
     val lines = Seq("") ++ wrapped(
       indent,
       s"def ${p.name}(",
@@ -102,7 +107,7 @@ private[procedure] object ProcedurePages {
   }
 
   private def docstring(p: Procedure, documented: Seq[Parameter[_]], indent: String): Seq[String] = {
-    val session = if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil
+    val session = if (isFunction(p)) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil
     val arguments = session ++ documented.flatMap { q =>
       filled(
         s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.",
