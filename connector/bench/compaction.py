@@ -167,10 +167,7 @@ def compact(spark: SparkSession, outcome: Outcome, until: float) -> None:
         strategy = STRATEGIES[number % len(STRATEGIES)]
         kind = strategy.split("'")[1]
         try:
-            call = (
-                f"CALL c.system.rewrite_data_files(table => 'db.t', {strategy}, options => map('rewrite-all', 'true'))"
-            )
-            spark.sql(call).collect()
+            spark.sql(REWRITE.format(strategy=strategy)).collect()
             outcome.counts[f"{kind} succeeded"] += 1
         except Exception as error:
             outcome.failed(kind, error)

@@ -174,6 +174,8 @@ def diff(
     commits = [(str(c.snapshot_id), moment(c.committed_at), c.operation) for c in found.commits]
     if commits:
         write_table("Commits", ["snapshot", "committed (UTC)", "operation"], commits)
+    elif found.before.snapshot_id == found.after.snapshot_id:
+        typer.echo("Both arguments are the same snapshot.")
     else:
         typer.echo("The first snapshot is not an ancestor of the second.")
     changes = [(c.change, c.file.content, c.file.path, c.file.records, size(c.file.bytes)) for c in found.changes]

@@ -137,23 +137,24 @@ class PyIcebergSource:
 
     def refs(self) -> list[RefInfo]:
         """Return the branches and tags, ordered by name."""
-        refs = sorted(self._table.metadata.refs.items())
-        return [RefInfo(name, str(ref.snapshot_ref_type.value), ref.snapshot_id) for name, ref in refs]
+        with _reading(self._name):
+            refs = sorted(self._table.metadata.refs.items())
+            return [RefInfo(name, str(ref.snapshot_ref_type.value), ref.snapshot_id) for name, ref in refs]
 
     def files(self, snapshot_id: int) -> list[FileInfo]:
         """Return the live files of a snapshot."""
-        snapshot = self._table.metadata.snapshot_by_id(snapshot_id)
-        if snapshot is None:
-            raise MetadataError(f"{self._name} has no snapshot {snapshot_id}")
         with _reading(self._name):
+            snapshot = self._table.metadata.snapshot_by_id(snapshot_id)
+            if snapshot is None:
+                raise MetadataError(f"{self._name} has no snapshot {snapshot_id}")
             return list(self._files(snapshot))
 
     def manifests(self) -> list[ManifestInfo]:
         """Return the manifests of the current snapshot."""
-        snapshot = self._table.metadata.current_snapshot()
-        if snapshot is None:
-            return []
         with _reading(self._name):
+            snapshot = self._table.metadata.current_snapshot()
+            if snapshot is None:
+                return []
             return [
                 ManifestInfo(
                     "deletes" if int(m.content) else "data",

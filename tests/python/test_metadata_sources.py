@@ -95,6 +95,18 @@ def test_a_missing_manifest_is_an_error_of_one_line(catalog: Catalog, tmp_path: 
     assert "Traceback" not in shown.output
 
 
+def test_each_error_of_pyiceberg_is_an_unreadable_error(catalog: Catalog, tmp_path: Path) -> None:
+    create(catalog, tmp_path, "broken")
+    source = open_table(None, str(tmp_path / "default" / "broken"))
+    with pytest.raises(MetadataError, match="has no snapshot 5"):
+        source.files(5)
+    # PyIceberg accepts some metadata that its methods cannot process later.
+    source._table.metadata = SimpleNamespace()
+    for read in (source.table, source.snapshots, source.refs, source.manifests, lambda: source.files(5)):
+        with pytest.raises(UnreadableError, match="PyIceberg cannot read"):
+            read()
+
+
 def test_a_report_in_a_missing_directory_is_an_error_of_one_line(catalog: Catalog, tmp_path: Path) -> None:
     create(catalog, tmp_path, "reported")
     path = tmp_path / "missing" / "report.html"
