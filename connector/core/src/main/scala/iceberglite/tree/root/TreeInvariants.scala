@@ -69,7 +69,11 @@ final private[root] class TreeInvariants(
     paths.diff(leaves.toSeq).distinct.map(path => TreeViolation("I6", s"The root lists the manifest $path twice")) ++
       files.leaves.flatMap(l =>
         l.leaf.referencedFile.filterNot(leaves).map(target =>
-          TreeViolation("I6", s"The manifest ${l.path} is affiliated with $target, which is not in the root")
+          TreeViolation(
+            "I6",
+            s"The delete manifest ${l.path} applies only to the files of the data manifest $target, which the root " +
+              "does not list"
+          )
         )
       )
   }
